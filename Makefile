@@ -1,0 +1,49 @@
+# Everything sets up .venv by itself; `make run` and `make test` are all a newcomer needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Tests that start real servers run beside each other, but never more of them than there are cores to spare.
+JOBS ?= 2
+
+.PHONY: help setup run test check lint types format constraints clean
+
+help:  ## what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Holdfast needs Python 3.11 or newer; name one with: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable . --group dev
+	@touch $@
+
+setup: $(READY)  ## the environment, and the small demonstration model
+	@$(BIN)/holdfast models get --quiet
+
+run: setup  ## serve on http://127.0.0.1:11435
+	$(BIN)/holdfast serve
+
+test: setup lint types  ## everything: style, types, all tests, coverage
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup --cov --cov-report=term --cov-fail-under=80
+
+check: $(READY) lint types  ## the quick part, for every save
+	$(BIN)/pytest -n $(JOBS) -q -m "not real"
+
+lint: $(READY)  ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
+
+types: $(READY)  ## strict types
+	$(BIN)/mypy
+
+format: $(READY)  ## put the style right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+constraints: $(READY)  ## pin what is installed now
+	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools --exclude wheel | grep -E '^[A-Za-z0-9._-]+==' > constraints.txt
+
+clean:  ## remove the environment and caches; data is elsewhere and stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* dist

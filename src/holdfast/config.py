@@ -1,0 +1,178 @@
+"""Settings: one table of names, defaults and help, and where each value comes from.
+
+In rising order: default, file (`holdfast.toml` in the data folder), environment (`HOLDFAST_NAME`), command
+line. Only this module reads the environment. It knows nothing of what the settings are used for.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+
+from holdfast.errors import ConfigError
+
+Source = Literal["default", "file", "environment", "command line"]
+SOURCES: tuple[Source, ...] = ("default", "file", "environment", "command line")
+
+FILE = "holdfast.toml"
+
+
+_IN_HOME = Path()
+
+
+def _setting(default: Any, help_: str, *, secret: bool = False, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"help": help_, "secret": secret, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The table. A path that is empty by default lies in the data folder once the settings are loaded."""
+
+    home: Path = _setting(_IN_HOME, "Data folder: database, notes, models. Only by HOLDFAST_HOME or --home.")
+    host: str = _setting("127.0.0.1", "Address the server listens on.")
+    port: int = _setting(11435, "Port the server listens on.")
+    key: str = _setting("", "Key that clients must send; needed for any address but loopback.", secret=True)
+    upstream: str = _setting("", "Model server, e.g. http://127.0.0.1:11434, or embedded. Empty: find one.")
+    upstream_key: str = _setting("", "Key that the model server asks for.", secret=True)
+    model: str = _setting("", "Model for `ask` and `chat`. Empty: the first one the model server lists.")
+    store: str = _setting(
+        "", "Database: sqlite:///PATH or postgresql://… Empty: holdfast.db in the data folder."
+    )
+    models_dir: Path = _setting(_IN_HOME, "Folder for model files. Empty: models in the data folder.")
+    embedded_model: str = _setting("", "A GGUF file to use as the embedded model instead of SmolLM2.")
+    embedded_window: int = _setting(8192, "Context window of the embedded model, in tokens.")
+    stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
+    max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")
+    language: str = _setting("auto", "Language of what people read.", choices=("auto", "en", "de"))
+    log_level: str = _setting(
+        "info", "How much is logged.", choices=("critical", "error", "warning", "info", "debug")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    settings: Settings
+    sources: Mapping[str, Source]
+
+    def shown(self) -> list[dict[str, Any]]:
+        """Every setting with its value, source and help, secrets hidden."""
+        rows = []
+        for item in fields(Settings):
+            value = getattr(self.settings, item.name)
+            if item.metadata["secret"] and value:
+                value = "••••"
+            rows.append(
+                {
+                    "name": item.name,
+                    "value": str(value) if isinstance(value, Path) else value,
+                    "source": self.sources[item.name],
+                    "help": item.metadata["help"],
+                }
+            )
+        return rows
+
+
+def load(overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """Reads the settings; `overrides` are the command line's, None among them meaning not given."""
+    environ = os.environ if environ is None else environ
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    from_environment = {
+        item.name: environ[variable]
+        for item in fields(Settings)
+        if (variable := f"HOLDFAST_{item.name.upper()}") in environ
+    }
+    home = Path(given.get("home") or from_environment.get("home") or default_home()).expanduser().resolve()
+    layers: list[tuple[Source, Mapping[str, Any]]] = [
+        ("file", _read_file(home / FILE)),
+        ("environment", from_environment),
+        ("command line", given),
+    ]
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = {item.name: "default" for item in fields(Settings)}
+    for source, layer in layers:
+        for name, value in layer.items():
+            values[name] = _converted(name, value, source)
+            sources[name] = source
+    values["home"] = home
+    settings = Settings(**values)
+    return Config(_with_places(settings), sources)
+
+
+def default_home() -> Path:
+    return platformdirs.user_data_path("holdfast")
+
+
+def _with_places(settings: Settings) -> Settings:
+    """Fills in what lies in the data folder unless it was put elsewhere."""
+    values = {item.name: getattr(settings, item.name) for item in fields(Settings)}
+    if settings.models_dir == _IN_HOME:
+        values["models_dir"] = settings.home / "models"
+    if not settings.store:
+        values["store"] = f"sqlite:///{settings.home / 'holdfast.db'}"
+    return Settings(**values)
+
+
+def _read_file(path: Path) -> Mapping[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.", hint="Mend the file or move it away.") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    names = {item.name for item in fields(Settings)} - {"home"}
+    for name in values:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"Did you mean {near[0]}?" if near else "`holdfast config` lists the settings there are."
+            raise ConfigError(f"{path} has an unknown setting: {name}.", hint=hint)
+    return values
+
+
+def _converted(name: str, value: Any, source: Source) -> Any:
+    item = next(item for item in fields(Settings) if item.name == name)
+    choices = item.metadata["choices"]
+    if choices and value not in choices:
+        raise ConfigError(
+            f"{name} ({source}) is {value!r}.", hint=f"It must be one of: {', '.join(choices)}."
+        )
+    try:
+        return _READERS[type(item.default)](value)
+    except (TypeError, ValueError):
+        words = {str: "text", int: "a whole number, zero or more", float: "a number, zero or more"}
+        hint = f"It must be {words.get(type(item.default), 'a path')}."
+        raise ConfigError(f"{name} ({source}) is {value!r}.", hint=hint) from None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _whole(value: Any) -> int:
+    number = _number(value)
+    if number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not 0 <= number < float("inf"):
+        raise ValueError
+    return number
+
+
+_READERS: Mapping[type, Callable[[Any], Any]] = {
+    str: _text,
+    int: _whole,
+    float: _number,
+    type(Path()): lambda value: Path(value).expanduser(),
+}

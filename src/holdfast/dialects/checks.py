@@ -1,0 +1,56 @@
+"""What every request must satisfy in any dialect: results belong to calls, and pictures are pictures.
+
+Kept apart from reading, because a request that is only looked at (to tell conversations apart) need not be
+one that a model could answer.
+"""
+
+import base64
+import binascii
+
+from holdfast.errors import BadRequest
+from holdfast.messages import ChatRequest, Image, Message
+
+# How picture files begin. WebP, HEIC and AVIF name themselves a little later, so they are looked at there.
+_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\x00", b"MM\x00*")
+
+
+def check_request(request: ChatRequest) -> None:
+    """Raises BadRequest for what a model server would choke on, before anything is kept or sent."""
+    check_pairs(request.messages)
+    for message in request.messages:
+        images = [*message.images, *(part for result in message.tool_results for part in result.parts)]
+        for image in images:
+            if isinstance(image, Image) and image.data:
+                check_image(image)
+
+
+def check_pairs(messages: tuple[Message, ...]) -> None:
+    """Every tool result answers a call made before it. Where clients give no ids, any earlier one will do."""
+    called: set[str] = set()
+    for message in messages:
+        called |= {call.id for call in message.tool_calls}
+        for result in message.tool_results:
+            anonymous = not result.call_id or called == {""}
+            if result.call_id not in called and not (anonymous and called):
+                raise BadRequest(
+                    "messages with role 'tool' must be a response to a preceding message with 'tool_calls'"
+                    + (f" (no call has the id {result.call_id!r})" if result.call_id else ""),
+                    hint="Send the assistant message that made the call before its result.",
+                    param="messages",
+                )
+
+
+def check_image(image: Image) -> None:
+    try:
+        data = base64.b64decode(image.data, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest("an image is not valid base64", param="messages", code="invalid_base64") from None
+    riff = data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    boxed = data[4:8] == b"ftyp"
+    if not (data.startswith(_SIGNATURES) or riff or boxed):
+        raise BadRequest(
+            "an image is no picture file this server knows (PNG, JPEG, GIF, WebP, BMP, TIFF, HEIC, AVIF)",
+            hint="Send the bytes of the picture file itself, encoded as base64.",
+            param="messages",
+            code="invalid_image_format",
+        )

@@ -1,0 +1,193 @@
+"""What all dialects share: strict JSON, the two ways of streaming, and small helpers for reading fields.
+
+Knows nothing about messages. Everything that comes from a client is checked here once, so that later code
+may rely on it being valid Unicode and finite numbers.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, NoReturn, TypeVar
+
+from holdfast.errors import BadRequest, CutOff, Overflow
+from holdfast.messages import Extra, JsonObject
+
+_T = TypeVar("_T")
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parse_json(body: bytes) -> Any:
+    """The JSON value in `body`. Half a surrogate pair becomes U+FFFD, as Go's decoder does it."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadRequest(
+            f"the request body is not valid UTF-8 (byte {error.start})", hint="Send JSON encoded as UTF-8."
+        ) from None
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise BadRequest(
+            f"the request body is not valid JSON: {error.msg} at character {error.pos}",
+            hint="Check for a missing bracket, quote or comma there.",
+        ) from None
+    except RecursionError:
+        raise BadRequest("the request body is nested too deeply") from None
+    return _scrubbed(value) if "\\ud" in text.lower() else value
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    value = parse_json(body)
+    if not isinstance(value, dict):
+        raise BadRequest(f"the request body must be a JSON object, not {kind(value)}")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise BadRequest(f"the request body has {name}, which is not JSON")
+
+
+def _scrubbed(value: Any) -> Any:
+    match value:
+        case str():
+            return _LONE_SURROGATE.sub("\ufffd", value)
+        case list():
+            return [_scrubbed(item) for item in value]
+        case dict():
+            return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def kind(value: Any) -> str:
+    """The JSON name of a value's type, for error messages."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "an array"
+        case _:
+            return "an object"
+
+
+def expect(value: Any, wanted: type[_T], where: str) -> _T:
+    """`value`, if it is what the protocol says it must be."""
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+        names = {str: "a string", list: "an array", dict: "an object", bool: "true or false", int: "a number"}
+        raise BadRequest(f"{where} must be {names[wanted]}, not {kind(value)}", param=where)
+    return value
+
+
+def kept(dialect: str, rest: JsonObject) -> Extra:
+    """The fields nobody interpreted, under the name of the dialect they came from."""
+    return {dialect: dict(rest)} if rest else {}
+
+
+def not_shown(what: str) -> str:
+    """Stands in a text for something the receiving server cannot take."""
+    return f"[not shown: {what}]"
+
+
+async def lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines of a byte stream, without their ends; a last one without an end included."""
+    pending: list[bytes] = []
+    async for data in stream:
+        *complete, rest = data.split(b"\n")
+        for line in complete:
+            pending.append(line)
+            yield b"".join(pending).rstrip(b"\r")
+            pending.clear()
+        pending.append(rest)
+    if last := b"".join(pending).rstrip(b"\r"):
+        yield last
+
+
+async def ndjson(stream: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    """The objects of a stream of newline-delimited JSON."""
+    async for line in lines(stream):
+        if line.strip():
+            yield from_server(line)
+
+
+async def sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """The data of each server-sent event."""
+    data: list[str] = []
+    async for line in lines(stream):
+        if line.startswith(b"data:"):
+            data.append(line[5:].removeprefix(b" ").decode("utf-8", "replace"))
+        elif not line and data:
+            yield "\n".join(data)
+            data.clear()
+    if data:
+        yield "\n".join(data)
+
+
+def from_server(line: bytes | str) -> dict[str, Any]:
+    """One payload of a model server's stream; anything but an object means that the stream is broken."""
+    try:
+        value = json.loads(line)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise CutOff(
+            "the model server sent something that is not JSON in the middle of its answer",
+            hint="Look at the model server's log.",
+        )
+    scrubbed: dict[str, Any] = _scrubbed(value)
+    return scrubbed
+
+
+# Phrases by which servers say that a request is larger than the window.
+_OVERFLOW = (
+    "exceed_context_size_error",
+    "exceeds the available context size",
+    "context_length_exceeded",
+    "maximum context length is",
+    "exceeds the context length",
+    "exceeded max context length",
+    "prompt is longer than the context length",
+    "prompt is too long",
+    "input tokens exceed the configured limit",
+    "exceeds the maximum number of tokens allowed",
+    "`inputs` tokens + `max_new_tokens` must be",
+)
+_OVERFLOW_PATTERN = re.compile(r"current length is \d+ while limit is")
+_NOT_OVERFLOW = "string_above_max_length"
+_PROMPT_TOKENS = re.compile(
+    r"""n_prompt_tokens"?\s*:\s*(\d+)|request \((\d+) tokens\)|prompt contains (?:at least )?(\d+)"""
+)
+_WINDOW = re.compile(
+    r"""n_ctx"?\s*:\s*(\d+)|context size \((\d+) tokens\)|maximum context length is (\d+)|limit is (\d+)"""
+)
+
+
+def classify_overflow(status: int, body: str) -> Overflow | None:
+    """The error in a server's answer, if it says that the request does not fit the window."""
+    if not 400 <= status < 600 or _NOT_OVERFLOW in body:
+        return None
+    if not any(phrase in body for phrase in _OVERFLOW) and not _OVERFLOW_PATTERN.search(body):
+        return None
+    tokens, window = _first_number(_PROMPT_TOKENS, body), _first_number(_WINDOW, body)
+    numbers = f" ({tokens} tokens, window {window})" if tokens and window else ""
+    return Overflow(
+        f"the request is larger than the model's context window{numbers}",
+        hint="Shorten it, or give the model a larger window.",
+        prompt_tokens=tokens,
+        window=window,
+    )
+
+
+def _first_number(pattern: re.Pattern[str], text: str) -> int | None:
+    found = pattern.search(text)
+    return next((int(group) for group in found.groups() if group), None) if found else None
+
+
+def without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: item for name, item in value.items() if name not in names}

@@ -1,0 +1,115 @@
+"""Everything that can go wrong, as one small tree. Each error says what happened and what to do next.
+
+    HoldfastError
+    ├── BadRequest               the client sent something that makes no sense
+    │   ├── TooLarge             … more of it than the server accepts
+    │   └── Unauthorized         … without the key this address needs
+    ├── NotFound                 a conversation, message or model that is not there
+    │   └── ModelMissing
+    ├── Conflict                 the conversation moved on meanwhile
+    ├── ConfigError              a setting that cannot be used
+    ├── StoreError               the database cannot be opened, read or written
+    │   └── MigrationFailed
+    └── ProviderError            the model server
+        ├── Unreachable          … does not answer
+        ├── Overflow             … says that the request does not fit its window
+        ├── CutOff               … stopped in the middle of an answer
+        └── UpstreamError        … answered with an error of its own
+
+Doors turn these into what a client of their protocol expects; nothing below a door knows HTTP status codes of
+ours, only those an upstream gave.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class HoldfastError(Exception):
+    """Base of all errors. `hint` is the next step for the person who reads it."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".rstrip()
+
+
+class BadRequest(HoldfastError):
+    """`param` and `code` are what OpenAI's error shape has places for."""
+
+    def __init__(
+        self, message: str, *, hint: str = "", param: str | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.param = param
+        self.code = code
+
+
+class TooLarge(BadRequest):
+    pass
+
+
+class Unauthorized(BadRequest):
+    pass
+
+
+class NotFound(HoldfastError):
+    pass
+
+
+class ModelMissing(NotFound):
+    def __init__(self, model: str, *, hint: str = "") -> None:
+        super().__init__(f"model '{model}' not found", hint=hint)
+        self.model = model
+
+
+class Conflict(HoldfastError):
+    pass
+
+
+class ConfigError(HoldfastError):
+    pass
+
+
+class StoreError(HoldfastError):
+    pass
+
+
+class MigrationFailed(StoreError):
+    pass
+
+
+class ProviderError(HoldfastError):
+    pass
+
+
+class Unreachable(ProviderError):
+    pass
+
+
+class Overflow(ProviderError):
+    """The request is larger than the window. The numbers are the server's, None where it gave none."""
+
+    def __init__(
+        self, message: str, *, hint: str = "", prompt_tokens: int | None = None, window: int | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.prompt_tokens = prompt_tokens
+        self.window = window
+
+
+class CutOff(ProviderError):
+    pass
+
+
+class UpstreamError(ProviderError):
+    """The server refused. Its status and body are kept, so a door of the same dialect can pass them on."""
+
+    def __init__(
+        self, message: str, *, status: int, body: Mapping[str, Any] | None = None, hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.body = body

@@ -1,0 +1,103 @@
+"""The layout shows the architecture: imports go down only, files and functions stay small, doors stand outside."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "holdfast"
+
+# From the bottom up. A package may import from the rows below its own, and from itself.
+LAYERS = (
+    ("errors", "config", "events", "language", "messages", "__init__"),
+    ("dialects", "tokens"),
+    ("store", "providers"),
+    ("conversations", "files", "memory", "research"),
+    ("window",),
+    ("compaction",),
+    ("work",),
+    ("engine",),
+    ("wiring",),
+    ("server", "mcp", "cli", "__main__"),
+)
+DOORS = {"server", "mcp", "cli", "__main__"}
+# `window` is pure: it sees values and counts, nothing that stores or sends.
+WINDOW_MAY_IMPORT = {*LAYERS[0], "tokens", "window"}
+
+# Longer than the rule allows, because they read better whole. Each needs a reason.
+LONG_FILES: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {}
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def package_of(path: Path) -> str:
+    first = path.relative_to(SOURCE).parts[0]
+    return first.removesuffix(".py")
+
+
+def level_of(package: str) -> int:
+    return next(level for level, names in enumerate(LAYERS) if package in names)
+
+
+def imports_of(path: Path) -> set[str]:
+    """The packages of ours that a module imports, late imports included."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = (
+                [node.module]
+                if node.module != "holdfast"
+                else [f"holdfast.{alias.name}" for alias in node.names]
+            )
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("holdfast.")}
+    return {name for name in found if (SOURCE / name).exists() or (SOURCE / f"{name}.py").exists()}
+
+
+def ids(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_imports_go_down_only(path):
+    package = package_of(path)
+    for imported in imports_of(path) - {package}:
+        lower = level_of(imported) < level_of(package)
+        bottom = level_of(imported) == level_of(package) == 0
+        assert lower or bottom or {imported, package} <= DOORS, f"{package} must not import {imported}"
+        if package == "window":
+            assert imported in WINDOW_MAY_IMPORT, f"window must not import {imported}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_a_module_is_small_and_says_what_it_is(path):
+    text = path.read_text()
+    tree = ast.parse(text)
+    name = ids(path)
+    assert ast.get_docstring(tree), f"{name} does not say what it is"
+    assert text.count("\n") <= 400 or name in LONG_FILES, f"{name} is over 400 lines"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= 60 or f"{name}:{node.name}" in LONG_FUNCTIONS, (
+                f"{name}:{node.name} has {length} lines"
+            )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_broad_excepts_are_for_doors_and_the_environment_is_for_config(path):
+    package = package_of(path)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ExceptHandler) and package not in DOORS:
+            broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
+            assert not broad, f"{ids(path)}:{node.lineno} catches everything"
+        if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv") and package != "config":
+            pytest.fail(f"{ids(path)}:{node.lineno} reads the environment")
+
+
+def test_the_exceptions_are_still_needed():
+    assert {name for name in LONG_FILES if not (SOURCE / name).exists()} == set()
+    assert {name for name in LONG_FUNCTIONS if not (SOURCE / name.split(":")[0]).exists()} == set()

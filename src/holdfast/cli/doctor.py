@@ -1,0 +1,144 @@
+"""`holdfast doctor`: what was found, what would be used, what is wrong and how to mend it."""
+
+import asyncio
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Annotated, Literal
+
+import typer
+
+from holdfast import __version__
+from holdfast.cli.output import console, load, print_json
+from holdfast.config import Settings
+from holdfast.errors import HoldfastError
+from holdfast.language import say
+
+# Less than this much room, and a conversation of some weeks or a model would not fit.
+_ROOM = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `remedy` says what to do about it, where there is something to do."""
+
+    state: Literal["ok", "info", "note", "bad"]
+    about: str
+    found: str
+    remedy: str = ""
+
+
+def doctor(
+    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
+) -> None:
+    """Look at everything Holdfast needs; exit code 1 if something is wrong."""
+    settings = load(context).settings
+    findings = [*_machine(settings), *_store(settings), *asyncio.run(_models(settings))]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            _print(finding)
+    if any(finding.state == "bad" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _print(finding: Finding) -> None:
+    marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
+    console.print(f"{marks[finding.state]} [bold]{finding.about}[/bold]: ", end="")
+    console.print(finding.found, markup=False)
+    if finding.remedy:
+        console.print(f"  → {finding.remedy}", markup=False)
+
+
+def _machine(settings: Settings) -> Iterator[Finding]:
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("ok", "Holdfast", f"{__version__} (Python {python})")
+    existing = next(place for place in (settings.home, *settings.home.parents) if place.exists())
+    free = shutil.disk_usage(existing).free
+    room = say(f"{free / 1e9:.0f} GB free", f"{free / 1e9:.0f} GB frei")
+    yield Finding(
+        "ok" if free > _ROOM else "note",
+        say("data folder", "Datenordner"),
+        f"{settings.home} ({room})",
+        ""
+        if free > _ROOM
+        else say(
+            "Make room, or move it with HOLDFAST_HOME.", "Platz schaffen oder mit HOLDFAST_HOME verlegen."
+        ),
+    )
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        taken = probe.connect_ex((settings.host, settings.port)) == 0
+    address = f"{settings.host}:{settings.port}"
+    yield Finding(
+        "note" if taken else "ok",
+        say("address", "Adresse"),
+        say(f"{address} is in use", f"{address} ist belegt")
+        if taken
+        else say(f"{address} is free", f"{address} ist frei"),
+        say(
+            "If that is not Holdfast itself, choose another with --port.",
+            "Falls das nicht Holdfast selbst ist: anderen Port mit --port wählen.",
+        )
+        if taken
+        else "",
+    )
+
+
+def _store(settings: Settings) -> Iterator[Finding]:
+    from sqlalchemy import make_url
+
+    from holdfast.store import open_store
+
+    about = say("database", "Datenbank")
+    try:
+        shown = make_url(settings.store).render_as_string(hide_password=True)
+        with open_store(settings.store):
+            yield Finding("ok", about, shown)
+    except HoldfastError as error:
+        yield Finding("bad", about, error.message, error.hint)
+
+
+async def _models(settings: Settings) -> list[Finding]:
+    from holdfast.providers.weights import installed
+    from holdfast.wiring import build_upstreams, look_around
+
+    found = await look_around(settings)
+    findings = [Finding("info", place, what) for place, what in found.tried]
+    weights = installed(settings.models_dir)
+    findings.append(
+        Finding(
+            "ok" if weights else "note",
+            say("embedded model", "eingebautes Modell"),
+            str(weights) if weights else say("not fetched", "nicht geholt"),
+            "" if weights else "holdfast models get",
+        )
+    )
+    upstreams = build_upstreams(settings)
+    about = say("will be used", "wird benutzt")
+    try:
+        provider = await upstreams.main()
+        names = ", ".join(model.name for model in await provider.models())
+        findings.append(_usable(about, f"{provider.name} {provider.location}", names))
+    except HoldfastError as error:
+        findings.append(Finding("bad", about, error.message, error.hint))
+    finally:
+        await upstreams.aclose()
+    return findings
+
+
+def _usable(about: str, server: str, names: str) -> Finding:
+    if names:
+        return Finding("ok", about, f"{server}: {names}")
+    return Finding(
+        "bad",
+        about,
+        say(f"{server} has no models", f"{server} hat keine Modelle"),
+        say(
+            "Get one: `ollama pull qwen3:4b`, or `holdfast models get`.",
+            "Eins holen: `ollama pull qwen3:4b` oder `holdfast models get`.",
+        ),
+    )

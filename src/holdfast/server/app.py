@@ -1,0 +1,125 @@
+"""The HTTP server: routes put together, the guard in front of them, and errors in each protocol's shape.
+
+Knows nothing of what happens in a turn; `create_app` gets a ready engine.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+
+from holdfast import __version__
+from holdfast.config import Settings
+from holdfast.engine import Engine
+from holdfast.errors import BadRequest, HoldfastError, NotFound
+from holdfast.server import chats, ollama, openai
+from holdfast.server.errors import ollama_error, openai_error
+from holdfast.server.guard import Guard, check_address
+from holdfast.server.welcome import welcome
+
+log = logging.getLogger("holdfast.server")
+
+
+def create_app(engine: Engine, settings: Settings) -> FastAPI:
+    check_address(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await engine.start()
+        await _say_which_server(engine)
+        yield
+        await engine.close()
+
+    app = FastAPI(
+        title="Holdfast",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    app.state.engine = engine
+    app.state.guard = Guard(settings)
+    app.middleware("http")(_guarded)
+    app.add_exception_handler(HoldfastError, _told)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected)
+    for router in (ollama.router, openai.router, chats.router):
+        app.include_router(router)
+    app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
+    return app
+
+
+async def _say_which_server(engine: Engine) -> None:
+    try:
+        provider = await engine.upstreams.main()
+        log.info("model server: %s at %s", provider.name, provider.location)
+    except HoldfastError as error:
+        log.warning("%s", error)
+
+
+async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    guard: Guard = request.app.state.guard
+    try:
+        if request.url.path != "/health":
+            guard.check(request.headers)
+    except HoldfastError as error:
+        return _shaped(request, error)
+    return await call_next(request)
+
+
+def _shaped(request: Request, error: HoldfastError) -> JSONResponse:
+    shape = openai_error if request.url.path.startswith("/v1/") else ollama_error
+    status, body = shape(error)
+    return JSONResponse(body, status)
+
+
+async def _told(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HoldfastError)
+    log.info("%s %s: %s", request.method, request.url.path, error)
+    return _shaped(request, error)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(step) for step in first["loc"][1:])
+    return _shaped(request, BadRequest(f"{where}: {first['msg']}", param=where))
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return _shaped(request, NotFound(f"there is nothing at {request.url.path}"))
+    return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return _shaped(
+        request, HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
+    )
+
+
+async def _root(request: Request) -> Response:
+    """Ollama clients look for Ollama's sentence here; people get a page."""
+    if "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(await welcome(request))
+    return PlainTextResponse("Ollama is running")
+
+
+async def _health(request: Request) -> dict[str, object]:
+    """Alive, and which model server is in use; whether that one is well is its own affair."""
+    engine: Engine = request.app.state.engine
+    provider = await engine.upstreams.main()
+    return {
+        "status": "ok",
+        "version": __version__,
+        "upstream": {"kind": provider.name, "location": provider.location},
+    }

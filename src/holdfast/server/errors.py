@@ -1,0 +1,64 @@
+"""What went wrong, in the status and shape that a client of each protocol expects.
+
+Knows the error tree and the two shapes, nothing of routes.
+"""
+
+from typing import Any
+
+from holdfast import errors
+from holdfast.errors import HoldfastError
+
+# The first class that fits decides.
+_STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
+    (errors.TooLarge, 413),
+    (errors.Unauthorized, 401),
+    (errors.BadRequest, 400),
+    (errors.NotFound, 404),
+    (errors.Conflict, 409),
+    (errors.Overflow, 400),
+    (errors.Unreachable, 503),
+    (errors.CutOff, 502),
+    (errors.ProviderError, 502),
+    (errors.StoreError, 503),
+)
+_TYPES = {401: "authentication_error", 404: "not_found_error", 409: "conflict_error"}
+
+
+def status_of(error: HoldfastError) -> int:
+    if isinstance(error, errors.UpstreamError):
+        return error.status
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def ollama_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
+    if isinstance(error, errors.UpstreamError) and isinstance((error.body or {}).get("error"), str):
+        return error.status, dict(error.body or {})
+    return status_of(error), {"error": str(error)}
+
+
+def openai_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
+    if isinstance(error, errors.UpstreamError) and isinstance((error.body or {}).get("error"), dict):
+        return error.status, dict(error.body or {})
+    status = status_of(error)
+    return status, {
+        "error": {
+            "message": str(error),
+            "type": _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
+            "param": getattr(error, "param", None),
+            "code": _code_of(error),
+        }
+    }
+
+
+def _code_of(error: HoldfastError) -> str | None:
+    match error:
+        case errors.Overflow():
+            return "context_length_exceeded"
+        case errors.ModelMissing():
+            return "model_not_found"
+        case errors.Unauthorized():
+            return "invalid_api_key"
+        case errors.BadRequest():
+            return error.code
+        case _:
+            return None

@@ -1,0 +1,227 @@
+"""Ollama's API: chat, generate, and what clients ask about models.
+
+Knows the routes; the wire format is in `dialects`, the turn in `engine`. What an Ollama server says about its
+models is passed on as it is; for any other server the same questions are answered in Ollama's words.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from holdfast import __version__
+from holdfast.dialects import ollama, ollama_writer
+from holdfast.dialects.wire import expect, parse_object, without
+from holdfast.errors import BadRequest
+from holdfast.messages import ChatRequest
+from holdfast.providers.base import ModelInfo, understands
+from holdfast.server.door import (
+    Shape,
+    answer,
+    body_of,
+    converse,
+    engine_of,
+    forwarded,
+    is_off,
+    ndjson_frame,
+    pass_through,
+)
+from holdfast.server.errors import ollama_error
+
+router = APIRouter(tags=["Ollama"])
+
+# Clients look at this to see which features they may use; it names the protocol we speak, not ourselves.
+PROTOCOL_VERSION = "0.30.0"
+
+
+def _read_chat(fields: dict[str, Any]) -> ChatRequest:
+    chat = ollama.request_in(fields)
+    if not chat.model:
+        raise BadRequest("model is required", param="model")
+    return chat
+
+
+def _read_generate(fields: dict[str, Any]) -> ChatRequest:
+    """A prompt is a chat of one message."""
+    messages = []
+    if fields.get("system"):
+        messages.append({"role": "system", "content": fields["system"]})
+    prompt = {"role": "user", "content": expect(fields.get("prompt") or "", str, "prompt")}
+    messages.append(prompt | ({"images": fields["images"]} if fields.get("images") else {}))
+    return _read_chat(without(fields, "prompt", "system", "images", "context") | {"messages": messages})
+
+
+CHAT = Shape(
+    dialect=ollama.NAME,
+    path="/api/chat",
+    read=_read_chat,
+    writer=lambda chat, _: ollama_writer.Writer(chat.model),
+    error=ollama_error,
+    media_type="application/x-ndjson",
+    frame=ndjson_frame,
+)
+GENERATE = Shape(
+    dialect=ollama.NAME,
+    path="/api/generate",
+    read=_read_generate,
+    writer=lambda chat, turn: ollama_writer.Writer(
+        chat.model, generate=True, context=context_of(turn.conversation)
+    ),
+    error=ollama_error,
+    media_type="application/x-ndjson",
+    frame=ndjson_frame,
+)
+
+
+@router.post("/api/chat")
+async def chat(request: Request) -> Response:
+    body = await body_of(request)
+    fields = parse_object(body)
+    if not fields.get("messages"):
+        # Not a chat: the client wants the model loaded, or unloaded with `keep_alive: 0`.
+        return await _load(request, CHAT, body, fields)
+    return await answer(request, CHAT, body, fields)
+
+
+@router.post("/api/generate")
+async def generate(request: Request) -> Response:
+    body = await body_of(request)
+    fields = parse_object(body)
+    if not fields.get("prompt"):
+        return await _load(request, GENERATE, body, fields)
+    conversation = conversation_in(fields.get("context"))
+    foreign = bool(fields.get("context")) and conversation is None
+    if is_off(request):
+        return await pass_through(request, GENERATE, body, fields)
+    if foreign or any(fields.get(name) for name in ("raw", "suffix", "template")):
+        return await _only_ollama(request, body, fields)
+    chat = _read_generate(fields)
+    return await converse(request, GENERATE, chat, goes_on=conversation)
+
+
+async def _load(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
+    name = _read_chat(without(fields, "messages")).model
+    provider = await engine_of(request).upstreams.route(name)
+    if understands(provider, shape.path):
+        return await pass_through(request, shape, body, fields)
+    await engine_of(request).upstreams.describe(name)
+    reason = "unload" if fields.get("keep_alive") == 0 else "load"
+    empty = {"response": ""} if shape is GENERATE else {"message": {"role": "assistant", "content": ""}}
+    return JSONResponse({"model": name, "created_at": _now(), **empty, "done": True, "done_reason": reason})
+
+
+async def _only_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
+    """Bare prompts and fill-in-the-middle are no conversation: the model server answers them by itself."""
+    provider = await engine_of(request).upstreams.route(str(fields.get("model", "")))
+    if not understands(provider, GENERATE.path):
+        raise BadRequest(
+            "raw, suffix, template and context need an Ollama server behind Holdfast",
+            hint=f"This one is {provider.name} at {provider.location}.",
+        )
+    return await pass_through(request, GENERATE, body, fields)
+
+
+# Ollama's `context` is the conversation so far as tokens, opaque to clients. Ours is the conversation's id.
+_CONTEXT_MARK = [72, 70]
+
+
+def context_of(conversation: str | None) -> list[int] | None:
+    return [*_CONTEXT_MARK, *conversation.encode()] if conversation else None
+
+
+def conversation_in(context: Any) -> str | None:
+    """The conversation that a `context` of ours names; None for what another server made."""
+    if not isinstance(context, list) or context[:2] != _CONTEXT_MARK or len(context) > 40:
+        return None
+    if not all(isinstance(code, int) and 32 < code < 127 for code in context):
+        return None
+    name = bytes(context[2:]).decode()
+    return name if name.startswith("c_") else None
+
+
+@router.get("/api/tags")
+async def tags(request: Request) -> Response:
+    found = await engine_of(request).upstreams.models()
+    return JSONResponse({"models": [_tag(model) for model in found]})
+
+
+@router.get("/api/ps")
+async def running(request: Request) -> Response:
+    provider = await engine_of(request).upstreams.main()
+    if understands(provider, "/api/ps"):
+        return forwarded(await provider.forward("GET", "/api/ps", {}))
+    loaded = [model for model in await provider.models() if model.running_window]
+    return JSONResponse(
+        {"models": [_tag(model) | {"context_length": model.running_window} for model in loaded]}
+    )
+
+
+@router.post("/api/show")
+async def show(request: Request) -> Response:
+    body = await body_of(request)
+    fields = parse_object(body)
+    name = fields.get("model") or fields.get("name")
+    if not name:
+        raise BadRequest("model is required", param="model")
+    provider = await engine_of(request).upstreams.route(expect(name, str, "model"))
+    if understands(provider, "/api/show"):
+        return forwarded(
+            await provider.forward("POST", "/api/show", {"content-type": "application/json"}, body)
+        )
+    return JSONResponse(_shown(await provider.describe(name)))
+
+
+@router.get("/api/version")
+async def version(request: Request) -> Response:
+    provider = await engine_of(request).upstreams.main()
+    if understands(provider, "/api/version"):
+        return forwarded(await provider.forward("GET", "/api/version", {}))
+    return JSONResponse({"version": PROTOCOL_VERSION, "holdfast": __version__})
+
+
+def _tag(model: ModelInfo) -> dict[str, Any]:
+    """A model as `/api/tags` lists it; an Ollama server's own row as it is."""
+    if "details" in model.raw and "modified_at" in model.raw:
+        return dict(model.raw)
+    return {
+        "name": model.name,
+        "model": model.name,
+        "modified_at": model.modified_at or _now(),
+        "size": model.size or 0,
+        "digest": model.digest,
+        "details": _details(model),
+        "capabilities": list(model.capabilities),
+    }
+
+
+def _details(model: ModelInfo) -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "gguf",
+        "family": model.family,
+        "families": [model.family] if model.family else [],
+        "parameter_size": model.parameter_size,
+        "quantization_level": model.quantization,
+    }
+
+
+def _shown(model: ModelInfo) -> dict[str, Any]:
+    family = model.family or "unknown"
+    info: dict[str, Any] = {"general.architecture": family}
+    if model.trained_window:
+        info[f"{family}.context_length"] = model.trained_window
+    return {
+        "modelfile": "",
+        "parameters": f"num_ctx {model.running_window}" if model.running_window else "",
+        "template": "",
+        "details": _details(model),
+        "model_info": info,
+        "capabilities": list(model.capabilities) or ["completion"],
+        "modified_at": model.modified_at or _now(),
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")

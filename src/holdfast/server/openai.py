@@ -1,0 +1,79 @@
+"""OpenAI's API: chat completions and the list of models.
+
+Knows the routes; the wire format is in `dialects`, the turn in `engine`.
+"""
+
+import time
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from holdfast.dialects import openai, openai_writer
+from holdfast.dialects.wire import parse_object
+from holdfast.engine import Turn
+from holdfast.errors import BadRequest
+from holdfast.messages import ChatRequest, JsonObject
+from holdfast.server.door import Shape, answer, body_of, engine_of, sse_frame
+from holdfast.server.errors import openai_error
+
+router = APIRouter(tags=["OpenAI"])
+
+
+def _read(fields: dict[str, object]) -> ChatRequest:
+    chat = openai.request_in(fields)
+    if not chat.messages:
+        raise BadRequest(
+            "Invalid 'messages': empty array. Expected an array with minimum length 1.",
+            param="messages",
+            code="empty_array",
+        )
+    return chat
+
+
+def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
+    del turn
+    options: JsonObject = chat.extra.get(openai.NAME, {}).get("stream_options") or {}
+    return openai_writer.Writer(chat.model, include_usage=bool(options.get("include_usage")))
+
+
+CHAT = Shape(
+    dialect=openai.NAME,
+    path="/v1/chat/completions",
+    read=_read,
+    writer=_writer,
+    error=openai_error,
+    media_type="text/event-stream",
+    frame=sse_frame,
+    closing=b"data: [DONE]\n\n",
+)
+
+
+@router.post("/v1/chat/completions")
+async def chat_completions(request: Request) -> Response:
+    body = await body_of(request)
+    return await answer(request, CHAT, body, parse_object(body))
+
+
+@router.get("/v1/models")
+async def models(request: Request) -> JSONResponse:
+    found = await engine_of(request).upstreams.models()
+    created = int(time.time())
+    rows = [
+        {
+            "id": model.name,
+            "object": "model",
+            "created": created,
+            "owned_by": "holdfast",
+            **{name: value for name, value in model.raw.items() if model.raw.get("object") == "model"},
+        }
+        for model in found
+    ]
+    return JSONResponse({"object": "list", "data": rows})
+
+
+@router.get("/v1/models/{name:path}")
+async def model(request: Request, name: str) -> JSONResponse:
+    found = await engine_of(request).upstreams.describe(name)
+    row = {"id": found.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
+    return JSONResponse(row)

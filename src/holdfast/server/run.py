@@ -1,0 +1,65 @@
+"""Runs the server in the foreground: takes the port, says when it is ready, stops when it is told to.
+
+Knows uvicorn; nothing of routes or turns.
+"""
+
+import logging
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from holdfast.config import Settings
+from holdfast.errors import ConfigError
+from holdfast.server.app import create_app
+from holdfast.server.guard import check_address
+from holdfast.wiring import build_engine
+
+# Seconds for answers that are under way when the server is told to stop.
+GRACE = 5
+
+
+def run(settings: Settings, ready: Callable[[str], None]) -> None:
+    """Serves until interrupted; `ready` gets the address once clients can come."""
+    check_address(settings)
+    listener = _listen(settings.host, settings.port)
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    for chatty in ("httpx", "uvicorn.error"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    app = create_app(build_engine(settings), settings)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
+    )
+    with listener:
+        _Server(config, ready).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Says when it is ready to be spoken to."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and sockets:
+            host, port = sockets[0].getsockname()[:2]
+            self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            f"The server cannot listen on {host}:{port}: {error.strerror or error}.",
+            hint="Is Holdfast running already? Stop it, or choose another port with --port.",
+        ) from None
+    return listener

@@ -1,0 +1,86 @@
+"""Settings to parts, in one place: which store, which model servers, one engine.
+
+The only module that knows every part there is. It decides nothing about a turn.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from holdfast.config import Settings
+from holdfast.engine import Engine
+from holdfast.errors import ConfigError
+from holdfast.providers.base import Provider
+from holdfast.providers.discovery import EMBEDDED, Found, Options, connect, discover, parse_location
+from holdfast.providers.embedded import Embedded
+from holdfast.providers.http import Patience
+from holdfast.providers.upstreams import Upstreams
+from holdfast.providers.weights import SMOLLM2
+from holdfast.store import open_store
+
+
+def build_engine(settings: Settings) -> Engine:
+    return Engine(open_store(settings.store), build_upstreams(settings))
+
+
+@asynccontextmanager
+async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
+    """An engine for as long as a command needs it."""
+    engine = build_engine(settings)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def build_upstreams(settings: Settings) -> Upstreams:
+    """The server that was named or is found, and the embedded model for when there is none."""
+    options = _options(settings)
+    embedded = Embedded(
+        options.model_file or options.models_dir / SMOLLM2.filename,
+        log=options.log,
+        ctx=options.window,
+        patience=options.patience,
+    )
+
+    async def find() -> Provider | None:
+        if settings.upstream == EMBEDDED:
+            return embedded
+        if settings.upstream:
+            _refuse_ourselves(settings)
+            return await connect(settings.upstream, options)
+        return (await discover(options=options)).provider
+
+    return Upstreams(find, embedded)
+
+
+async def look_around(settings: Settings) -> Found:
+    """Where we looked for a running model server, and what was there."""
+    found = await discover(options=_options(settings))
+    if found.provider is not None:
+        await found.provider.aclose()
+    return found
+
+
+def _options(settings: Settings) -> Options:
+    return Options(
+        key=settings.upstream_key,
+        patience=Patience(stall=settings.stall_timeout),
+        models_dir=settings.models_dir,
+        log=settings.home / "logs" / "embedded.log",
+        window=settings.embedded_window,
+        model_file=Path(settings.embedded_model).expanduser() if settings.embedded_model else None,
+    )
+
+
+def _refuse_ourselves(settings: Settings) -> None:
+    """A proxy whose model server is itself would ask itself for ever."""
+    if settings.upstream.startswith(f"{EMBEDDED}:"):
+        return
+    address = urlsplit(parse_location(settings.upstream)[1])
+    if address.hostname in (settings.host, "127.0.0.1", "localhost") and address.port == settings.port:
+        raise ConfigError(
+            f"{settings.upstream} is Holdfast's own address.",
+            hint="Name the model server's, usually http://127.0.0.1:11434, or leave it out.",
+        )

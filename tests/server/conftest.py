@@ -1,0 +1,55 @@
+"""Holdfast running on loopback with a scripted model behind it, on a real SQLite file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.config import Settings
+from holdfast.engine import Engine
+from holdfast.providers.base import Provider
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.upstreams import Upstreams
+from holdfast.server.app import create_app
+from holdfast.store import Store, open_store
+from tests.serving import served
+
+
+@dataclass
+class Running:
+    """A running Holdfast: a client for it, and what is behind it."""
+
+    url: str
+    client: httpx.Client
+    store: Store
+    provider: Provider
+
+
+@contextmanager
+def running(folder: Path, provider: Provider, **settings: object) -> Iterator[Running]:
+    store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
+
+    async def find() -> Provider:
+        return provider
+
+    # The embedded model is not wanted here: nobody asks for it by its name.
+    engine = Engine(store, Upstreams(find, ScriptedProvider()))
+    app = create_app(engine, Settings(home=folder, **settings))
+    with served(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as client:
+        yield Running(url, client, store, provider)
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts Holdfast in front of a provider (a scripted one by default), as often as a test needs it."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+
+        def start(provider: Provider | None = None, **settings: object) -> Running:
+            return stack.enter_context(running(tmp_path, provider or ScriptedProvider(), **settings))
+
+        yield start

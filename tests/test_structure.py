@@ -1,4 +1,4 @@
-"""The layout shows the architecture: imports go down only, files and functions stay small, doors stand outside."""
+"""The layout shows the architecture: imports go down only, files stay small, doors stand outside."""
 
 import ast
 from pathlib import Path

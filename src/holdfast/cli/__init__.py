@@ -31,16 +31,22 @@ app.add_typer(conversations.app, name="conversations")
 app.add_typer(models.app, name="models")
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"holdfast {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def common(
     context: typer.Context,
     home: Annotated[Path | None, typer.Option(help="Data folder, instead of the usual one.")] = None,
     upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
-    version: Annotated[bool, typer.Option("--version", help="Say the version and stop.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Say the version and stop.", is_eager=True, callback=_version)
+    ] = False,
 ) -> None:
-    if version:
-        typer.echo(f"holdfast {__version__}")
-        raise typer.Exit
+    del version
     context.obj = {"home": home, "upstream": upstream}
 
 

@@ -44,7 +44,9 @@ class Talk:
 
         self.answer = Answer()
         system = [Message.of("system", self._system)] if self._system else []
-        request = ChatRequest(self.model, (*system, Message.of("user", text)))
+        # What a terminal or a pipe hands over need not be Unicode.
+        words = text.encode("utf-8", "replace").decode()
+        request = ChatRequest(self.model, (*system, Message.of("user", words)))
         headers = {}
         if self.conversation:
             request = await self._engine.going_on(request, self._scope, self.conversation)

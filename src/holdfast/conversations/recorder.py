@@ -59,7 +59,7 @@ class Recorder:
             raise
         finally:
             # The end must be written even if this task is being cancelled, so another one writes it.
-            await asyncio.shield(asyncio.ensure_future(self._end(trouble)))
+            await asyncio.shield(self._end(trouble))
 
     async def _save_often(self) -> None:
         while self._conversation is not None:
@@ -77,19 +77,18 @@ class Recorder:
         if self._saver is not None:
             self._saver.cancel()
         conversation, self._conversation = self._conversation, None
-        if conversation is None:
-            return
-        message = self._answer.message
+        if conversation is not None:
+            # Shielded, because a write that still waits for its turn would be dropped with a cancelled task.
+            await asyncio.shield(self._store.run(self._store.atomically, self._put, conversation, finish))
+
+    def _put(self, conversation: str, finish: FinishReason) -> None:
+        message, drafts = self._answer.message, self._store.drafts
         if not message.parts:
-            await self._store.run(self._store.drafts.discard, self._job)
+            drafts.discard(self._job)
             return
-        new = NewMessage(message, anchor(message), self._model, finish, self._job)
-
-        def keep() -> None:
-            self._store.drafts.save(self._job, conversation, self._parent, message, self._model)
-            self._store.drafts.finish(self._job, new)
-
-        await self._store.run(self._store.atomically, keep)
+        # Saved once more first: there is no draft yet if the answer was quick.
+        drafts.save(self._job, conversation, self._parent, message, self._model)
+        drafts.finish(self._job, NewMessage(message, anchor(message), self._model, finish, self._job))
 
     async def _end(self, trouble: str | None) -> None:
         begun = not self._answer.empty

@@ -21,9 +21,10 @@ class Writer:
     What came from an Ollama server goes out as it came; what came from another one is put into its words.
     """
 
-    def __init__(self, model: str, *, generate: bool = False) -> None:
+    def __init__(self, model: str, *, generate: bool = False, context: list[int] | None = None) -> None:
         self._model = model
         self._generate = generate
+        self._context = context
         self._answer = Answer()
         self._payloads: list[JsonObject] = []
 
@@ -85,5 +86,7 @@ class Writer:
             done = line.pop("done", False)
             line |= {"response": message.get("content", ""), "done": done}
             line |= {name: message[name] for name in ("thinking", "tool_calls") if message.get(name)}
+            if done and self._context is not None:
+                line["context"] = self._context
         self._payloads.append(line)
         return line

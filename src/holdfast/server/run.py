@@ -26,7 +26,7 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    for chatty in ("httpx", "uvicorn.error"):
+    for chatty in ("alembic", "httpx", "uvicorn.error"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     app = create_app(build_engine(settings), settings)
     config = uvicorn.Config(

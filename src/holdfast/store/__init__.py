@@ -1,0 +1,43 @@
+"""What Holdfast keeps: the log of messages, drafts, jobs, decisions, settings, in SQLite or PostgreSQL.
+
+`open_store` opens it; the values below are what goes in and comes out. It knows no model server, no window.
+"""
+
+from holdfast.store.ids import new_id
+from holdfast.store.store import Store, open_store
+from holdfast.store.values import (
+    AnchorHit,
+    Compaction,
+    Conversation,
+    Decision,
+    Draft,
+    Job,
+    JobKind,
+    JobStatus,
+    KnownModel,
+    ModelChanges,
+    NewMessage,
+    OutboxItem,
+    Prompt,
+    Stored,
+)
+
+__all__ = [
+    "AnchorHit",
+    "Compaction",
+    "Conversation",
+    "Decision",
+    "Draft",
+    "Job",
+    "JobKind",
+    "JobStatus",
+    "KnownModel",
+    "ModelChanges",
+    "NewMessage",
+    "OutboxItem",
+    "Prompt",
+    "Store",
+    "Stored",
+    "new_id",
+    "open_store",
+]

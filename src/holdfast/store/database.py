@@ -1,0 +1,188 @@
+"""Connections and threads: one writer thread a process, a few readers, no transaction across an await.
+
+It knows no table. A topic (`log`, `drafts`, …) marks its methods with `reads` or `writes`; each such method
+is one transaction, and whoever calls it, from whatever thread, never sees a connection.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection, Engine, Table
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from holdfast.errors import Conflict, StoreError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T", bound="Topic")
+
+_READERS = 4
+
+
+class Database:
+    """An open database: runs reads and writes, each in a transaction of its own.
+
+    `single` says that there is only one connection (a database in memory), so reads wait for the writer too.
+    """
+
+    def __init__(
+        self,
+        reading: Engine,
+        writing: Engine,
+        *,
+        single: bool = False,
+        on_close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._reading = reading
+        self._writing = writing
+        self._single = single
+        self._on_close = on_close
+        self._closed = False
+        self._writer = ThreadPoolExecutor(1, "holdfast-writer", initializer=self._became_writer)
+        self._readers = ThreadPoolExecutor(_READERS, "holdfast-reader")
+        # Both belong to the writer thread: who it is, and the transaction it is in.
+        self._writer_thread: int | None = None
+        self._open: Connection | None = None
+
+    def read(self, work: Callable[[Connection], R]) -> R:
+        """Run `work` in a transaction that only reads: one moment's view of the database."""
+        if self._single and not self._on_writer():
+            return self._wait_for_writer(partial(self._read, work))
+        return self._read(work)
+
+    def write(self, work: Callable[[Connection], R]) -> R:
+        """Run `work` on the writer thread, in a transaction; inside another one it becomes part of that."""
+        if self._on_writer():
+            return self._write(work)
+        return self._wait_for_writer(partial(self._write, work))
+
+    async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a method of the store off the event loop. Once begun it is finished, also if nobody waits."""
+        self._check_open()
+        pool = self._writer if self._single or getattr(call, "writes", False) else self._readers
+        return await asyncio.get_running_loop().run_in_executor(pool, partial(call, *args, **kwargs))
+
+    def close(self) -> None:
+        """Finish what was begun, then let go of the database. Closing twice is harmless."""
+        if self._closed:
+            return
+        self._closed = True
+        self._readers.shutdown()
+        self._writer.shutdown()
+        # The system may give the number of a thread that has ended to another one.
+        self._writer_thread = None
+        self._writing.dispose()
+        self._on_close()
+
+    def _became_writer(self) -> None:
+        self._writer_thread = threading.get_ident()
+
+    def _on_writer(self) -> bool:
+        return threading.get_ident() == self._writer_thread
+
+    def _wait_for_writer(self, call: Callable[[], R]) -> R:
+        self._check_open()
+        return self._writer.submit(call).result()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("The store is closed.", hint="Open it again to use it.")
+
+    def _read(self, work: Callable[[Connection], R]) -> R:
+        with _in_our_words():
+            if self._on_writer() and self._open is not None:
+                return work(self._open)
+            self._check_open()
+            with self._reading.connect() as connection:
+                return work(connection)
+
+    def _write(self, work: Callable[[Connection], R]) -> R:
+        with _in_our_words():
+            if self._open is not None:
+                # A savepoint, so that a caller who catches the error can go on with the outer transaction.
+                with self._open.begin_nested():
+                    return work(self._open)
+            with self._writing.begin() as self._open:
+                try:
+                    return work(self._open)
+                finally:
+                    self._open = None
+
+
+class Topic:
+    """A part of the store that reads and writes some of its tables."""
+
+    __slots__ = ("database",)
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+
+def reads(method: Callable[Concatenate[T, Connection, P], R]) -> Callable[Concatenate[T, P], R]:
+    """Make a method one reading transaction; it gets the connection, its callers do not pass one."""
+
+    @wraps(method)
+    def reading(self: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.database.read(lambda connection: method(self, connection, *args, **kwargs))
+
+    return reading
+
+
+def writes(method: Callable[Concatenate[T, Connection, P], R]) -> Callable[Concatenate[T, P], R]:
+    """Make a method one writing transaction on the writer thread, the connection as with `reads`."""
+
+    @wraps(method)
+    def writing(self: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.database.write(lambda connection: method(self, connection, *args, **kwargs))
+
+    return on_writer_thread(writing)
+
+
+def on_writer_thread(call: Callable[P, R]) -> Callable[P, R]:
+    """Mark what `Database.run` should give to the writer thread at once."""
+    call.writes = True  # type: ignore[attr-defined]
+    return call
+
+
+def upsert(
+    connection: Connection,
+    table: Table,
+    rows: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    update: Collection[str] | None = None,
+) -> None:
+    """Insert rows; where the primary key is there already, change the columns `update` (default: all)."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(table)
+    keys = [column.name for column in table.primary_key]
+    names = [column.name for column in table.columns if column.name not in keys] if update is None else update
+    if names:
+        changes = {name: statement.excluded[name] for name in names}
+        statement = statement.on_conflict_do_update(index_elements=keys, set_=changes)
+    else:
+        statement = statement.on_conflict_do_nothing(index_elements=keys)
+    connection.execute(statement, rows)
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        raise Conflict(
+            f"What this belongs to was changed or removed meanwhile ({error.orig}).", hint="Read it again."
+        ) from error
+    except (DBAPIError, PoolTimeout) as error:
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        raise StoreError(
+            f"The database could not be read or written: {reason}.",
+            hint="See that the disk has room, that the database can be reached, and that no other program"
+            " keeps it locked.",
+        ) from error

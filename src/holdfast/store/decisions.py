@@ -1,0 +1,141 @@
+"""What was done to the messages of a window, by lane, and the compactions that took place.
+
+It keeps and returns them; how a window looks under these decisions is worked out in `window`.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from holdfast.errors import NotFound
+from holdfast.messages import JsonObject
+from holdfast.store.database import Topic, reads, writes
+from holdfast.store.ids import new_id
+from holdfast.store.schema import compactions, decisions
+from holdfast.store.values import Compaction, Decision
+
+
+class Decisions(Topic):
+    __slots__ = ()
+
+    @writes
+    def record(
+        self,
+        connection: Connection,
+        lane: str,
+        conversation: str,
+        *,
+        kind: str,
+        rule: str,
+        messages: Sequence[str],
+        tokens_before: int,
+        tokens_after: int,
+        reason: str = "",
+        data: JsonObject | None = None,
+        now: float | None = None,
+    ) -> Decision:
+        decision = new_id("d")
+        row = {
+            "id": decision,
+            "lane": lane,
+            "conversation": conversation,
+            "kind": kind,
+            "rule": rule,
+            "messages": list(messages),
+            "tokens_before": tokens_before,
+            "tokens_after": tokens_after,
+            "reason": reason,
+            "data": data or {},
+            "created_at": time.time() if now is None else now,
+        }
+        connection.execute(insert(decisions), row)
+        return _get(connection, decision)
+
+    @reads
+    def of(self, connection: Connection, lane: str) -> list[Decision]:
+        """The decisions in force in a lane, in the order they were made."""
+        return _in_lane(connection, lane, vetoed=False)
+
+    @reads
+    def vetoes(self, connection: Connection, lane: str) -> list[Decision]:
+        """The decisions that were undone, and should not be made again."""
+        return _in_lane(connection, lane, vetoed=True)
+
+    @writes
+    def remove(self, connection: Connection, decision: str, now: float | None = None) -> Decision:
+        """Undo a decision. It stays as a veto, dated by the first time it was undone."""
+        connection.execute(
+            update(decisions)
+            .where(decisions.c.id == decision, decisions.c.vetoed_at.is_(None))
+            .values(vetoed_at=time.time() if now is None else now)
+        )
+        return _get(connection, decision)
+
+
+class Compactions(Topic):
+    __slots__ = ()
+
+    @writes
+    def record(
+        self,
+        connection: Connection,
+        conversation: str,
+        *,
+        lane: str,
+        level: int,
+        strategy: str,
+        messages: int,
+        tokens_before: int,
+        tokens_after: int,
+        memories: int = 0,
+        model: str = "",
+        path: str = "",
+        duration_ms: int = 0,
+        now: float | None = None,
+    ) -> Compaction:
+        new = Compaction(
+            id=new_id("k"),
+            conversation=conversation,
+            lane=lane,
+            level=level,
+            strategy=strategy,
+            messages=messages,
+            tokens_before=tokens_before,
+            tokens_after=tokens_after,
+            tokens_freed=tokens_before - tokens_after,
+            memories=memories,
+            model=model,
+            path=path,
+            duration_ms=duration_ms,
+            created_at=time.time() if now is None else now,
+        )
+        row = {column.name: getattr(new, column.name) for column in compactions.columns}
+        connection.execute(insert(compactions), row)
+        return new
+
+    @reads
+    def of(self, connection: Connection, conversation: str) -> list[Compaction]:
+        """The compactions of a conversation, oldest first."""
+        query = select(compactions).where(compactions.c.conversation == conversation)
+        rows = connection.execute(query.order_by(compactions.c.created_at, compactions.c.id))
+        return [Compaction(**row._mapping) for row in rows]
+
+
+def _in_lane(connection: Connection, lane: str, *, vetoed: bool) -> list[Decision]:
+    query = select(decisions).where(decisions.c.lane == lane)
+    query = query.where(decisions.c.vetoed_at.is_not(None) if vetoed else decisions.c.vetoed_at.is_(None))
+    rows = connection.execute(query.order_by(decisions.c.created_at, decisions.c.id))
+    return [_decision(row) for row in rows]
+
+
+def _get(connection: Connection, decision: str) -> Decision:
+    row = connection.execute(select(decisions).where(decisions.c.id == decision)).first()
+    if row is None:
+        raise NotFound(f"decision '{decision}' not found")
+    return _decision(row)
+
+
+def _decision(row: Row[Any]) -> Decision:
+    return Decision(**row._mapping)

@@ -1,0 +1,134 @@
+"""Rows of conversations: finding one in its scope, taking it for a change, moving its head.
+
+Functions on a connection, like those of `tree`; whether a head may move is decided by those who call them.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, func, select, update
+from sqlalchemy import insert as insert_into
+
+from holdfast.errors import BadRequest, NotFound
+from holdfast.messages import Scope
+from holdfast.store.schema import conversations
+from holdfast.store.values import Conversation
+
+# An id that was typed by hand may be cut short, but not so short that it means many.
+_BEGINNING = re.compile(r"c_[0-9a-z]{6,25}")
+
+_TREE = select(conversations.c.tree).where(conversations.c.id == bindparam("id")).scalar_subquery()
+_LOCK_TREE = (
+    select(conversations)
+    .where(conversations.c.tree == _TREE)
+    .order_by(conversations.c.id)
+    .with_for_update(key_share=True)
+)
+_MOVE = (
+    update(conversations)
+    .where(conversations.c.id == bindparam("moved"))
+    .values(
+        head=bindparam("head"),
+        version=bindparam("version"),
+        updated_at=bindparam("updated_at"),
+    )
+)
+
+
+def conversation(row: Row[Any]) -> Conversation:
+    return Conversation(
+        id=row.id,
+        tree=row.tree,
+        scope=Scope(row.user, row.project, row.kind),
+        title=row.title,
+        head=row.head,
+        version=row.version,
+        client=row.client,
+        external_id=row.external_id,
+        settings=row.settings,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+def within(scope: Scope) -> ColumnElement[bool]:
+    return and_(
+        conversations.c.user == scope.user,
+        conversations.c.project == scope.project,
+        conversations.c.kind == scope.kind,
+    )
+
+
+def get(connection: Connection, conversation_id: str, scope: Scope | None = None) -> Conversation:
+    query = select(conversations)
+    if scope is not None:
+        query = query.where(within(scope))
+    row = connection.execute(query.where(conversations.c.id == conversation_id)).first()
+    if row is not None:
+        return conversation(row)
+    beginning = conversation_id.lower()
+    if not _BEGINNING.fullmatch(beginning):
+        raise _not_found(conversation_id)
+    starts = func.substr(conversations.c.id, 1, len(beginning)) == beginning
+    rows = connection.execute(query.where(starts).limit(2)).all()
+    if not rows:
+        raise _not_found(conversation_id)
+    if len(rows) > 1:
+        raise BadRequest(
+            f"Several conversations begin with '{conversation_id}'.", hint="Give more of the id."
+        )
+    return conversation(rows[0])
+
+
+def on_tree(connection: Connection, tree: str) -> list[Conversation]:
+    query = select(conversations).where(conversations.c.tree == tree)
+    rows = connection.execute(query.order_by(conversations.c.created_at, conversations.c.id))
+    return [conversation(row) for row in rows]
+
+
+def locked(connection: Connection, conversation_id: str) -> Conversation:
+    """The conversation, for a change: until the transaction ends nobody else can change its tree.
+
+    On SQLite there is only one writer anyway. On PostgreSQL all heads of the tree are locked, in one order,
+    since two conversations may grow the same branch.
+    """
+    for row in connection.execute(_LOCK_TREE, {"id": conversation_id}):
+        if row.id == conversation_id:
+            return conversation(row)
+    raise _not_found(conversation_id)
+
+
+def insert(connection: Connection, new: Conversation) -> Conversation:
+    row = {
+        "id": new.id,
+        "tree": new.tree,
+        "user": new.scope.user,
+        "project": new.scope.project,
+        "kind": new.scope.kind,
+        "title": new.title,
+        "head": new.head,
+        "version": new.version,
+        "client": new.client,
+        "external_id": new.external_id,
+        "settings": new.settings,
+        "created_at": new.created_at,
+        "updated_at": new.updated_at,
+    }
+    connection.execute(insert_into(conversations), row)
+    return get(connection, new.id)
+
+
+def change(connection: Connection, conversation_id: str, **values: Any) -> Conversation:
+    connection.execute(update(conversations).where(conversations.c.id == conversation_id).values(**values))
+    return get(connection, conversation_id)
+
+
+def move(connection: Connection, moved: Conversation, head: str | None, now: float) -> Conversation:
+    values = {"head": head, "version": moved.version + 1, "updated_at": now}
+    connection.execute(_MOVE, {"moved": moved.id, **values})
+    return replace(moved, head=head, version=moved.version + 1, updated_at=now)
+
+
+def _not_found(conversation_id: str) -> NotFound:
+    return NotFound(f"conversation '{conversation_id}' not found")

@@ -1,0 +1,259 @@
+"""Conversations: heads on the tree of messages, and who may see them.
+
+Appending moves a head by compare-and-swap and can be repeated safely. It does not know what a window is, nor
+which conversation a request belongs to: that is found out elsewhere, with the anchors kept here.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, exists, select, tuple_
+
+from holdfast.errors import Conflict
+from holdfast.messages import Scope
+from holdfast.store import heads, removal, tree
+from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.ids import new_id
+from holdfast.store.schema import conversations, message_tokens, messages
+from holdfast.store.values import AnchorHit, Conversation, NewMessage, Stored
+
+
+class Log(Topic):
+    __slots__ = ()
+
+    # Conversations
+
+    @writes
+    def create(
+        self,
+        connection: Connection,
+        scope: Scope,
+        *,
+        title: str = "",
+        client: str = "",
+        external_id: str = "",
+        now: float | None = None,
+    ) -> Conversation:
+        """A new conversation without messages, on a tree of its own."""
+        now = time.time() if now is None else now
+        return heads.insert(
+            connection,
+            Conversation(
+                id=new_id("c"),
+                tree=new_id("t"),
+                scope=scope,
+                title=title,
+                head=None,
+                version=0,
+                client=client,
+                external_id=external_id,
+                settings={},
+                created_at=now,
+                updated_at=now,
+            ),
+        )
+
+    @reads
+    def get(self, connection: Connection, conversation_id: str, scope: Scope | None = None) -> Conversation:
+        """A conversation by its id or a clear beginning of it. One of another scope is as good as missing."""
+        return heads.get(connection, conversation_id, scope)
+
+    @reads
+    def recent(
+        self,
+        connection: Connection,
+        scope: Scope,
+        limit: int = 50,
+        before: tuple[float, str] | None = None,
+    ) -> list[Conversation]:
+        """The last used conversations, newest first; `before` is (updated_at, id) of the last one seen."""
+        order = tuple_(conversations.c.updated_at, conversations.c.id)
+        query = select(conversations).where(heads.within(scope))
+        if before is not None:
+            query = query.where(order < before)
+        query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
+        return [heads.conversation(row) for row in connection.execute(query)]
+
+    @reads
+    def by_external_id(self, connection: Connection, scope: Scope, external_id: str) -> list[Conversation]:
+        """The conversations another tool calls by this id, newest first; none for an empty id."""
+        query = (
+            select(conversations)
+            .where(heads.within(scope), conversations.c.external_id == external_id)
+            .where(conversations.c.external_id != "")
+            .order_by(conversations.c.updated_at.desc(), conversations.c.id.desc())
+        )
+        return [heads.conversation(row) for row in connection.execute(query)]
+
+    @reads
+    def conversations_of(self, connection: Connection, tree: str) -> list[Conversation]:
+        """All heads on one tree, oldest first."""
+        return heads.on_tree(connection, tree)
+
+    @writes
+    def fork(
+        self,
+        connection: Connection,
+        conversation_id: str,
+        message_id: str,
+        title: str = "",
+        *,
+        now: float | None = None,
+    ) -> Conversation:
+        """A second head on the same tree: it shares every message up to `message_id`, and copies none."""
+        now = time.time() if now is None else now
+        origin = heads.locked(connection, conversation_id)
+        head = tree.get(connection, message_id, tree=origin.tree)
+        return heads.insert(
+            connection,
+            Conversation(
+                id=new_id("c"),
+                tree=origin.tree,
+                scope=origin.scope,
+                title=title or origin.title,
+                head=head.id,
+                version=0,
+                client=origin.client,
+                external_id="",
+                settings=origin.settings,
+                created_at=now,
+                updated_at=now,
+            ),
+        )
+
+    @writes
+    def rename(self, connection: Connection, conversation_id: str, title: str) -> Conversation:
+        heads.locked(connection, conversation_id)
+        return heads.change(connection, conversation_id, title=title)
+
+    @writes
+    def update_settings(
+        self, connection: Connection, conversation_id: str, changes: Mapping[str, Any]
+    ) -> Conversation:
+        """Change some settings of a conversation; one that becomes None is taken away."""
+        known = heads.locked(connection, conversation_id).settings
+        kept = {name: value for name, value in {**known, **changes}.items() if value is not None}
+        return heads.change(connection, conversation_id, settings=kept)
+
+    @writes
+    def delete(self, connection: Connection, conversation_id: str) -> None:
+        """Remove a conversation and all its words, except those that another conversation shares."""
+        removal.remove(connection, heads.locked(connection, conversation_id))
+
+    # Messages
+
+    @writes
+    def append(
+        self,
+        connection: Connection,
+        conversation_id: str,
+        messages: Sequence[NewMessage],
+        *,
+        parent: str | None,
+        expect: str | None,
+        move_head: bool = True,
+        now: float | None = None,
+    ) -> list[Stored]:
+        """Put messages after `parent` and move the head to the last of them, if the head still is `expect`.
+
+        What is already there is not written again, so a call can be repeated. A head that moved meanwhile is
+        a Conflict, and nothing is written. With `move_head` off the messages become a side branch.
+        """
+        now = time.time() if now is None else now
+        conversation = heads.locked(connection, conversation_id)
+        start = None if parent is None else tree.get(connection, parent, tree=conversation.tree)
+        found = tree.known(connection, conversation.tree, start, messages)
+        repeated = len(found) == len(messages) and (not found or found[-1].id == conversation.head)
+        if move_head and not repeated and conversation.head != expect:
+            raise _moved(conversation, expect)
+        tip = found[-1] if found else start
+        found += tree.grow(connection, conversation.tree, tip, messages[len(found) :], now)
+        if move_head and not repeated:
+            heads.move(connection, conversation, found[-1].id, now)
+        return found
+
+    @writes
+    def set_head(
+        self,
+        connection: Connection,
+        conversation_id: str,
+        head: str | None,
+        *,
+        expect: str | None,
+        now: float | None = None,
+    ) -> Conversation:
+        """Move the head to a message of the same tree, if it still is `expect` (or already is there)."""
+        conversation = heads.locked(connection, conversation_id)
+        if conversation.head == head:
+            return conversation
+        if conversation.head != expect:
+            raise _moved(conversation, expect)
+        if head is not None:
+            tree.get(connection, head, tree=conversation.tree)
+        return heads.move(connection, conversation, head, time.time() if now is None else now)
+
+    @reads
+    def message(self, connection: Connection, message_id: str) -> Stored:
+        return tree.get(connection, message_id)
+
+    @reads
+    def path(self, connection: Connection, message_id: str) -> list[Stored]:
+        """Every message from the root to this one, in order."""
+        return tree.path(connection, message_id)
+
+    @reads
+    def tail(self, connection: Connection, message_id: str, limit: int) -> list[Stored]:
+        """The last `limit` messages of the path, in order."""
+        return tree.path(connection, message_id, limit=limit)
+
+    @reads
+    def children(self, connection: Connection, message_id: str) -> list[Stored]:
+        """What follows a message: more than one where an answer was repeated or a question edited."""
+        return tree.children(connection, message_id)
+
+    @reads
+    def find_anchors(
+        self, connection: Connection, scope: Scope, anchors: Sequence[str], *, limit: int = 500
+    ) -> list[AnchorHit]:
+        """Messages with one of these anchors, in trees that belong to exactly this scope; newest first."""
+        ours = exists().where(conversations.c.tree == messages.c.tree, heads.within(scope))
+        newest = (messages.c.created_at.desc(), messages.c.id.desc())
+        columns = (messages.c.anchor, messages.c.id, messages.c.tree, messages.c.depth, messages.c.created_at)
+        query = select(*columns).where(ours).order_by(*newest).limit(limit)
+        hits = [
+            AnchorHit(*row)
+            for portion in tree.portions(anchors)
+            for row in connection.execute(query.where(messages.c.anchor.in_(portion)))
+        ]
+        return sorted(hits, key=lambda hit: (hit.created_at, hit.message), reverse=True)[:limit]
+
+    # Token counts
+
+    @writes
+    def set_tokens(self, connection: Connection, counter: str, counts: Mapping[str, int]) -> None:
+        """Keep how many tokens messages have, counted by `counter`."""
+        if counts:
+            upsert(
+                connection,
+                message_tokens,
+                [{"message": message, "counter": counter, "tokens": n} for message, n in counts.items()],
+            )
+
+    @reads
+    def tokens(self, connection: Connection, counter: str, messages: Sequence[str]) -> dict[str, int]:
+        """The counts that are known; a message never counted is not in it."""
+        found: dict[str, int] = {}
+        for portion in tree.portions(messages):
+            query = select(message_tokens.c.message, message_tokens.c.tokens).where(
+                message_tokens.c.counter == counter, message_tokens.c.message.in_(portion)
+            )
+            found.update({row.message: row.tokens for row in connection.execute(query)})
+        return found
+
+
+def _moved(conversation: Conversation, expect: str | None) -> Conflict:
+    return Conflict(
+        f"Conversation {conversation.id} moved on: its head is {conversation.head}, not {expect}.",
+        hint="Read it again and repeat.",
+    )

@@ -1,0 +1,264 @@
+"""The tables, one schema for SQLite and PostgreSQL.
+
+It only describes them: `migrations` creates them, the modules of each topic read and write them. A test holds
+the two descriptions together.
+"""
+
+import json
+import re
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Dialect,
+    Double,
+    ForeignKey,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    func,
+    text,
+)
+
+from holdfast.messages import canonical
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Words(TypeDecorator[str]):
+    """Plain text. What PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair) becomes U+FFFD.
+
+    Replaced and not dropped: two names that differ must not become one.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else _UNSTORABLE.sub("\ufffd", value)
+
+
+class Json(TypeDecorator[Any]):
+    """Any JSON value, as text in its one spelling; JSON escapes NUL, so every engine can hold it."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ARG002
+        return canonical(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else json.loads(value)
+
+
+metadata = MetaData()
+
+# A branch is a run of messages without a fork. It leaves its parent branch after `fork_depth`, so the way
+# from the root to any message is a few index ranges and not one lookup for each message.
+branches = Table(
+    "branches",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("tree", Words, nullable=False),
+    Column("parent_branch", Words, ForeignKey("branches.id")),
+    Column("fork_depth", BigInteger, nullable=False),
+    Index("branches_tree", "tree"),
+    Index("branches_parent", "parent_branch", "fork_depth"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("tree", Words, nullable=False),
+    Column("branch", Words, ForeignKey("branches.id"), nullable=False),
+    Column("depth", BigInteger, nullable=False),
+    Column("parent", Words, ForeignKey("messages.id")),
+    Column("role", Words, nullable=False),
+    Column("digest", Words, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("anchor", Words),
+    Column("model", Words, nullable=False),
+    Column("finish", Words, nullable=False),
+    Column("job", Words, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Index("messages_place", "branch", "depth", unique=True),
+    Index("messages_parent", "parent"),
+    Index("messages_anchor", "anchor", "created_at"),
+)
+# The same words after the same message are the same message: this is what makes appending repeatable.
+Index(
+    "messages_once",
+    messages.c.tree,
+    func.coalesce(messages.c.parent, text("''")),
+    messages.c.digest,
+    unique=True,
+)
+
+message_tokens = Table(
+    "message_tokens",
+    metadata,
+    Column("message", Words, ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("counter", Words, primary_key=True),
+    Column("tokens", BigInteger, nullable=False),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("tree", Words, nullable=False),
+    Column("user", Words, nullable=False),
+    Column("project", Words, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("head", Words, ForeignKey("messages.id")),
+    Column("version", BigInteger, nullable=False),
+    Column("client", Words, nullable=False),
+    Column("external_id", Words, nullable=False),
+    Column("settings", Json, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("conversations_recent", "user", "project", "kind", "updated_at"),
+    Index("conversations_external", "user", "project", "external_id"),
+    Index("conversations_tree", "tree"),
+    Index("conversations_head", "head"),
+)
+
+prompts = Table(
+    "prompts",
+    metadata,
+    Column("digest", Words, primary_key=True),
+    Column("body", Json, nullable=False),
+    Column("created_at", Double, nullable=False),
+)
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("job", Words, primary_key=True),
+    Column("conversation", Words, ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
+    Column("parent", Words, ForeignKey("messages.id", ondelete="CASCADE")),
+    Column("body", Text, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("beat_at", Double, nullable=False),
+    Index("drafts_conversation", "conversation"),
+    Index("drafts_parent", "parent"),
+)
+
+# `prompt` is a digest without a foreign key: a prompt may be forgotten while a job that quotes it begins.
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("conversation", Words, ForeignKey("conversations.id", ondelete="SET NULL")),
+    Column("kind", Words, nullable=False),
+    Column("user", Words, nullable=False),
+    Column("project", Words, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("upstream", Words, nullable=False),
+    Column("status", Words, nullable=False),
+    Column("prompt", Words),
+    Column("prompt_tokens", BigInteger),
+    Column("completion_tokens", BigInteger),
+    Column("cached_tokens", BigInteger),
+    Column("window", BigInteger),
+    Column("queued_at", Double, nullable=False),
+    Column("started_at", Double),
+    Column("first_token_at", Double),
+    Column("finished_at", Double),
+    Column("timings", Json, nullable=False),
+    Column("error", Words, nullable=False),
+    Index("jobs_recent", "queued_at"),
+    Index("jobs_conversation", "conversation", "queued_at"),
+    Index("jobs_status", "status", "queued_at"),
+    Index("jobs_prompt", "prompt"),
+)
+
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("lane", Words, nullable=False),
+    Column("conversation", Words, ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("rule", Words, nullable=False),
+    Column("messages", Json, nullable=False),
+    Column("tokens_before", BigInteger, nullable=False),
+    Column("tokens_after", BigInteger, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("data", Json, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("vetoed_at", Double),
+    Index("decisions_lane", "lane", "created_at"),
+    Index("decisions_conversation", "conversation"),
+)
+
+compactions = Table(
+    "compactions",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("conversation", Words, ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
+    Column("lane", Words, nullable=False),
+    Column("level", BigInteger, nullable=False),
+    Column("strategy", Words, nullable=False),
+    Column("messages", BigInteger, nullable=False),
+    Column("tokens_before", BigInteger, nullable=False),
+    Column("tokens_after", BigInteger, nullable=False),
+    Column("tokens_freed", BigInteger, nullable=False),
+    Column("memories", BigInteger, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("path", Words, nullable=False),
+    Column("duration_ms", BigInteger, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Index("compactions_conversation", "conversation", "created_at"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("topic", Words, nullable=False),
+    Column("payload", Json, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("done_at", Double),
+    Column("attempts", BigInteger, nullable=False),
+    Column("error", Words, nullable=False),
+    Index(
+        "outbox_pending",
+        "created_at",
+        sqlite_where=text("done_at IS NULL"),
+        postgresql_where=text("done_at IS NULL"),
+    ),
+)
+
+models = Table(
+    "models",
+    metadata,
+    Column("upstream", Words, primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("trained_window", BigInteger),
+    Column("recommended_ctx", BigInteger),
+    Column("num_ctx", BigInteger),
+    Column("info", Json, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("value", Json, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("owner", Words, nullable=False),
+    Column("expires_at", Double, nullable=False),
+)

@@ -1,0 +1,215 @@
+"""A SQLite file on disk: who may use it, and how a new version of it comes into place.
+
+Everyone who has the file open shares a lock on `PATH.lock`; making or migrating it takes that lock alone. The
+new version is built beside the old one and swapped in: a crash at any moment leaves one whole database. It
+knows nothing of tables, and nothing of who reads or writes once the file is ready.
+"""
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import URL, NullPool, create_engine
+
+from holdfast.errors import MigrationFailed, StoreError
+from holdfast.store.migrate import Scripts, is_current, upgrade
+
+# How long to wait for another process that is building or migrating the file, and for those that only look.
+_OTHERS_MIGRATE = 60.0
+_OTHERS_LOOK = 2.0
+_PAUSE = 0.02
+
+
+class FileLock:
+    """An advisory lock on a file of its own; the system drops it when the process ends, however it ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def shared(self) -> bool:
+        return self._take(fcntl.LOCK_SH)
+
+    def exclusive(self) -> bool:
+        return self._take(fcntl.LOCK_EX)
+
+    def release(self) -> None:
+        fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _take(self, how: int) -> bool:
+        try:
+            fcntl.flock(self._file, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def prepare(path: Path, scripts: Scripts) -> FileLock:
+    """Make sure a current database is at `path`. Keep the lock that comes back for as long as you use it."""
+    with _in_our_words(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with ExitStack() as unless_ready:
+            lock = FileLock(path.with_name(f"{path.name}.lock"))
+            unless_ready.callback(lock.close)
+            _agree(path, lock, scripts)
+            unless_ready.pop_all()
+        return lock
+
+
+def _agree(path: Path, lock: FileLock, scripts: Scripts) -> None:
+    """Come to hold the lock together with others, over a database that is current."""
+    began = time.monotonic()
+    while True:
+        if not lock.shared():
+            if time.monotonic() - began > _OTHERS_MIGRATE:
+                raise StoreError(f"{path} is being migrated by another process.", hint="Wait for it to end.")
+        elif is_current(version_of(path), scripts, str(path)):
+            return
+        else:
+            # Never wait for the lock alone while sharing it: two who do would wait for each other.
+            lock.release()
+            if lock.exclusive():
+                _bring_up_to_date(path, scripts)
+                # The next round takes the lock together with others, and looks again.
+                lock.release()
+                continue
+            if time.monotonic() - began > _OTHERS_LOOK:
+                raise MigrationFailed(
+                    f"{path} must be migrated, and other processes are using it.",
+                    hint="Stop every other Holdfast (server, chat, MCP) and try again; nothing was changed.",
+                )
+        time.sleep(_PAUSE)
+
+
+def _bring_up_to_date(path: Path, scripts: Scripts) -> None:
+    # Another process may have done it between our look and our lock.
+    version = version_of(path)
+    if is_current(version, scripts, str(path)):
+        return
+    with _workpiece(path) as piece:
+        if version is None:
+            _new_file(piece)
+        else:
+            _settle(path)
+            _copy(path, piece)
+        _migrate(piece, scripts)
+        if version is not None:
+            _copy(path, _backup_path(path, version))
+        # An old journal beside the new file would be taken for its own; `_settle` has emptied it.
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        piece.replace(path)
+    _sync_folder(path.parent)
+
+
+def version_of(path: Path) -> str | None:
+    """The schema version of the file, None if there is nothing in it yet."""
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if not tables:
+                return None
+            if "alembic_version" in tables:
+                for (version,) in connection.execute("SELECT version_num FROM alembic_version"):
+                    return str(version)
+    except sqlite3.OperationalError as error:
+        raise StoreError(
+            f"Cannot open {path}: {error}.", hint="See that you may read and write it and its folder."
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path} is no database: {error}.",
+            hint="Move it away or choose another place; it was not touched.",
+        ) from error
+    raise StoreError(
+        f"{path} is a database of another program.", hint="Choose another place for Holdfast's own."
+    )
+
+
+def _migrate(piece: Path, scripts: Scripts) -> None:
+    url = URL.create("sqlite", database=str(piece))
+    # Without an isolation level sqlite3 begins nothing by itself, so all of it can be one transaction.
+    engine = create_engine(url, poolclass=NullPool, connect_args={"isolation_level": None})
+    with engine.begin() as connection:
+        connection.exec_driver_sql("BEGIN")
+        upgrade(connection, scripts)
+    with closing(sqlite3.connect(piece)) as connection:
+        (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
+        orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+        if verdict != "ok" or orphans:
+            raise MigrationFailed(
+                f"The migrated copy is not sound: {verdict}, {len(orphans)} broken references."
+            )
+        # Set here, where nobody else looks: switching it on a file in use can fail.
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _settle(path: Path) -> None:
+    """Move all that is in the journal into the file itself."""
+    with closing(sqlite3.connect(path, timeout=_OTHERS_LOOK)) as connection:
+        (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise MigrationFailed(f"Another program is using {path}.", hint="Close it and start again.")
+
+
+def _copy(source: Path, target: Path) -> None:
+    _new_file(target)
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
+
+
+def _backup_path(path: Path, version: str) -> Path:
+    folder = path.parent / "backups"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    return folder / f"{path.stem}-{version}-{stamp}.db"
+
+
+@contextmanager
+def _workpiece(path: Path) -> Iterator[Path]:
+    """A file beside the database to build the new one in; gone afterwards, whatever happened."""
+    piece = path.with_name(f"{path.name}.new")
+    leftovers = [piece.with_name(piece.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+    try:
+        for file in leftovers:
+            file.unlink(missing_ok=True)
+        yield piece
+    except MigrationFailed as error:
+        error.hint = f"{path} is as it was: the Holdfast that made it can still use it. {error.hint}".rstrip()
+        raise
+    finally:
+        for file in leftovers:
+            file.unlink(missing_ok=True)
+
+
+def _new_file(path: Path) -> None:
+    # Conversations are private; SQLite gives its journals the mode of the file they belong to.
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _in_our_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            f"Cannot use {path}: {error}.",
+            hint="See that its folder can be written to and has room, or choose another place for the data.",
+        ) from error

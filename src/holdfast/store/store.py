@@ -1,0 +1,142 @@
+"""The store as a whole: its topics on one database, opened from a location string.
+
+`sqlite:///PATH` is a file, `sqlite://` a database in memory that is gone when it is closed (for tests and
+trials), `postgresql://…` a server. What is stored is the topics' business.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import ParamSpec, Self, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
+
+from holdfast.errors import StoreError
+from holdfast.store import postgres, sqlite_file
+from holdfast.store.database import Database, on_writer_thread
+from holdfast.store.decisions import Compactions, Decisions
+from holdfast.store.drafts import Drafts
+from holdfast.store.jobs import Jobs
+from holdfast.store.leases import Leases
+from holdfast.store.log import Log
+from holdfast.store.migrate import SHIPPED, Scripts, upgrade
+from holdfast.store.models import Models
+from holdfast.store.outbox import Outbox
+from holdfast.store.prompts import Prompts
+from holdfast.store.settings import Settings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_BUSY_TIMEOUT = 10.0
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+)
+
+
+class Store:
+    """Everything Holdfast keeps in a database, by topic. Every method of a topic is one transaction.
+
+    Plain callers call the methods; on an event loop it is `await store.run(store.log.append, …)`.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.log = Log(database)
+        self.drafts = Drafts(database)
+        self.jobs = Jobs(database)
+        self.prompts = Prompts(database)
+        self.decisions = Decisions(database)
+        self.compactions = Compactions(database)
+        self.outbox = Outbox(database)
+        self.models = Models(database)
+        self.settings = Settings(database)
+        self.leases = Leases(database)
+
+    async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call a method of the store without blocking the event loop."""
+        return await self.database.run(call, *args, **kwargs)
+
+    @on_writer_thread
+    def atomically(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call `work` in one transaction: what it does with this store is committed together or not."""
+        return self.database.write(lambda _: work(*args, **kwargs))
+
+    def close(self) -> None:
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(location: str, *, scripts: Scripts = SHIPPED) -> Store:
+    """Open the database at `location`, made or migrated first where that is needed."""
+    try:
+        url = make_url(location)
+    except ArgumentError as error:
+        raise _no_location(location) from error
+    match url.get_backend_name():
+        case "sqlite" if url.database in (None, "", ":memory:"):
+            return Store(_in_memory(scripts))
+        case "sqlite":
+            return Store(_in_file(Path(str(url.database)), scripts))
+        case "postgresql" | "postgres":
+            return Store(_on_server(url, scripts))
+    raise _no_location(location)
+
+
+def _in_memory(scripts: Scripts) -> Database:
+    engine = _sqlite(URL.create("sqlite"), poolclass=StaticPool)
+    with engine.begin() as connection:
+        upgrade(connection, scripts)
+    return Database(engine, engine, single=True)
+
+
+def _in_file(path: Path, scripts: Scripts) -> Database:
+    lock = sqlite_file.prepare(path, scripts)
+    engine = _sqlite(URL.create("sqlite", database=str(path)), max_overflow=-1)
+    # A write that begins as a read cannot wait for its turn, it fails; so writers say at once what they are.
+    return Database(engine, engine.execution_options(begin="BEGIN IMMEDIATE"), on_close=lock.close)
+
+
+def _on_server(url: URL, scripts: Scripts) -> Database:
+    engine = postgres.connect(url, scripts)
+    reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return Database(reading, engine)
+
+
+def _sqlite(url: URL, **options: object) -> Engine:
+    # With no isolation level sqlite3 leaves BEGIN to us; `check_same_thread` off since the pool hands
+    # connections from thread to thread, one at a time.
+    arguments = {"isolation_level": None, "check_same_thread": False, "timeout": _BUSY_TIMEOUT}
+    engine = create_engine(url, connect_args=arguments, **options)
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        for pragma in _PRAGMAS:
+            cursor.execute(pragma)
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
+
+    return engine
+
+
+def _no_location(location: str) -> StoreError:
+    return StoreError(
+        f"'{location}' is no place for a database.",
+        hint="Use sqlite:///PATH for a file or postgresql://USER:PASSWORD@HOST/NAME for a server.",
+    )

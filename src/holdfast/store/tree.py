@@ -1,0 +1,194 @@
+"""The tree of messages: finding the way to a message, and growing it.
+
+Functions on a connection, so that they can be part of any transaction. They know no conversation: which
+message is whose, and where a head stands, is said in `log`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    func,
+    insert,
+    literal_column,
+    select,
+)
+
+from holdfast.errors import NotFound
+from holdfast.messages import Message
+from holdfast.store.ids import new_id
+from holdfast.store.schema import branches, messages
+from holdfast.store.values import NewMessage, Stored
+
+# SQLite allows 32,766 values in a statement, PostgreSQL twice as many.
+_IN_ONE_STATEMENT = 5_000
+
+# In the order of `Stored`: looking names up in each row would cost a third of the time of a long path.
+_COLUMNS = [messages.c["body" if field.name == "message" else field.name] for field in fields(Stored)]
+
+
+def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
+    """The messages from `low` to `depth` of a branch and of the branches it comes from, in any order."""
+    low = bindparam("low", type_=BigInteger)
+    links = (
+        select(branches, bindparam("depth", type_=BigInteger).label("upto"))
+        .where(branches.c.id == bindparam("branch"))
+        .cte("links", recursive=True)
+    )
+    links = links.union_all(
+        select(branches, links.c.fork_depth)
+        .join(links, branches.c.id == links.c.parent_branch)
+        .where(links.c.fork_depth >= low)
+    )
+    return (
+        select(*columns)
+        .join_from(links, messages, messages.c.branch == links.c.id)
+        .where(messages.c.depth <= links.c.upto, messages.c.depth >= low)
+    )
+
+
+_BY_ID = select(*_COLUMNS).where(messages.c.id == bindparam("id"))
+_CHILDREN = (
+    select(*_COLUMNS)
+    .where(messages.c.parent == bindparam("parent"))
+    .order_by(messages.c.created_at, messages.c.id)
+)
+# The empty text is spelled out, as it is in the index: with a parameter there the index would not be used.
+_SAME_WORDS = select(*_COLUMNS).where(
+    messages.c.tree == bindparam("tree"),
+    func.coalesce(messages.c.parent, literal_column("''")) == bindparam("parent"),
+    messages.c.digest == bindparam("digest"),
+)
+_AT = select(messages.c.id).where(
+    messages.c.branch == bindparam("branch"), messages.c.depth == bindparam("depth")
+)
+_PATH = _path_query(*_COLUMNS)
+_PATH_IDS = _path_query(messages.c.id, messages.c.depth)
+
+
+def stored(row: Sequence[Any]) -> Stored:
+    name, tree, branch, depth, parent, body, *rest = row
+    return Stored(name, tree, branch, depth, parent, Message.decode(body), *rest)
+
+
+def get(connection: Connection, message_id: str, *, tree: str | None = None) -> Stored:
+    """The message, if it is there and, when `tree` is given, in that tree."""
+    row = connection.execute(_BY_ID, {"id": message_id}).first()
+    if row is None or tree not in (None, row.tree):
+        raise NotFound(f"message '{message_id}' not found")
+    return stored(row)
+
+
+def path(connection: Connection, message_id: str, *, limit: int | None = None) -> list[Stored]:
+    """The way from the root to the message, or the last `limit` messages of it."""
+    end = get(connection, message_id)
+    low = 0 if limit is None else max(0, end.depth - limit + 1)
+    rows = connection.execute(_PATH, {"branch": end.branch, "depth": end.depth, "low": low})
+    return sorted(map(stored, rows), key=lambda message: message.depth)
+
+
+def path_ids(connection: Connection, message_id: str) -> list[str]:
+    """The names of the messages on the way from the root to this one."""
+    end = get(connection, message_id)
+    rows = connection.execute(_PATH_IDS, {"branch": end.branch, "depth": end.depth, "low": 0})
+    return [row.id for row in sorted(rows, key=lambda row: int(row.depth))]
+
+
+def children(connection: Connection, message_id: str) -> list[Stored]:
+    return [stored(row) for row in connection.execute(_CHILDREN, {"parent": message_id})]
+
+
+def known(
+    connection: Connection, tree: str, parent: Stored | None, new: Sequence[NewMessage]
+) -> list[Stored]:
+    """The leading ones of `new` that already follow `parent`, word for word."""
+    found: list[Stored] = []
+    for item in new:
+        tip = found[-1] if found else parent
+        wanted = {"tree": tree, "parent": tip.id if tip else "", "digest": item.message.digest}
+        row = connection.execute(_SAME_WORDS, wanted).first()
+        if row is None:
+            break
+        found.append(stored(row))
+    return found
+
+
+def grow(
+    connection: Connection, tree: str, tip: Stored | None, new: Sequence[NewMessage], now: float
+) -> list[Stored]:
+    """Put `new` after `tip`, one after the other. None of them may be there yet (see `known`)."""
+    if not new:
+        return []
+    branch, depth = _place_after(connection, tree, tip)
+    grown: list[Stored] = []
+    for item in new:
+        before = grown[-1] if grown else tip
+        grown.append(
+            Stored(
+                id=new_id("m"),
+                tree=tree,
+                branch=branch,
+                depth=depth + len(grown),
+                parent=before.id if before else None,
+                message=item.message,
+                anchor=item.anchor,
+                model=item.model,
+                finish=item.finish,
+                job=item.job,
+                created_at=now,
+            )
+        )
+    connection.execute(insert(messages), [_row(message) for message in grown])
+    return grown
+
+
+def _place_after(connection: Connection, tree: str, tip: Stored | None) -> tuple[str, int]:
+    """Where a child of `tip` goes: on in its branch if it is the last one there, else into a new branch."""
+    if tip is not None:
+        place = {"branch": tip.branch, "depth": tip.depth + 1}
+        if connection.execute(_AT, place).first() is None:
+            return tip.branch, tip.depth + 1
+    branch = new_id("b")
+    fork_depth = -1 if tip is None else tip.depth
+    connection.execute(
+        insert(branches),
+        {
+            "id": branch,
+            "tree": tree,
+            "parent_branch": None if tip is None else tip.branch,
+            "fork_depth": fork_depth,
+        },
+    )
+    return branch, fork_depth + 1
+
+
+def _row(message: Stored) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "tree": message.tree,
+        "branch": message.branch,
+        "depth": message.depth,
+        "parent": message.parent,
+        "role": message.message.role,
+        "digest": message.message.digest,
+        "body": message.message.encode(),
+        "anchor": message.anchor,
+        "model": message.model,
+        "finish": message.finish,
+        "job": message.job,
+        "created_at": message.created_at,
+    }
+
+
+def portions(names: Sequence[str]) -> Iterator[list[str]]:
+    """The names without repeats, in lists short enough for one statement."""
+    rest = iter(dict.fromkeys(names))
+    while portion := list(islice(rest, _IN_ONE_STATEMENT)):
+        yield portion

@@ -1,0 +1,183 @@
+"""What the store hands out and takes in: frozen values, one for each kind of row.
+
+They know no SQL. Times are seconds since the epoch, in UTC.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+from holdfast.messages import JsonObject, Message, Scope, Usage
+
+JobKind = Literal["main", "side", "background"]
+JobStatus = Literal["queued", "running", "done", "failed", "cut"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message to append. `anchor` is the caller's own key to find it again; the store does not read it."""
+
+    message: Message
+    anchor: str | None = None
+    model: str = ""
+    finish: str = ""
+    job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message with its place in the tree: `branch` and `depth` find it, `parent` says what it follows."""
+
+    id: str
+    tree: str
+    branch: str
+    depth: int
+    parent: str | None
+    message: Message
+    anchor: str | None
+    model: str
+    finish: str
+    job: str
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorHit:
+    anchor: str
+    message: str
+    tree: str
+    depth: int
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A head on a tree of messages. `version` rises whenever the head moves."""
+
+    id: str
+    tree: str
+    scope: Scope
+    title: str
+    head: str | None
+    version: int
+    client: str
+    external_id: str
+    settings: Mapping[str, Any]
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer that is still being written, as far as it was saved."""
+
+    job: str
+    conversation: str
+    parent: str | None
+    message: Message
+    model: str
+    beat_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request to a model server. A time that is None has not come yet."""
+
+    id: str
+    conversation: str | None
+    kind: JobKind
+    user: str
+    project: str
+    model: str
+    upstream: str
+    status: JobStatus
+    prompt: str | None
+    usage: Usage
+    window: int | None
+    queued_at: float
+    started_at: float | None
+    first_token_at: float | None
+    finished_at: float | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The system messages and tools of a request, as they were sent."""
+
+    digest: str
+    system: tuple[Message, ...]
+    tools: tuple[JsonObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was done to named messages in a lane's window, and why. `vetoed_at` is set once it was undone."""
+
+    id: str
+    lane: str
+    conversation: str
+    kind: str
+    rule: str
+    messages: Sequence[str]
+    tokens_before: int
+    tokens_after: int
+    reason: str
+    data: JsonObject
+    created_at: float
+    vetoed_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """One compaction that took place: how much it freed, how, and how long it took."""
+
+    id: str
+    conversation: str
+    lane: str
+    level: int
+    strategy: str
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    tokens_freed: int
+    memories: int
+    model: str
+    path: str
+    duration_ms: int
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxItem:
+    """Work that was promised in a commit and is carried out after it, as often as it takes."""
+
+    id: str
+    topic: str
+    payload: Any
+    created_at: float
+    done_at: float | None
+    attempts: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """What is known of a model on a server. None means: not known, or not set."""
+
+    upstream: str
+    name: str
+    trained_window: int | None = None
+    recommended_ctx: int | None = None
+    num_ctx: int | None = None
+    info: JsonObject = field(default_factory=dict)
+    updated_at: float = 0.0
+
+
+class ModelChanges(TypedDict, total=False):
+    """The fields of a known model that a caller may set; those left out stay as they are."""
+
+    trained_window: int | None
+    recommended_ctx: int | None
+    num_ctx: int | None
+    info: JsonObject

@@ -1,0 +1,197 @@
+"""The commands as people type them, on a data folder of their own, with an Ollama server behind them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from holdfast.cli import app, main
+from holdfast.cli.project import project_of
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+
+
+@pytest.fixture
+def upstream():
+    with FakeOllama().served() as address:
+        yield address
+
+
+@pytest.fixture
+def run(tmp_path, upstream, monkeypatch):
+    """Runs a command; gives its standard output, or everything about it with `whole`."""
+    for name, value in {"HOME": tmp_path / "home", "UPSTREAM": upstream, "LANGUAGE": "en"}.items():
+        monkeypatch.setenv(f"HOLDFAST_{name}", str(value))
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words, whole=False, text=None):
+        result = CliRunner().invoke(app, words, input=text)
+        if whole:
+            return result
+        assert result.exit_code == 0, result.output or result.exception
+        return result.stdout
+
+    return command
+
+
+def test_ask_prints_the_answer(run):
+    assert run("ask", "Hello", "there").strip() == "You said: Hello there"
+
+
+def test_ask_takes_what_is_piped_into_it(run):
+    assert run("ask", "Review this", text="a diff\n").strip() == "You said: Review this\n\na diff"
+    assert run("ask", text="only piped").strip() == "You said: only piped"
+
+
+def test_ask_goes_on_with_a_conversation_and_shows_it(run):
+    first = json.loads(run("ask", "One", "--json"))
+    second = json.loads(run("ask", "Two", "--json", "-c", first["conversation"]))
+    assert second["conversation"] == first["conversation"]
+    assert second["prompt_tokens"] > first["prompt_tokens"]
+    (listed,) = json.loads(run("conversations", "list", "--json"))
+    assert (listed["id"], listed["title"]) == (first["conversation"], "One")
+    shown = json.loads(run("conversations", "show", first["conversation"][:12], "--json"))
+    said = [message["content"] for message in shown["messages"]]
+    assert said == ["One", "You said: One", "Two", "You said: Two"]
+    text = run("conversations", "show", first["conversation"])
+    assert [text.index(line) for line in said] == sorted(text.index(line) for line in said)
+    assert "One" in run("conversations", "list")
+
+
+def test_without_conversations_the_list_says_so(run):
+    assert run("conversations", "list").strip() == "No conversations yet."
+
+
+def test_german_is_spoken_where_it_is_asked_for(run, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+    assert run("conversations", "list").strip() == "Noch keine Gespräche."
+
+
+def test_chat_keeps_one_conversation_and_survives_trouble(tmp_path, run, monkeypatch):
+    replies = iter([Reply("One."), Reply("Half", breaks=True), Reply("Three.")])
+    with FakeOllama(lambda call: next(replies)).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        result = run("chat", whole=True, text="first\n\nsecond\nthird\n/quit\n")
+    assert result.exit_code == 0
+    assert "One." in result.stdout
+    assert "Three." in result.stdout
+    assert "in the middle of an answer" in result.stderr
+    (row,) = json.loads(run("conversations", "list", "--json"))
+    shown = json.loads(run("conversations", "show", row["id"], "--json"))["messages"]
+    assert [message["finish"] for message in shown if message["role"] == "assistant"] == [
+        "stop",
+        "cut",
+        "stop",
+    ]
+
+
+def test_models_are_listed_with_their_windows(run):
+    listed = json.loads(run("models", "--json"))
+    assert listed["models"][0]["name"] == "fake:latest"
+    assert "fake:latest" in run("models")
+
+
+def test_config_shows_values_and_where_they_come_from(run):
+    rows = {row["name"]: row for row in json.loads(run("config", "--json"))}
+    assert rows["language"] == {**rows["language"], "value": "en", "source": "environment"}
+    assert rows["port"]["source"] == "default"
+    assert "environment" in run("config")
+
+
+def test_doctor_finds_everything_well(run, upstream):
+    findings = json.loads(run("doctor", "--json"))
+    assert not [finding for finding in findings if finding["state"] == "bad"]
+    assert any(upstream in finding["found"] and "fake:latest" in finding["found"] for finding in findings)
+    assert "✓" in run("doctor")
+
+
+def test_doctor_names_what_is_wrong_and_the_remedy(run, monkeypatch, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "holdfast.db").write_text("this is no database, but it is not empty either")
+    monkeypatch.setenv("HOLDFAST_UPSTREAM", "http://127.0.0.1:9")
+    result = run("doctor", "--json", whole=True)
+    assert result.exit_code == 1
+    bad = [finding for finding in json.loads(result.stdout) if finding["state"] == "bad"]
+    assert [finding["about"] for finding in bad] == ["database", "will be used"]
+    assert all(finding["remedy"] for finding in bad)
+
+
+def test_doctor_says_when_a_server_has_no_models(run, monkeypatch):
+    with FakeOllama(models=[]).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        result = run("doctor", whole=True)
+    assert result.exit_code == 1
+    assert "has no models" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ask", "hi", "--model", "nobody"], "nobody"),
+        (["conversations", "show", "c_nothing"], "c_nothing"),
+        (["ask"], "no question"),
+        (["--upstream", "gopher://x", "models"], "no address"),
+        (["ask", "hi", "-c", "c_nothing"], "c_nothing"),
+    ],
+)
+def test_trouble_ends_in_a_sentence_and_an_exit_code(run, monkeypatch, capsys, words, says):
+    monkeypatch.setattr(sys, "argv", ["holdfast", *words])
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 1
+    assert says in capsys.readouterr().err
+
+
+def test_an_upstream_that_is_holdfast_itself_is_refused(run, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["holdfast", "--upstream", "http://127.0.0.1:11435", "models"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "own address" in capsys.readouterr().err
+
+
+def test_the_command_starts_as_a_program():
+    result = subprocess.run(
+        [sys.executable, "-m", "holdfast", "--version"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert result.stdout.startswith("holdfast ")
+
+
+def test_a_repository_is_a_project_from_all_its_worktrees(tmp_path):
+    def git(*words, cwd):
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        subprocess.run(command, cwd=cwd, check=True, capture_output=True)
+
+    repository, other = tmp_path / "one" / "app", tmp_path / "two" / "app"
+    for folder in (repository, other):
+        folder.mkdir(parents=True)
+        git("init", cwd=folder)
+    git("commit", "--allow-empty", "-m", "first", cwd=repository)
+    git("worktree", "add", str(tmp_path / "tree"), cwd=repository)
+    (repository / "deep" / "inside").mkdir(parents=True)
+    name = project_of(repository)
+    assert name.startswith("app-")
+    assert project_of(repository / "deep" / "inside") == name
+    assert project_of(tmp_path / "tree") == name
+    assert project_of(other) != name
+    assert project_of(tmp_path / "one") == "default"
+
+
+def test_models_get_says_that_it_is_there_already(run, weights, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_MODELS_DIR", str(weights.parent))
+    assert "Already there" in run("models", "get")
+    assert run("models", "get", "--quiet") == ""
+
+
+def test_a_model_with_a_window_of_its_own_is_preferred(run, monkeypatch):
+    models = [FakeModel("first:latest"), FakeModel("second:latest")]
+    with FakeOllama(models=models).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        assert json.loads(run("ask", "hi", "--json"))["model"] == "first:latest"
+        run("ask", "hi", "--model", "second:latest")
+        assert json.loads(run("ask", "hi", "--json"))["model"] in ("first:latest", "second:latest")

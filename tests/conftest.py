@@ -1,0 +1,81 @@
+"""What many tests share: the weights of the embedded model, and Holdfast as a process of its own."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from holdfast.config import default_home
+from holdfast.providers.weights import FetchFailed, fetch
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    """The model file of SmolLM2, fetched if it is not there yet."""
+    try:
+        return fetch(default_home() / "models")
+    except FetchFailed as error:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(f"no weights for the embedded model: {error}")
+
+
+@dataclass
+class Process:
+    """`holdfast serve` as users start it."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+    def kill(self) -> None:
+        """As a power cut would: no handler runs, nothing is flushed."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(20)
+
+
+@pytest.fixture
+def holdfast_serve(tmp_path):
+    """Starts `holdfast serve` on a free port, on the same data folder every time."""
+    with contextlib.ExitStack() as stack:
+
+        def start(upstream: str, **environment: str) -> Process:
+            return stack.enter_context(_serving(tmp_path / "home", upstream, environment))
+
+        yield start
+
+
+@contextlib.contextmanager
+def _serving(home: Path, upstream: str, environment: dict[str, str]) -> Iterator[Process]:
+    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--upstream", upstream]
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_LANGUAGE": "en", **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        ready = process.stdout.readline()
+        assert "ready" in ready, ready
+        yield Process(ready.split()[-1], process)
+    finally:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(20)
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+@pytest.fixture
+def http() -> Iterator[httpx.Client]:
+    with httpx.Client(timeout=120, trust_env=False) as client:
+        yield client

@@ -1,0 +1,182 @@
+"""From the outside, as a user would: the real command, unmodified clients, a real model, and a power cut."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+import ollama
+import openai
+import pytest
+
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+
+QUESTIONS = ("Name a colour.", "Name another one.", "And a third one?")
+
+
+def chats(http, holdfast):
+    return http.get(f"{holdfast.url}/api/chats").json()["chats"]
+
+
+def messages(http, holdfast, chat):
+    shown = http.get(f"{holdfast.url}/api/chats/{chat['id']}/messages").json()["messages"]
+    return [(message["role"], message["content"]) for message in shown]
+
+
+def openai_client(holdfast):
+    return openai.OpenAI(base_url=f"{holdfast.url}/v1", api_key="none", max_retries=0)
+
+
+def ollama_answer(client, history, stream):
+    options = {"num_predict": 12, "temperature": 0}
+    if stream:
+        pieces = list(client.chat("embedded", history, stream=True, options=options))
+        assert pieces[-1].done
+        return "".join(piece.message.content for piece in pieces)
+    return client.chat("embedded", history, options=options).message.content
+
+
+def openai_answer(client, history, stream):
+    asked = {"model": "embedded", "messages": history, "max_tokens": 12, "temperature": 0}
+    if stream:
+        events = client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
+        pieces = list(events)
+        assert pieces[-1].usage.prompt_tokens > 0
+        return "".join(piece.choices[0].delta.content or "" for piece in pieces if piece.choices)
+    return client.chat.completions.create(**asked).choices[0].message.content
+
+
+@pytest.mark.real
+@pytest.mark.xdist_group("embedded")
+def test_unmodified_clients_hold_a_conversation_each(holdfast_serve, weights, http):
+    holdfast = holdfast_serve("embedded", HOLDFAST_MODELS_DIR=str(weights.parent))
+    expected = []
+    with ollama.Client(holdfast.url, trust_env=False) as one, openai_client(holdfast) as other:
+        for client, answer in ((one, ollama_answer), (other, openai_answer)):
+            for stream in (False, True):
+                history = []
+                for question in QUESTIONS:
+                    history.append({"role": "user", "content": f"{question} ({answer.__name__}, {stream})"})
+                    history.append({"role": "assistant", "content": answer(client, history, stream)})
+                expected.append([(message["role"], message["content"]) for message in history])
+    found = [messages(http, holdfast, chat) for chat in reversed(chats(http, holdfast))]
+    assert found == expected
+    assert all(answer.strip() for talk in expected for role, answer in talk if role == "assistant")
+
+
+@pytest.mark.real
+@pytest.mark.xdist_group("embedded")
+def test_more_than_the_window_is_an_error_that_loses_nothing(holdfast_serve, weights, http):
+    holdfast = holdfast_serve("embedded", HOLDFAST_MODELS_DIR=str(weights.parent))
+    text = "many words " * 950_000
+    with openai_client(holdfast) as client, pytest.raises(openai.BadRequestError) as caught:
+        client.chat.completions.create(model="embedded", messages=[{"role": "user", "content": text}])
+    assert caught.value.code == "context_length_exceeded"
+    assert "8192" in str(caught.value)
+    (chat,) = chats(http, holdfast)
+    assert messages(http, holdfast, chat) == [("user", text)]
+
+
+def test_a_power_cut_in_mid_answer_loses_no_acknowledged_word(holdfast_serve, http, tmp_path):
+    """The answer never ends, so the server is surely killed in the middle of it."""
+    model = FakeModel(trained_window=10**9, num_ctx=10**9)
+    talkative = FakeOllama(lambda call: Reply(text="and so on ", endless=True), models=[model])
+    with talkative.served() as upstream:
+        holdfast = holdfast_serve(upstream)
+        body = {"model": "fake", "messages": [{"role": "user", "content": "Tell me everything."}]}
+        with http.stream("POST", f"{holdfast.url}/api/chat", json=body) as response:
+            lines = response.iter_lines()
+            received = next(lines)
+            chat = response.headers["x-holdfast-conversation"]
+            saved = wait_for_draft(http, holdfast, chat)
+            holdfast.kill()
+        assert received
+        restarted = holdfast_serve(upstream)
+        shown = wait_for_cut(http, restarted, chat)
+    assert shown[0]["content"] == "Tell me everything."
+    assert shown[1]["role"] == "assistant"
+    assert shown[1]["content"].startswith(saved)
+    with sqlite3.connect(tmp_path / "home" / "holdfast.db") as database:
+        assert database.execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+def wait_for_draft(http, holdfast, chat):
+    """What was saved of an answer that is being written, once something was."""
+    for _ in range(200):
+        shown = http.get(f"{holdfast.url}/api/chats/{chat}/messages").json()["messages"]
+        if shown[-1]["finish"] == "writing" and shown[-1]["content"]:
+            return shown[-1]["content"]
+        time.sleep(0.05)
+    raise AssertionError("the answer was never saved")
+
+
+def wait_for_cut(http, holdfast, chat):
+    for _ in range(400):
+        shown = http.get(f"{holdfast.url}/api/chats/{chat}/messages").json()["messages"]
+        # From the first moment everything is there; only the mark comes when the old process is surely dead.
+        assert len(shown) == 2
+        if shown[-1]["finish"] == "cut":
+            return shown
+        time.sleep(0.05)
+    raise AssertionError("the answer was never taken up")
+
+
+def test_an_upstream_that_dies_in_mid_answer_leaves_a_marked_answer(holdfast_serve, http):
+    with FakeOllama(lambda call: Reply(text="It is called ", breaks=True)).served() as upstream:
+        holdfast = holdfast_serve(upstream)
+        body = {"model": "fake", "messages": [{"role": "user", "content": "What is it called?"}]}
+        lines = http.post(f"{holdfast.url}/api/chat", json=body).text.splitlines()
+        assert "error" in lines[-1]
+        (chat,) = chats(http, holdfast)
+        shown = http.get(f"{holdfast.url}/api/chats/{chat['id']}/messages").json()["messages"]
+    assert (shown[-1]["content"].strip(), shown[-1]["finish"]) == ("It is called", "cut")
+
+
+def test_an_ollama_server_is_used_natively_and_never_cuts_silently(holdfast_serve, http):
+    fake = FakeOllama(default_num_ctx=64)
+    with fake.served() as upstream:
+        holdfast = holdfast_serve(upstream)
+        with openai_client(holdfast) as client:
+            answer = client.chat.completions.create(
+                model="fake", messages=[{"role": "user", "content": "hi"}]
+            )
+            assert answer.choices[0].message.content == "You said: hi"
+            long = [{"role": "user", "content": "so " * 200}]
+            with pytest.raises(openai.BadRequestError) as caught:
+                client.chat.completions.create(model="fake", messages=long)
+        assert caught.value.code == "context_length_exceeded"
+        assert {path for path, _ in fake.requests if "chat" in path} == {"/api/chat"}
+        direct = http.get(f"{upstream}/api/tags").json()
+        assert http.get(f"{holdfast.url}/api/tags").json() == direct
+
+
+def test_switched_off_the_servers_own_bytes_come_through(holdfast_serve, http):
+    with FakeOllama().served() as upstream:
+        holdfast = holdfast_serve(upstream)
+        body = {"model": "fake", "messages": [{"role": "user", "content": "hi"}], "stream": False}
+        off = {"X-Holdfast": "off"}
+        answers = [
+            http.post(f"{place}/v1/chat/completions", json=body, headers=off).json()
+            for place in (upstream, holdfast.url)
+        ]
+        for answer in answers:
+            del answer["id"], answer["created"]
+        assert answers[0] == answers[1]
+        assert chats(http, holdfast) == []
+
+
+def test_the_port_being_taken_is_explained(holdfast_serve, http):
+    with FakeOllama().served() as upstream:
+        holdfast = holdfast_serve(upstream)
+        port = holdfast.url.rpartition(":")[2]
+        second = subprocess.run(
+            [sys.executable, "-m", "holdfast", "serve", "--port", port, "--upstream", upstream],
+            env={**os.environ, "HOLDFAST_LANGUAGE": "en"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert second.returncode == 1
+    assert "already" in second.stderr
+    assert "Traceback" not in second.stderr

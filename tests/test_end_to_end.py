@@ -134,7 +134,7 @@ def test_an_upstream_that_dies_in_mid_answer_leaves_a_marked_answer(holdfast_ser
 
 
 def test_an_ollama_server_is_used_natively_and_never_cuts_silently(holdfast_serve, http):
-    fake = FakeOllama(default_num_ctx=64)
+    fake = FakeOllama(models=[FakeModel(trained_window=256)])
     with fake.served() as upstream:
         holdfast = holdfast_serve(upstream)
         with openai_client(holdfast) as client:
@@ -142,11 +142,12 @@ def test_an_ollama_server_is_used_natively_and_never_cuts_silently(holdfast_serv
                 model="fake", messages=[{"role": "user", "content": "hi"}]
             )
             assert answer.choices[0].message.content == "You said: hi"
-            long = [{"role": "user", "content": "so " * 200}]
+            long = [{"role": "user", "content": "so " * 300}]
             with pytest.raises(openai.BadRequestError) as caught:
                 client.chat.completions.create(model="fake", messages=long)
         assert caught.value.code == "context_length_exceeded"
         assert {path for path, _ in fake.requests if "chat" in path} == {"/api/chat"}
+        assert len(fake.loads) == 1
         direct = http.get(f"{upstream}/api/tags").json()
         assert http.get(f"{holdfast.url}/api/tags").json() == direct
 

@@ -12,7 +12,7 @@ LAYERS = (
     ("errors", "config", "events", "language", "messages", "__init__"),
     ("dialects", "tokens"),
     ("store", "providers"),
-    ("conversations", "files", "memory", "research"),
+    ("conversations", "files", "memory", "models", "research"),
     ("window",),
     ("compaction",),
     ("work",),

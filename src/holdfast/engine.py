@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from holdfast.conversations import Asides, Hints, Placement, Recorder, hints_from, locate
 from holdfast.dialects.checks import check_request
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, Overflow
 from holdfast.messages import ChatRequest, Chunk, Message, Scope
+from holdfast.models.knowledge import Models, decides_itself
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store
@@ -57,6 +58,7 @@ class Engine:
     def __init__(self, store: Store, upstreams: Upstreams) -> None:
         self.store = store
         self.upstreams = upstreams
+        self.models = Models(store)
         self._asides = Asides()
         self._recovering: asyncio.Task[None] | None = None
 
@@ -66,16 +68,28 @@ class Engine:
         provider = await self.upstreams.route(ask.request.model)
         hints = hints_from(ask.headers, ask.request)
         kept = await self.keep(ask, hints, provider)
-        request = await self.fetch(ask.request, kept)
-        request = await self.recall(request, kept)
-        request = await self.fit(request, kept)
         recorder = Recorder(
-            self.store, job=kept.job, model=request.model, conversation=kept.conversation, parent=kept.parent
+            self.store,
+            job=kept.job,
+            model=ask.request.model,
+            conversation=kept.conversation,
+            parent=kept.parent,
         )
-        chunks = recorder.record(self.send(request, provider))
+        chunks = recorder.record(self._answer(ask.request, kept, provider))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, recorder, ask, hints, kept)
-        return Turn(request.model, chunks, kept.conversation, kept.job)
+        return Turn(ask.request.model, chunks, kept.conversation, kept.job)
+
+    async def _answer(
+        self, request: ChatRequest, kept: Kept, provider: Provider
+    ) -> AsyncGenerator[Chunk, None]:
+        """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
+        request = await self.fetch(request, kept)
+        request = await self.recall(request, kept)
+        request = await self.fit(request, kept, provider)
+        async with aclosing(self.send(request, provider)) as chunks:
+            async for chunk in chunks:
+                yield chunk
 
     async def keep(self, ask: Ask, hints: Hints, provider: Provider) -> Kept:
         """Finds the conversation and appends what is new in the request. Side requests are not kept."""
@@ -97,14 +111,23 @@ class Engine:
         del kept
         return request
 
-    async def fit(self, request: ChatRequest, kept: Kept) -> ChatRequest:
-        """Makes the request fit the window that is really there."""
-        del kept
-        return request
+    async def fit(self, request: ChatRequest, kept: Kept, provider: Provider) -> ChatRequest:
+        """Makes the request fit the window that is really there, the same one in everything we send."""
+        windows = await self.models.settled(provider, request.model, asked=request.options.get("num_ctx"))
+        await self.store.run(self.store.jobs.running, kept.job, window=windows.used.tokens)
+        if decides_itself(provider):
+            return request
+        return request.with_options(num_ctx=windows.used.tokens)
 
-    def send(self, request: ChatRequest, provider: Provider) -> AsyncGenerator[Chunk, None]:
+    async def send(self, request: ChatRequest, provider: Provider) -> AsyncGenerator[Chunk, None]:
         """Asks the model; the recorder around it keeps the answer as it comes."""
-        return provider.chat(request)
+        try:
+            async with aclosing(provider.chat(request)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        except Overflow:
+            self.models.look_again(provider, request.model)
+            raise
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, ask: Ask, hints: Hints, kept: Kept
@@ -144,6 +167,7 @@ class Engine:
             upstream=provider.location,
             conversation=conversation,
             prompt=self.store.prompts.keep(system, request.tools) if placement.kind == "main" else None,
+            queued=True,
         )
         return Kept(job.id, placement, conversation, parent)
 

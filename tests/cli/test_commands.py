@@ -87,9 +87,21 @@ def test_chat_keeps_one_conversation_and_survives_trouble(tmp_path, run, monkeyp
 
 
 def test_models_are_listed_with_their_windows(run):
-    listed = json.loads(run("models", "--json"))
-    assert listed["models"][0]["name"] == "fake:latest"
-    assert "fake:latest" in run("models")
+    (listed,) = json.loads(run("models", "--json"))["models"]
+    assert listed["name"] == "fake:latest"
+    assert listed["trained_window"] == {"tokens": 32768, "source": "the model itself"}
+    assert listed["running_window"] is None
+    assert listed["recommended_window"]["tokens"] == 8192
+    assert "32,768" in run("models")
+
+
+def test_the_window_of_a_model_can_be_fixed_and_freed(run):
+    assert "12,000 (set by you)" in run("models", "set", "fake:latest", "--num-ctx", "12000")
+    (listed,) = json.loads(run("models", "--json"))["models"]
+    assert listed["used_window"] == {"tokens": 12000, "source": "set by you"}
+    freed = json.loads(run("models", "set", "fake:latest", "--num-ctx", "0", "--json"))
+    assert freed["used_window"]["tokens"] == 8192
+    assert run("models", "set", "fake:latest", "--num-ctx", "7", whole=True).exit_code == 1
 
 
 def test_config_shows_values_and_where_they_come_from(run):

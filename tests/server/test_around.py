@@ -25,6 +25,14 @@ def test_models_are_listed_in_both_shapes(serve):
     assert client.get("/api/version").json()["version"]
 
 
+def test_installed_models_have_their_windows(serve):
+    (model,) = serve().client.get("/api/models/installed").json()["models"]
+    assert model["name"] == "scripted"
+    assert model["context_window"] is None
+    assert model["recommended_ctx"] == 4096
+    assert model["num_ctx"] == 8192
+
+
 def test_an_empty_chat_loads_the_model(serve):
     client = serve().client
     loaded = client.post("/api/chat", json={"model": "scripted"}).json()

@@ -91,6 +91,7 @@ def test_system_prompts_are_kept_beside_the_conversation(serve):
     assert [message.text for message in holdfast.store.prompts.get(job.prompt).system] == ["Be brief."]
     assert job.status == "done"
     assert job.usage.completion == 4
+    assert job.window == 8192
 
 
 def test_thinking_and_tool_calls_reach_both_kinds_of_client(serve):

@@ -1,60 +1,126 @@
 """`holdfast models`: what can be asked, and the small model that needs no server."""
 
 import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.output import console, load, print_json, print_table
+from holdfast.cli.output import complain, console, load, print_json, print_table
 from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.models.windows import Windows
+    from holdfast.providers.base import ModelInfo
 
 app = typer.Typer(help="The models that can be asked.", invoke_without_command=True)
 
+Row = dict[str, Any]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @app.callback()
 def models(context: typer.Context, as_json: Json = False) -> None:
-    """List the models of the model server that is in use."""
+    """List the models of the model server that is in use, with their windows."""
     if context.invoked_subcommand is not None:
         return
     settings = load(context).settings
 
-    async def found() -> tuple[str, list[dict[str, object]]]:
-        from holdfast.wiring import build_upstreams
+    async def look() -> tuple[str, list[Row]]:
+        from holdfast.wiring import running_engine
 
-        upstreams = build_upstreams(settings)
-        try:
-            provider = await upstreams.main()
-            rows: list[dict[str, object]] = [
-                {
-                    "name": model.name,
-                    "family": model.family or None,
-                    "parameters": model.parameter_size or None,
-                    "quantization": model.quantization or None,
-                    "trained_window": model.trained_window,
-                    "running_window": model.running_window,
-                }
+        async with running_engine(settings) as engine:
+            provider = await engine.upstreams.main()
+            rows = [
+                row_of(model, await engine.models.windows(provider, model.name))
                 for model in await provider.models()
             ]
             return f"{provider.name} {provider.location}", rows
-        finally:
-            await upstreams.aclose()
 
-    server, rows = asyncio.run(found())
+    server, rows = asyncio.run(look())
     if as_json:
         print_json({"server": server, "models": rows})
         return
     console.print(server, style="dim")
     columns = (
         say("name", "Name"),
-        say("family", "Familie"),
         say("size", "Größe"),
-        say("quantization", "Quantisierung"),
-        say("window: trained", "Fenster: trainiert"),
-        say("running", "läuft mit"),
+        say("trained for", "trainiert für"),
+        say("running with", "läuft mit"),
+        say("recommended", "empfohlen"),
+        say("used by Holdfast", "benutzt Holdfast"),
     )
-    print_table(columns, [tuple(row.values()) for row in rows])
+    others = ("trained_window", "running_window", "recommended_window")
+    print_table(
+        columns,
+        [
+            (
+                row["name"],
+                row["parameters"],
+                *(_tokens(row[name]) for name in others),
+                _figure(row["used_window"]),
+            )
+            for row in rows
+        ],
+    )
+    for row in rows:
+        for warning in row["warnings"]:
+            complain(f"{row['name']}: {warning}")
+
+
+def row_of(model: "ModelInfo", windows: "Windows") -> Row:
+    """A model as `--json` shows it: every figure with its source."""
+    shown = {
+        f"{name}_window": {"tokens": figure.tokens, "source": figure.source} if figure else None
+        for name, figure in (
+            ("trained", windows.trained),
+            ("running", windows.running),
+            ("recommended", windows.recommended),
+            ("used", windows.used),
+        )
+    }
+    return {
+        "name": model.name,
+        "family": model.family or None,
+        "parameters": model.parameter_size or None,
+        "quantization": model.quantization or None,
+        **shown,
+        "warnings": list(windows.warnings),
+    }
+
+
+def _tokens(figure: dict[str, Any] | None) -> str:
+    return f"{figure['tokens']:,}" if figure else "–"
+
+
+def _figure(figure: dict[str, Any] | None) -> str:
+    return f"{figure['tokens']:,} ({figure['source']})" if figure else "–"
+
+
+@app.command("set")
+def set_(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="The model's name.")],
+    num_ctx: Annotated[
+        int, typer.Option("--num-ctx", min=0, help="Its window in tokens; 0 leaves it to Holdfast again.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Fix the window of a model; every request to it then carries the same one."""
+    settings = load(context).settings
+
+    async def change() -> Row:
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            provider = await engine.upstreams.route(model)
+            windows = await engine.models.set_window(provider, model, num_ctx or None)
+            return row_of(await provider.describe(model), windows)
+
+    row = asyncio.run(change())
+    if as_json:
+        print_json(row)
+    else:
+        console.print(f"{model}: {_figure(row['used_window'])}")
 
 
 @app.command()

@@ -1,0 +1,110 @@
+"""What is known of models is asked once, settled once, and changed only by the user."""
+
+import asyncio
+
+import pytest
+
+from holdfast.errors import BadRequest, ModelMissing
+from holdfast.models.knowledge import Models
+from holdfast.models.windows import Figure
+from holdfast.providers.discovery import connect
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.store import open_store
+
+
+@pytest.fixture
+def ask(tmp_path):
+    """Runs `work(models, provider)` against a fake Ollama with a store on disk; the clock is in our hands."""
+    fake = FakeOllama(models=[FakeModel("qwen3:8b", parameter_size="8B", trained_window=40_960)])
+    clock = [0.0]
+
+    def run(work):
+        async def main():
+            with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
+                provider = await connect(address)
+                try:
+                    return await work(Models(store, lambda: clock[0]), provider)
+                finally:
+                    await provider.aclose()
+
+        return asyncio.run(main())
+
+    with fake.served() as address:
+        run.fake, run.clock = fake, clock
+        yield run
+
+
+def shows(fake):
+    return sum(path == "/api/show" for path, _ in fake.requests)
+
+
+def test_the_first_window_is_settled_whatever_clients_name_later(ask):
+    async def work(models, provider):
+        first = await models.settled(provider, "qwen3:8b", asked=5_000)
+        second = await models.settled(provider, "qwen3:8b", asked=6_000)
+        return first.used, second.used
+
+    assert ask(work) == (Figure(5_000, "the client"), Figure(5_000, "the client"))
+
+    async def after_a_restart(models, provider):
+        return (await models.windows(provider, "qwen3:8b")).used
+
+    assert ask(after_a_restart) == Figure(5_000, "the client")
+
+
+def test_without_any_wish_the_recommended_window_is_taken(ask):
+    async def work(models, provider):
+        return await models.settled(provider, "qwen3:8b")
+
+    windows = ask(work)
+    assert windows.used == windows.recommended == Figure(16_384, "known of qwen3")
+    assert windows.trained == Figure(40_960, "the model itself")
+
+
+def test_what_the_user_sets_holds_until_it_is_taken_back(ask):
+    async def work(models, provider):
+        await models.settled(provider, "qwen3:8b", asked=5_000)
+        fixed = await models.set_window(provider, "qwen3:8b", 8_000)
+        settled = await models.settled(provider, "qwen3:8b", asked=6_000)
+        freed = await models.set_window(provider, "qwen3:8b", None)
+        return fixed.used, settled.used, freed.used
+
+    mine = Figure(8_000, "set by you")
+    assert ask(work) == (mine, mine, Figure(16_384, "known of qwen3"))
+
+
+def test_a_window_nobody_can_use_or_a_model_nobody_has_is_refused(ask):
+    async def too_small(models, provider):
+        await models.set_window(provider, "qwen3:8b", 10)
+
+    async def missing(models, provider):
+        await models.set_window(provider, "nobody", 8_000)
+
+    with pytest.raises(BadRequest, match="10 tokens"):
+        ask(too_small)
+    with pytest.raises(ModelMissing):
+        ask(missing)
+
+
+def test_a_server_is_asked_again_only_after_ten_minutes_or_trouble(ask):
+    async def work(models, provider):
+        for _ in range(3):
+            await models.windows(provider, "qwen3:8b")
+        asked = [shows(ask.fake)]
+        ask.clock[0] = 601.0
+        await models.windows(provider, "qwen3:8b")
+        asked.append(shows(ask.fake))
+        models.look_again(provider, "qwen3:8b")
+        await models.windows(provider, "qwen3:8b")
+        return [*asked, shows(ask.fake)]
+
+    assert ask(work) == [1, 2, 3]
+
+
+def test_a_server_with_a_window_of_its_own_is_believed(tmp_path):
+    async def main():
+        with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
+            return await Models(store).settled(ScriptedProvider(), "scripted", asked=100_000)
+
+    assert asyncio.run(main()).used == Figure(8_192, "the running server")

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from holdfast.config import default_home
-from holdfast.providers.weights import FetchFailed, fetch
+from holdfast.errors import FetchFailed
+from holdfast.providers.weights import fetch
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@
     ├── ConfigError              a setting that cannot be used
     ├── StoreError               the database cannot be opened, read or written
     │   └── MigrationFailed
+    ├── FetchFailed              something to be downloaded did not come, or was not what it should be
     └── ProviderError            the model server
         ├── Unreachable          … does not answer
         ├── Overflow             … says that the request does not fit its window
@@ -78,6 +79,10 @@ class StoreError(HoldfastError):
 
 
 class MigrationFailed(StoreError):
+    pass
+
+
+class FetchFailed(HoldfastError):
     pass
 
 

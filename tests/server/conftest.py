@@ -12,10 +12,10 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.providers.base import Provider
 from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.serving import served
 from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
-from tests.serving import served
 
 
 @dataclass

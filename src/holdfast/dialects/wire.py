@@ -152,6 +152,7 @@ _OVERFLOW = (
     "maximum context length is",
     "exceeds the context length",
     "exceeded max context length",
+    "exceeds maximum context length",
     "prompt is longer than the context length",
     "prompt is too long",
     "input tokens exceed the configured limit",

@@ -1,0 +1,135 @@
+"""An Ollama server, spoken to in its native API.
+
+Never through its `/v1`: there it cuts long prompts silently and takes no window. Knows no policy about
+windows; `num_ctx` is sent when the request has one.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from holdfast.dialects import ollama
+from holdfast.dialects.wire import ndjson
+from holdfast.messages import ChatRequest, Chunk, JsonObject
+from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo
+from holdfast.providers.http import Connection
+from holdfast.providers.refusals import garbled
+from holdfast.providers.streams import chunks
+
+# In the text that /api/show calls parameters, one to a line.
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
+# A name without a tag means this one.
+_DEFAULT_TAG = ":latest"
+
+
+class Ollama:
+    name = "ollama"
+    dialect: Dialect = "ollama"
+    paths = frozenset({"/api/", "/v1/"})
+
+    def __init__(self, connection: Connection) -> None:
+        self._http = connection
+        self.location = connection.location
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+        body = ollama.request_out(request)
+        # Left to itself, Ollama drops what does not fit and says so only in its log. `shift` is part of what
+        # makes it reload a model, so it is the same in every request of ours.
+        body |= {"stream": True, "truncate": False, "shift": False}
+        called = False
+        async with self._http.stream("/api/chat", body, model=request.model) as incoming:
+            if "json" not in incoming.content_type:
+                raise garbled(self.location)
+            payloads = ndjson(incoming.stream)
+            async for chunk in chunks(payloads, ollama.chunk_in, where=self.location):
+                # The calls come in a line of their own, before the one that says why the answer ended.
+                called = called or bool(chunk.calls)
+                yield replace(chunk, finish="tool_calls") if called and chunk.finish == "stop" else chunk
+
+    async def models(self) -> list[ModelInfo]:
+        listed, running = await asyncio.gather(self._list("/api/tags"), self._list("/api/ps"))
+        return [_from_listing(item, _running_window(running, str(item.get("name")))) for item in listed]
+
+    async def describe(self, model: str) -> ModelInfo:
+        shown, listed, running = await asyncio.gather(
+            self._http.post("/api/show", {"model": model}, model=model),
+            self._list("/api/tags"),
+            self._list("/api/ps"),
+        )
+        if not isinstance(shown, dict):
+            raise garbled(self.location)
+        item: JsonObject = next((item for item in listed if _same(str(item.get("name")), model)), {})
+        said = {name: shown[name] for name in ("details", "modified_at", "capabilities") if shown.get(name)}
+        known = _from_listing({**item, **said, "name": model}, _running_window(running, model))
+        facts = shown.get("model_info") or {}
+        asked = _NUM_CTX.search(shown.get("parameters") or "")
+        return replace(
+            known,
+            trained_window=facts.get(f"{facts.get('general.architecture')}.context_length")
+            or known.trained_window,
+            default_num_ctx=int(asked[1]) if asked else None,
+            raw=shown,
+        )
+
+    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+        # Half a text has another meaning than the whole one: rather an error than that.
+        body = {"model": model, "input": list(texts), "truncate": False}
+        answer = await self._http.post("/api/embed", body, model=model)
+        match answer:
+            case {"embeddings": list(vectors)} if len(vectors) == len(texts):
+                return Embeddings(tuple(map(tuple, vectors)), answer.get("prompt_eval_count"))
+            case _:
+                raise garbled(self.location)
+
+    async def count(self, request: ChatRequest) -> int | None:  # noqa: ARG002
+        """Ollama has no route for this."""
+        return None
+
+    async def forward(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
+    ) -> Forwarded:
+        return await self._http.forward(method, path, headers, body)
+
+    async def _list(self, path: str) -> list[dict[str, Any]]:
+        match await self._http.get(path):
+            case {"models": None}:
+                return []
+            case {"models": list(items)} if all(isinstance(item, dict) for item in items):
+                return items
+            case _:
+                raise garbled(self.location)
+
+
+def _from_listing(item: JsonObject, running_window: int | None) -> ModelInfo:
+    details = item.get("details") or {}
+    return ModelInfo(
+        name=str(item.get("name", "")),
+        family=details.get("family") or "",
+        parameter_size=details.get("parameter_size") or "",
+        quantization=details.get("quantization_level") or "",
+        size=item.get("size"),
+        digest=item.get("digest") or "",
+        modified_at=item.get("modified_at") or "",
+        trained_window=details.get("context_length"),
+        running_window=running_window,
+        capabilities=tuple(item.get("capabilities") or ()),
+        raw=item,
+    )
+
+
+def _running_window(running: Sequence[JsonObject], model: str) -> int | None:
+    """The window in force; older servers name what runs without saying how large it is."""
+    return next((item.get("context_length") for item in running if _same(str(item.get("name")), model)), None)
+
+
+def _same(one: str, other: str) -> bool:
+    return _tagged(one) == _tagged(other)
+
+
+def _tagged(name: str) -> str:
+    return name if ":" in name.rpartition("/")[2] else name + _DEFAULT_TAG

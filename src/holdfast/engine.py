@@ -75,18 +75,18 @@ class Engine:
             conversation=kept.conversation,
             parent=kept.parent,
         )
-        chunks = recorder.record(self._answer(ask.request, kept, provider))
+        chunks = recorder.record(self._answer(ask.request, kept, provider, recorder))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, recorder, ask, hints, kept)
         return Turn(ask.request.model, chunks, kept.conversation, kept.job)
 
     async def _answer(
-        self, request: ChatRequest, kept: Kept, provider: Provider
+        self, request: ChatRequest, kept: Kept, provider: Provider, recorder: Recorder
     ) -> AsyncGenerator[Chunk, None]:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
         request = await self.fetch(request, kept)
         request = await self.recall(request, kept)
-        request = await self.fit(request, kept, provider)
+        request, recorder.window = await self.fit(request, kept, provider)
         async with aclosing(self.send(request, provider)) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -111,13 +111,12 @@ class Engine:
         del kept
         return request
 
-    async def fit(self, request: ChatRequest, kept: Kept, provider: Provider) -> ChatRequest:
+    async def fit(self, request: ChatRequest, kept: Kept, provider: Provider) -> tuple[ChatRequest, int]:
         """Makes the request fit the window that is really there, the same one in everything we send."""
+        del kept
         windows = await self.models.settled(provider, request.model, asked=request.options.get("num_ctx"))
-        await self.store.run(self.store.jobs.running, kept.job, window=windows.used.tokens)
-        if decides_itself(provider):
-            return request
-        return request.with_options(num_ctx=windows.used.tokens)
+        window = windows.used.tokens
+        return request if decides_itself(provider) else request.with_options(num_ctx=window), window
 
     async def send(self, request: ChatRequest, provider: Provider) -> AsyncGenerator[Chunk, None]:
         """Asks the model; the recorder around it keeps the answer as it comes."""
@@ -167,8 +166,10 @@ class Engine:
             upstream=provider.location,
             conversation=conversation,
             prompt=self.store.prompts.keep(system, request.tools) if placement.kind == "main" else None,
-            queued=True,
         )
+        if conversation is not None:
+            # From here on a crash leaves a trace of the answer that was wanted.
+            self.store.drafts.save(job.id, conversation, parent, Message("assistant", ()), request.model)
         return Kept(job.id, placement, conversation, parent)
 
     async def going_on(self, request: ChatRequest, scope: Scope, conversation: str) -> ChatRequest:

@@ -15,13 +15,12 @@ def test_a_job_goes_from_the_queue_to_its_end(store):
     )
     assert (job.status, job.queued_at, job.started_at) == ("queued", 1.0, None)
     store.jobs.running(job.id, upstream="http://127.0.0.1", prompt="digest", window=8192, now=2.0)
-    store.jobs.first_token(job.id, now=3.0)
-    store.jobs.first_token(job.id, now=4.0)
-    store.jobs.done(job.id, Usage(10, 20, None, {"eval_duration": 5}), now=5.0)
+    usage = Usage(10, 20, None, {"eval_duration": 5})
+    store.jobs.end(job.id, "done", usage=usage, first_token_at=3.0, now=5.0)
     ended = store.jobs.get(job.id)
     assert ended.status == "done"
     assert (ended.started_at, ended.first_token_at, ended.finished_at) == (2.0, 3.0, 5.0)
-    assert ended.usage == Usage(10, 20, None, {"eval_duration": 5})
+    assert ended.usage == usage
     assert (ended.user, ended.project, ended.model, ended.conversation) == (
         "ann",
         "house",
@@ -34,16 +33,17 @@ def test_a_job_goes_from_the_queue_to_its_end(store):
 def test_a_job_ends_once(store):
     job = store.jobs.start(SCOPE, now=1.0)
     assert (job.status, job.started_at, job.usage) == ("running", 1.0, Usage())
-    store.jobs.failed(job.id, "no\x00answer", now=2.0)
-    store.jobs.cut(job.id, now=3.0)
-    store.jobs.done(job.id, Usage(1), now=4.0)
+    store.jobs.end(job.id, "failed", error="no\x00answer", window=4096, now=2.0)
+    store.jobs.end(job.id, "cut", now=3.0)
+    store.jobs.end(job.id, "done", usage=Usage(1), now=4.0)
     ended = store.jobs.get(job.id)
     assert (ended.status, ended.error, ended.finished_at) == ("failed", "no\ufffdanswer", 2.0)
+    assert ended.window == 4096
 
 
 def test_a_job_that_broke_off_keeps_what_it_used(store):
     job = store.jobs.start(SCOPE, kind="side")
-    store.jobs.cut(job.id, "the client left", Usage(completion=3))
+    store.jobs.end(job.id, "cut", error="the client left", usage=Usage(completion=3))
     ended = store.jobs.get(job.id)
     assert (ended.kind, ended.status, ended.error) == ("side", "cut", "the client left")
     assert ended.usage.completion == 3
@@ -54,7 +54,7 @@ def test_jobs_are_listed_newest_first(store):
     old = store.jobs.start(SCOPE, now=1.0)
     mine = store.jobs.start(SCOPE, conversation=conversation.id, now=2.0)
     new = store.jobs.start(SCOPE, now=3.0)
-    store.jobs.done(old.id)
+    store.jobs.end(old.id, "done")
     assert [job.id for job in store.jobs.recent()] == [new.id, mine.id, old.id]
     assert [job.id for job in store.jobs.recent(1)] == [new.id]
     assert [job.id for job in store.jobs.recent(conversation=conversation.id)] == [mine.id]

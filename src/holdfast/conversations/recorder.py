@@ -6,6 +6,7 @@ message, marked as cut off, and the job gets its end. Knows no provider and no d
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -22,17 +23,24 @@ SAVE_EVERY = 1.0
 
 
 class Recorder:
-    """One answer of one job; without a conversation (a side request) only the job is kept."""
+    """One answer of one job; without a conversation (a side request) only the job is kept.
+
+    The draft is there before the recorder is: it was made in the same commit as the question.
+    """
 
     def __init__(
         self, store: Store, *, job: str, model: str, conversation: str | None, parent: str | None
     ) -> None:
+        # The window that the request was made for, once that is known.
+        self.window: int | None = None
         self._store = store
         self._job = job
         self._model = model
         self._conversation = conversation
         self._parent = parent
         self._answer = Answer()
+        self._first_token_at: float | None = None
+        self._over = False
         self._saver: asyncio.Task[None] | None = None
 
     @property
@@ -43,26 +51,26 @@ class Recorder:
     async def record(self, chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
         """Passes the chunks on, and sees to it that nothing of them is lost."""
         self._saver = asyncio.create_task(self._save_often())
-        trouble: str | None = "the client went away before the answer was complete"
+        trouble = "the client went away before the answer was complete"
         try:
             async with aclosing(chunks):
                 async for chunk in chunks:
-                    if self._answer.empty:
-                        await self._store.run(self._store.jobs.first_token, self._job)
+                    if self._first_token_at is None:
+                        self._first_token_at = time.time()
                     self._answer.add(chunk)
                     if chunk.finish is not None:
-                        await self._keep(chunk.finish)
+                        await self._commit(chunk.finish, over=chunk.usage is not None)
                     yield chunk
-            trouble = None
+            trouble = ""
         except HoldfastError as error:
             trouble = error.message
             raise
         finally:
-            # The end must be written even if this task is being cancelled, so another one writes it.
-            await asyncio.shield(self._end(trouble))
+            await self._commit("cut", over=True, trouble=trouble)
 
     async def _save_often(self) -> None:
         while self._conversation is not None:
+            await asyncio.sleep(SAVE_EVERY)
             try:
                 await self._store.run(
                     self._store.drafts.save,
@@ -70,33 +78,33 @@ class Recorder:
                 )  # fmt: skip
             except StoreError as error:
                 log.warning("an answer that is being written could not be saved: %s", error)
-            await asyncio.sleep(SAVE_EVERY)
 
-    async def _keep(self, finish: FinishReason) -> None:
-        """Makes the answer a message of the log; from then on it is safe."""
+    async def _commit(self, finish: FinishReason, *, over: bool, trouble: str = "") -> None:
+        """Makes the answer a message of the log, once, and ends the job when it is `over`, once."""
         if self._saver is not None:
             self._saver.cancel()
         conversation, self._conversation = self._conversation, None
-        if conversation is not None:
+        ends, self._over = over and not self._over, self._over or over
+        if conversation is not None or ends:
             # Shielded, because a write that still waits for its turn would be dropped with a cancelled task.
-            await asyncio.shield(self._store.run(self._store.atomically, self._put, conversation, finish))
+            write = self._store.run(self._store.atomically, self._write, conversation, finish, ends, trouble)
+            await asyncio.shield(write)
 
-    def _put(self, conversation: str, finish: FinishReason) -> None:
+    def _write(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
         message, drafts = self._answer.message, self._store.drafts
-        if not message.parts:
+        if conversation is not None and message.parts:
+            # Saved once more first: another process may have taken a sleeping one's draft for abandoned.
+            drafts.save(self._job, conversation, self._parent, message, self._model)
+            drafts.finish(self._job, NewMessage(message, anchor(message), self._model, finish, self._job))
+        elif conversation is not None:
             drafts.discard(self._job)
-            return
-        # Saved once more first: there is no draft yet if the answer was quick.
-        drafts.save(self._job, conversation, self._parent, message, self._model)
-        drafts.finish(self._job, NewMessage(message, anchor(message), self._model, finish, self._job))
-
-    async def _end(self, trouble: str | None) -> None:
-        begun = not self._answer.empty
-        await self._keep("cut")
-        jobs, usage = self._store.jobs, self._answer.usage
-        if trouble is None or self._answer.finish is not None:
-            await self._store.run(jobs.done, self._job, usage)
-        elif begun:
-            await self._store.run(jobs.cut, self._job, trouble, usage)
-        else:
-            await self._store.run(jobs.failed, self._job, trouble, usage)
+        if ends:
+            whole = self._answer.finish is not None or not trouble
+            self._store.jobs.end(
+                self._job,
+                "done" if whole else "cut" if message.parts else "failed",
+                error="" if whole else trouble,
+                usage=self._answer.usage,
+                window=self.window,
+                first_token_at=self._first_token_at,
+            )

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, ModelMissing
 from holdfast.models.windows import Figure, Memory, Windows, windows_of
 from holdfast.providers.base import ModelInfo, Provider
 from holdfast.store import KnownModel, Store
@@ -24,8 +24,14 @@ class Models:
         self._described: OrderedDict[tuple[str, str], tuple[float, ModelInfo]] = OrderedDict()
 
     async def windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
-        """The figures for `model`; `asked` is the window a client named. Nothing is settled by asking."""
-        info = await self._info(provider, model)
+        """The figures for `model`; `asked` is the window a client named. Nothing is settled by asking.
+
+        Servers answer to names they do not list, so a model that nobody described is none the worse for it.
+        """
+        try:
+            info = await self._info(provider, model)
+        except ModelMissing:
+            info = ModelInfo(model)
         known = await self._store.run(self._store.models.get, provider.location, model)
         return windows_of(info, _memory(known), asked, fixed=decides_itself(provider))
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from holdfast.messages import ChatRequest, Chunk, JsonObject
+from holdfast.tokens.vocabulary import Vocabulary
 
 Dialect = Literal["ollama", "openai"]
 
@@ -92,6 +93,15 @@ class Provider(Protocol):
 
     async def count(self, request: ChatRequest) -> int | None:
         """The prompt tokens of `request` by the server's own count, None if it cannot count."""
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        """The tokens of plain text, None if the server does not cut texts for others."""
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        """The text of tokens, None as above."""
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        """The model's own vocabulary, None if the server keeps it; VocabularyError if it cannot be used."""
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""

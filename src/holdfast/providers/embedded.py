@@ -19,6 +19,7 @@ from holdfast.providers.http import Connection, Patience
 from holdfast.providers.llamacpp import LlamaCpp
 from holdfast.providers.model_file import describe_file
 from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.vocabulary import Vocabulary
 
 _NAMES = (MODEL, f"{MODEL}:latest")
 
@@ -80,6 +81,16 @@ class Embedded:
 
     async def count(self, request: ChatRequest) -> int | None:
         return await (await self._server(request.model)).count(request)
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        return await (await self._server(model)).tokenize(model, text)
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        return await (await self._server(model)).detokenize(model, tokens)
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        await self._described(model)
+        return await asyncio.to_thread(Vocabulary.from_gguf, self._path)
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""

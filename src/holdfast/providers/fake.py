@@ -20,6 +20,7 @@ from string import ascii_lowercase
 from holdfast.errors import HoldfastError, ModelMissing, UpstreamError
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Thinking, ToolCall, Usage
 from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo
+from holdfast.tokens.vocabulary import Vocabulary
 
 Step = str | Thinking | ToolCall | Chunk | asyncio.Event | HoldfastError
 Script = str | HoldfastError | Sequence[Step]
@@ -48,6 +49,7 @@ class ScriptedProvider:
         fallback: Scripted = "Yes.",
         models: Sequence[ModelInfo] = (ModelInfo("scripted", running_window=8192),),
         count: Callable[[str], int] = count_words,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self.requests: list[ChatRequest] = []
         # How many answers were given up before their end.
@@ -56,6 +58,7 @@ class ScriptedProvider:
         self._fallback = fallback
         self._models = list(models)
         self._count = count
+        self._vocabulary = vocabulary
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
         self.requests.append(request)
@@ -96,6 +99,20 @@ class ScriptedProvider:
 
     async def count(self, request: ChatRequest) -> int | None:
         return self._prompt_tokens(request)
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        self._known(model)
+        del text
+        return None
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        self._known(model)
+        del tokens
+        return None
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        self._known(model)
+        return self._vocabulary
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""

@@ -4,6 +4,7 @@ Knows its router mode as far as asking nothing of models that are not loaded: a 
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -63,10 +64,22 @@ class LlamaCpp(OpenAI):
         prompt = rendered.get("prompt") if isinstance(rendered, dict) else None
         if not isinstance(prompt, str):
             return None
-        body = {"model": request.model, "content": prompt, "add_special": True, "parse_special": True}
-        answer = await self._http.post("/tokenize", body, model=request.model)
+        tokens = await self._tokens(request.model, prompt, special=True)
+        return None if tokens is None else len(tokens)
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        return await self._tokens(model, text, special=False)
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        answer = await self._http.post("/detokenize", {"model": model, "tokens": list(tokens)}, model=model)
+        content = answer.get("content") if isinstance(answer, dict) else None
+        return content if isinstance(content, str) else None
+
+    async def _tokens(self, model: str, text: str, *, special: bool) -> list[int] | None:
+        body = {"model": model, "content": text, "add_special": special, "parse_special": special}
+        answer = await self._http.post("/tokenize", body, model=model)
         tokens = answer.get("tokens") if isinstance(answer, dict) else None
-        return len(tokens) if isinstance(tokens, list) else None
+        return tokens if isinstance(tokens, list) else None
 
     async def _described(self, item: dict[str, Any]) -> ModelInfo:
         meta = item.get("meta") or {}

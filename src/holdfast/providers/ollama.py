@@ -11,12 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from holdfast.dialects import ollama
-from holdfast.dialects.wire import ndjson
-from holdfast.messages import ChatRequest, Chunk, JsonObject
+from holdfast.dialects.wire import ndjson, parse_json
+from holdfast.errors import BadRequest
+from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.providers.http import Connection
-from holdfast.providers.refusals import garbled
+from holdfast.providers.refusals import garbled, refusal
 from holdfast.providers.streams import chunks
+from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.vocabulary import Vocabulary
 
 # In the text that /api/show calls parameters, one to a line.
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
@@ -90,6 +93,22 @@ class Ollama:
         """Ollama has no route for this."""
         return None
 
+    async def tokenize(self, model: str, text: str) -> list[int] | None:  # noqa: ARG002
+        """Ollama has no route for this either: its vocabulary is the way."""
+        return None
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:  # noqa: ARG002
+        return None
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        # Some megabytes of JSON: read in a thread, or every other answer would stall meanwhile.
+        body = canonical({"model": model, "verbose": True}).encode()
+        answer = await self._http.forward("POST", "/api/show", {"content-type": "application/json"}, body)
+        content = b"".join([data async for data in answer.stream])
+        if answer.status != 200:
+            raise refusal(answer.status, content, model=model, where=self.location)
+        return await asyncio.to_thread(_vocabulary, content)
+
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
     ) -> Forwarded:
@@ -103,6 +122,18 @@ class Ollama:
                 return items
             case _:
                 raise garbled(self.location)
+
+
+def _vocabulary(shown: bytes) -> Vocabulary:
+    """The vocabulary in the answer to a verbose `/api/show`."""
+    try:
+        value = parse_json(shown)
+    except BadRequest:
+        value = None
+    facts = value.get("model_info") if isinstance(value, dict) else None
+    if not isinstance(facts, dict):
+        raise VocabularyError("the server's description of the model has no facts in it")
+    return Vocabulary.from_metadata(facts)
 
 
 def _from_listing(item: JsonObject, running_window: int | None) -> ModelInfo:

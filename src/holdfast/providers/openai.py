@@ -16,6 +16,7 @@ from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.providers.http import Connection, Incoming
 from holdfast.providers.refusals import garbled
 from holdfast.providers.streams import chunks
+from holdfast.tokens.vocabulary import Vocabulary
 
 _VERSION = "/v1"
 # The names under which servers put a model's window into their lists.
@@ -83,22 +84,38 @@ class OpenAI:
                 raise garbled(self.location)
 
     async def count(self, request: ChatRequest) -> int | None:
-        """By vLLM's `/tokenize`; other servers of this kind have no such route."""
+        body = openai.request_out(request)
+        asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
+        return number(await self._from_vllm("/tokenize", asked), "count")
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        asked = {"model": model, "prompt": text, "add_special_tokens": False}
+        answer = await self._from_vllm("/tokenize", asked)
+        return answer["tokens"] if isinstance(answer.get("tokens"), list) else None
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        answer = await self._from_vllm("/detokenize", {"model": model, "tokens": list(tokens)})
+        return answer["prompt"] if isinstance(answer.get("prompt"), str) else None
+
+    async def _from_vllm(self, path: str, asked: JsonObject) -> dict[str, Any]:
+        """The answer of a route that vLLM alone has; nothing from any other server of this kind."""
         if self._counts is None:
             listed = await self._list(f"{self._prefix}/models", "data")
             self._counts = any("max_model_len" in item for item in listed)
         if not self._counts:
-            return None
-        body = openai.request_out(request)
-        asked = {name: body[name] for name in ("model", "messages", "tools") if name in body}
+            return {}
         try:
-            answer = await self._http.post("/tokenize", asked, model=request.model)
+            answer = await self._http.post(path, asked, model=str(asked["model"]))
         except UpstreamError as error:
             if error.status not in NO_SUCH_ROUTE:
                 raise
             self._counts = False
-            return None
-        return number(answer, "count")
+            return {}
+        return answer if isinstance(answer, dict) else {}
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:  # noqa: ARG002
+        """Servers of this kind keep it to themselves; most of those that run here count instead."""
+        return None
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""

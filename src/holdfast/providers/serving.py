@@ -15,7 +15,10 @@ import uvicorn
 @contextmanager
 def served(app: Any) -> Iterator[str]:
     """The address of `app` while the context lasts. Whoever is still connected at its end is cut off."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    # Named by its protocol, or asyncio does not recognise TCP and leaves Nagle's delay of 40 ms switched on.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     # The socket listens already, so a client that is faster than the thread just waits a little.

@@ -4,7 +4,7 @@ A job ends once; what comes later changes nothing. It does not know how to send 
 """
 
 import time
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, insert, select, update
 
@@ -14,6 +14,8 @@ from holdfast.store.database import Topic, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import jobs
 from holdfast.store.values import Job, JobKind, JobStatus
+
+Ended = Literal["done", "failed", "cut"]
 
 _OPEN: tuple[JobStatus, ...] = ("queued", "running")
 _NO_USAGE = Usage()
@@ -83,41 +85,29 @@ class Jobs(Topic):
         )
 
     @writes
-    def first_token(self, connection: Connection, job: str, now: float | None = None) -> None:
-        connection.execute(
-            update(jobs)
-            .where(jobs.c.id == job, jobs.c.first_token_at.is_(None))
-            .values(first_token_at=time.time() if now is None else now)
-        )
-
-    @writes
-    def done(
-        self, connection: Connection, job: str, usage: Usage = _NO_USAGE, now: float | None = None
-    ) -> None:
-        end(connection, job, "done", usage=usage, now=now)
-
-    @writes
-    def failed(
+    def end(
         self,
         connection: Connection,
         job: str,
-        error: str,
-        usage: Usage = _NO_USAGE,
-        now: float | None = None,
-    ) -> None:
-        end(connection, job, "failed", error=error, usage=usage, now=now)
-
-    @writes
-    def cut(
-        self,
-        connection: Connection,
-        job: str,
+        status: Ended,
+        *,
         error: str = "",
         usage: Usage = _NO_USAGE,
+        window: int | None = None,
+        first_token_at: float | None = None,
         now: float | None = None,
     ) -> None:
-        """The answer broke off: the server stopped, or the client left."""
-        end(connection, job, "cut", error=error, usage=usage, now=now)
+        """The job is over, and this is what came of it. `cut`: the server stopped, or the client left."""
+        known = {"window": window, "first_token_at": first_token_at}
+        end(
+            connection,
+            job,
+            status,
+            error=error,
+            usage=usage,
+            now=now,
+            **{name: value for name, value in known.items() if value is not None},
+        )
 
     @reads
     def get(self, connection: Connection, job: str) -> Job:
@@ -144,11 +134,12 @@ class Jobs(Topic):
 def end(
     connection: Connection,
     job: str,
-    status: JobStatus,
+    status: Ended,
     *,
     error: str = "",
     usage: Usage = _NO_USAGE,
     now: float | None = None,
+    **known: float,
 ) -> None:
     connection.execute(
         update(jobs)
@@ -161,6 +152,7 @@ def end(
             cached_tokens=usage.cached,
             timings=usage.timings,
             finished_at=time.time() if now is None else now,
+            **known,
         )
     )
 

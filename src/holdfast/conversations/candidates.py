@@ -1,0 +1,241 @@
+"""The stored histories that a request may continue, and whether they convince.
+
+Looks up the newest messages of the request among everything in its scope and lays it beside the few likeliest
+histories. It finds and weighs; what is done with the best one is decided in `identity`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from holdfast.conversations.alignment import Alignment, align, is_own
+from holdfast.conversations.hints import Hints, person_of
+from holdfast.conversations.likeness import TELLING, Likeness, anchor, likeness, words
+from holdfast.errors import NotFound
+from holdfast.messages import Message, Scope
+from holdfast.store import AnchorHit, Conversation, Store, Stored
+
+# How many of the newest answers and questions are looked up, and how many conversations are read for them.
+_ANSWERS, _QUESTIONS, _CONVERSATIONS = 32, 8, 12
+# How many branches of a conversation are looked at beside the one it ends with.
+_BRANCHES = 3
+# How many messages that a client kept behind its summary are looked for at the end of the history.
+_RESUMED = 8
+# What must have been said in an exchange that is all by which a shortened history can be known.
+_TELLING_EXCHANGE = 3 * TELLING
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A request and everything that is known about it before any history is read."""
+
+    scope: Scope
+    messages: Sequence[Message]
+    hints: Hints
+    # The messages that stand for a history the client left out, and the conversation we made them for.
+    summaries: frozenset[int] = frozenset()
+    made_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A history that the request may continue."""
+
+    conversation: Conversation
+    path: Sequence[Stored]
+    alignment: Alignment
+    # Something besides the messages says so: the client's id, or a summary that was made for it.
+    hinted: bool
+    # Whether a summary stands behind everything that matched, for the rest of this history.
+    summarised: bool
+    # Where in the request the new part begins.
+    start: int
+    # Answers in the new part of the request, which nobody gave in this history.
+    foreign: int
+    # Whether an answer already follows the place where the new part would go.
+    forks: bool
+    # Whether the same client, and the same person, as in this request spoke there.
+    familiar: bool
+
+    @property
+    def parent(self) -> str | None:
+        """What the new part follows; behind a summary, everything that was said."""
+        reach = self.alignment.reach
+        return self.path[reach - 1].id if reach and not self.summarised else self.conversation.head
+
+    @property
+    def evidence(self) -> tuple[int, ...]:
+        """What makes one candidate better than another, the weightiest first."""
+        return (self.hinted, not self.forks, self.alignment.proven, -self.foreign, self.familiar)
+
+    @property
+    def worth(self) -> tuple[int, ...]:
+        """The same, and what may decide between candidates of one conversation."""
+        return (*self.evidence, self.alignment.regular, len(self.alignment.pairs))
+
+
+class Candidates:
+    """Finds the histories for one inquiry."""
+
+    def __init__(self, store: Store, inquiry: Inquiry) -> None:
+        self._log = store.log
+        self._inquiry = inquiry
+        self._messages = inquiry.messages
+        self._keys = [anchor(message) for message in inquiry.messages]
+
+    def convincing(self) -> list[Candidate]:
+        """The candidates whose evidence is good enough, the best first."""
+        found = [
+            candidate
+            for conversation in self._likely()
+            for candidate in self.within(conversation)
+            if self._convinces(candidate)
+        ]
+        return sorted(found, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
+
+    def within(self, conversation: Conversation) -> list[Candidate]:
+        """The histories of one conversation: the one it ends with, and branches that the request names."""
+        paths: list[list[Stored]] = []
+        tips = [conversation.head] if conversation.head else []
+        for tip in [*tips, *self._tips(conversation.tree)]:
+            if not any(stored.id == tip for path in paths for stored in path):
+                paths.append(self._log.path(tip))
+        return [self._candidate(conversation, path) for path in paths]
+
+    # Which conversations are worth reading
+
+    @cached_property
+    def _hits(self) -> dict[str, list[AnchorHit]]:
+        """Where the newest answers and questions of the request are stored, newest first."""
+        hits: dict[str, list[AnchorHit]] = {}
+        for role, limit in (("assistant", _ANSWERS), ("user", _QUESTIONS)):
+            roles = zip(reversed(self._keys), reversed(self._messages), strict=True)
+            newest = dict.fromkeys(key for key, message in roles if key and message.role == role)
+            anchors = list(islice(newest, limit))
+            hits |= {name: [] for name in anchors}
+            for hit in self._log.find_anchors(self._inquiry.scope, anchors) if anchors else ():
+                hits[hit.anchor].append(hit)
+        return hits
+
+    def _likely(self) -> list[Conversation]:
+        """Conversations the client hints at, then those that have the most in common with the request."""
+        scope, hints = self._inquiry.scope, self._inquiry.hints
+        hinted = self._log.by_external_id(scope, hints.external_id)[:_CONVERSATIONS]
+        if self._inquiry.made_for:
+            # It may have been deleted since.
+            with suppress(NotFound):
+                hinted.append(self._log.get(self._inquiry.made_for, scope))
+        shared: Counter[str] = Counter()
+        newest: dict[str, float] = defaultdict(float)
+        for hits in self._hits.values():
+            shared.update({hit.tree for hit in hits})
+            for hit in hits:
+                newest[hit.tree] = max(newest[hit.tree], hit.created_at)
+        trees = sorted(shared, key=lambda tree: (shared[tree], newest[tree]), reverse=True)
+        known = [one for tree in trees[:_CONVERSATIONS] for one in self._log.conversations_of(tree)]
+        return list({one.id: one for one in [*hinted, *known]}.values())
+
+    def _tips(self, tree: str) -> list[str]:
+        """Messages of a tree that the newest messages of the request are."""
+        named = [hit.message for hits in self._hits.values() for hit in hits if hit.tree == tree]
+        return named[:_BRANCHES]
+
+    # What one of them has in common with the request
+
+    def _candidate(self, conversation: Conversation, path: Sequence[Stored]) -> Candidate:
+        alignment = align(path, self._messages, self._keys)
+        hints, last = self._inquiry.hints, alignment.pairs[-1].sent if alignment.pairs else -1
+        summary = max((index for index in self._inquiry.summaries if index > last), default=None)
+        start = alignment.start if summary is None else self._resumed(path, summary + 1)
+        return Candidate(
+            conversation=conversation,
+            path=path,
+            alignment=alignment,
+            hinted=conversation.id == self._inquiry.made_for
+            or (bool(hints.external_id) and conversation.external_id == hints.external_id),
+            summarised=summary is not None,
+            start=start,
+            foreign=sum(message.role == "assistant" for message in self._messages[start:]),
+            forks=summary is None and self._forks(conversation, path, alignment.reach),
+            familiar=conversation.client == hints.sender,
+        )
+
+    def _resumed(self, path: Sequence[Stored], start: int) -> int:
+        """Where the new part begins behind a summary: not with what the history ends with anyway."""
+        rest = [index for index, one in enumerate(self._messages) if index >= start and one.role != "system"]
+        for count in range(min(len(rest), len(path), _RESUMED), 0, -1):
+            kept = zip(path[-count:], rest[:count], strict=True)
+            if all(likeness(one.message, self._messages[index]) is Likeness.EXACT for one, index in kept):
+                return rest[count - 1] + 1
+        return start
+
+    def _forks(self, conversation: Conversation, path: Sequence[Stored], reach: int) -> bool:
+        if any(is_own(stored) for stored in path[reach:]):
+            return True
+        # The end of another branch: what follows it there was not read.
+        aside = bool(reach) and reach == len(path) and path[-1].id != conversation.head
+        return aside and bool(self._log.children(path[-1].id))
+
+    # Whether that is enough
+
+    def _convinces(self, candidate: Candidate) -> bool:
+        if self._contradicted(candidate):
+            return False
+        if candidate.hinted:
+            return self._confirms(candidate)
+        lined_up = candidate.alignment
+        goes_on = lined_up.regular and not candidate.forks
+        known = lined_up.proven or (lined_up.own if goes_on else 0)
+        if not known or candidate.foreign > 2 * known + 1 or self._collage(candidate):
+            return False
+        return lined_up.regular or self._shortened(candidate)
+
+    def _contradicted(self, candidate: Candidate) -> bool:
+        """Whether the client says that this is another chat, or another person's."""
+        hints, known = self._inquiry.hints, candidate.conversation
+        person = person_of(known.client)
+        if hints.person and person and hints.person != person:
+            return True
+        tool = hints.external_id.partition(":")[0]
+        same_tool = known.external_id.partition(":")[0] == tool
+        return hints.one_chat and same_tool and known.external_id != hints.external_id
+
+    def _confirms(self, candidate: Candidate) -> bool:
+        """Whether the messages agree with a hint: it lowers what is needed, and is never enough alone."""
+        lined_up = candidate.alignment
+        if lined_up.own or candidate.summarised:
+            return True
+        whole = lined_up.regular and lined_up.reach == len(candidate.path)
+        unanswered = not any(is_own(stored) for stored in candidate.path)
+        if whole and unanswered and lined_up.start < len(self._messages):
+            return True
+        # The same first question in the same chat: asked once more, or its answer was edited.
+        return lined_up.regular and self._inquiry.hints.one_chat
+
+    def _collage(self, candidate: Candidate) -> bool:
+        """Whether the new part has exchanges that took place elsewhere: then it is a history of its own."""
+        for index in range(max(candidate.alignment.start, 1), len(self._messages)):
+            answer = self._messages[index]
+            if answer.role == "assistant":
+                trees = self._trees(index) - {candidate.conversation.tree}
+                if trees and (len(words(answer)) >= TELLING or trees & self._trees(index - 1)):
+                    return True
+        return False
+
+    def _trees(self, index: int) -> set[str]:
+        """The trees in which a message of the request is known."""
+        return {hit.tree for hit in self._hits.get(self._keys[index] or "", ())}
+
+    def _shortened(self, candidate: Candidate) -> bool:
+        """Whether a history that lacks its beginning, or has another one, is known all the same."""
+        lined_up = candidate.alignment
+        own = [pair for pair in lined_up.pairs if pair.own and pair.like >= Likeness.PART]
+        said = sum(len(words(self._messages[pair.sent])) for pair in lined_up.pairs)
+        if lined_up.grown or said < _TELLING_EXCHANGE:
+            return False
+        at_end = lined_up.reach == len(candidate.path) and not candidate.forks
+        exact = all(pair.like is Likeness.EXACT for pair in lined_up.pairs)
+        return len(own) > 1 or (at_end and exact)

@@ -1,0 +1,121 @@
+"""What a request says about itself beside its messages: who sent it, by which id the client knows the chat.
+
+A table of the names that clients use. It draws no conclusions: an id of another tool is a hint that the
+messages must confirm, and only our own header names a conversation outright.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.messages import ChatRequest
+
+# Names a conversation outright: this one is ours.
+EXPLICIT = "x-holdfast-conversation"
+
+# Headers by which tools name a chat or a session, with the name we know the tool's ids by. The first that is
+# there is taken. A chat id stands for one chat and all its branches; a session may hold several histories.
+_CHATS = {
+    "x-openwebui-chat-id": "open-webui",
+    "x-librechat-conversation-id": "librechat",
+    "x-conversation-id": "conversation",
+    "x-chat-id": "chat",
+}
+_SESSIONS = {
+    "x-session-id": "session",
+    "x-claude-code-session-id": "claude-code",
+    "thread-id": "codex",
+    "session-id": "session",
+    "x-session-affinity": "session",
+    "session_id": "session",
+    "conversation_id": "session",
+    "x-thread-id": "thread",
+}
+# Ids that stand for "a chat that is not saved": all of a browser's temporary chats share one.
+_SHARED = ("local", "temporary")
+# Who sits in front of the client, where one key serves several people.
+_PEOPLE = ("x-openwebui-user-id", "x-librechat-user-id")
+# The names in a user agent, without versions: an update does not make another client.
+_NAME = re.compile(r"[A-Za-z][A-Za-z_-]+")
+# A client's own word for what it is doing; this much of codex's says which requests are compactions.
+_TURN_METADATA = "x-codex-turn-metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What headers and metadata say. Empty strings where they say nothing."""
+
+    # The conversation, named in our own terms: an id of ours, or one the client chose for us.
+    explicit: str = ""
+    # The id of the chat in the client's own terms, with the tool's name in front.
+    external_id: str = ""
+    # Whether that id stands for one chat, and not for a session with several histories in it.
+    one_chat: bool = False
+    client: str = ""
+    person: str = ""
+    # The answer of ours that the request continues without repeating what went before.
+    previous: str = ""
+    # The client's own name for this kind of request.
+    kind: str = ""
+
+    @property
+    def sender(self) -> str:
+        """Client and person in one word, as it is kept with the conversation."""
+        return f"{self.client}#{self.person}" if self.person else self.client
+
+
+def hints_from(headers: Mapping[str, str], request: ChatRequest) -> Hints:
+    """Collect what the headers (names in lower case) and the body's metadata say about the conversation."""
+    external_id, one_chat = _external_id(headers, request)
+    return Hints(
+        explicit=headers.get(EXPLICIT, "").strip() or _metadata(request, "conversation_id"),
+        external_id=external_id,
+        one_chat=one_chat,
+        client=" ".join(_NAME.findall(headers.get("user-agent", ""))[:2]),
+        person=next((headers[name] for name in _PEOPLE if headers.get(name)), ""),
+        previous=_field(request, "previous_response_id"),
+        kind=_kind(headers),
+    )
+
+
+def person_of(sender: str) -> str:
+    """The person in a `Hints.sender` that was kept; empty if nobody was named."""
+    return sender.partition("#")[2]
+
+
+def _external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[str, bool]:
+    for names, one_chat in ((_CHATS, True), (_SESSIONS, False)):
+        for name, tool in names.items():
+            value = headers.get(name, "").strip()
+            if value and value.partition(":")[0] not in _SHARED:
+                return f"{tool}:{value}", one_chat
+    session = _metadata(request, "session_id") or _field(request, "prompt_cache_key")
+    return (f"session:{session}", False) if session else ("", False)
+
+
+def _metadata(request: ChatRequest, name: str) -> str:
+    for fields in _fields(request):
+        metadata = fields.get("metadata")
+        if isinstance(metadata, dict) and isinstance(metadata.get(name), str):
+            return str(metadata[name]).strip()
+    return ""
+
+
+def _field(request: ChatRequest, name: str) -> str:
+    return next((str(fields[name]) for fields in _fields(request) if isinstance(fields.get(name), str)), "")
+
+
+def _fields(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
+    """The fields a dialect kept without interpreting them, whichever dialect it was."""
+    yield from request.extra.values()
+
+
+def _kind(headers: Mapping[str, str]) -> str:
+    try:
+        metadata = json.loads(headers.get(_TURN_METADATA, "") or "{}")
+    except ValueError:
+        return ""
+    kind = metadata.get("request_kind") if isinstance(metadata, dict) else None
+    return kind if isinstance(kind, str) else ""

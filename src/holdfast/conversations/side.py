@@ -1,0 +1,219 @@
+"""Side requests: what a client asks for itself (a title, tags, a summary), not what a person says.
+
+The signatures are a table. A row must show that a program speaks: a person who wants a title for a novel or a
+commit message for a diff stays in the conversation. Knows the request alone, neither store nor history.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from holdfast.conversations.hints import Hints
+from holdfast.messages import ChatRequest, Message
+
+# Where a signature is looked for: in the system messages of a request without tools, or also with them (an
+# agent); in the newest user message; in the only message that a request has; or in what such an only message
+# says about a transcript that it carries.
+Where = Literal["system", "agent", "last", "only", "task"]
+
+COMPACTION = "compaction"
+
+# A request is larger than what tells it apart: the ends of its question, the beginning of its instructions.
+_HEAD, _TAIL, _OPENING = 3000, 1500, 800
+
+_TALK = (
+    r"(?:conversations?|chats?|sessions?|threads?|discussions?|dialog(?:ue)?s?|interactions?"
+    r"|unterhaltung\w*|gespräch\w*|konversation\w*|sitzung\w*|\w*verlauf\w*)"
+)
+# The conversation in which this is said, and none that somebody tells of.
+_OUR_TALK = (
+    rf"(?:(?:this|our|above|dies\w*|unser\w*|obig\w*) (?:\w+ ){{0,2}}{_TALK}|the (?:conversation|chat)"
+    r"|(?:das|dem|des|der) (?:gespräch\w*|unterhaltung))\b(?! (?:between|with|among|zwischen|mit|von)\b)"
+)
+_MAKE = (
+    r"(?:generate|create|write|provide|produce|suggest|give|return|reply with|summari[sz]e|come up with"
+    r"|craft\w*|erstell\w*|generier\w*|erzeug\w*|schreib\w*|formulier\w*|gib|nenn\w*|fass\w*)"
+)
+_TITLE = r"(?:title|titel|überschrift)"
+_NAME = r"(?:title|titel|überschrift|name|description|beschreibung)"
+_FEW = (
+    r"\b(?:(?:[1-9]|10|two|three|four|five|six|seven|eight|ten|zwei|drei|vier|fünf|sechs)\b[ -]*"
+    r"(?:words?|wörter\w*|char\w*|zeichen))"
+)
+_ONLY = (
+    r"(?:only|nothing else|without|omit\w*|no (?:quot|punct|expla|pream|additional)|straight to|json"
+    r"|nur|nichts sonst|ohne|keine (?:anführ|satz|erklär)|direkt)"
+)
+_SUMMARY = (
+    r"(?:summari[sz]\w*|summary|compact\w*|condens\w*|zusammenfass\w*|verdicht\w*|fass\w* .{0,60}zusammen)"
+)
+_SUCCESSOR = r"(?:another|next|new|ander\w*|nächst\w*) (?:llm|modell?|assist[ae]nt\w*|agent\w*|instan\w*)"
+# Instructions that a program gives are longer than the same wish of a person.
+_AT_LENGTH = r"^.{200}"
+_GO_ON = (
+    r"(?:continu\w+|resum\w+|pick\w* up|replac\w+|carry on|fortsetz\w*|fortzu\w*|weiterarbeit\w*|ersetz\w*)"
+)
+
+# name, where, and what must all be found there. Of several rows the first counts.
+_SIGNATURES: tuple[tuple[str, Where, tuple[str, ...]], ...] = (
+    ("title", "system", (rf"{_MAKE} .{{0,80}}\b{_TITLE}\b.{{0,160}}\b{_OUR_TALK}",)),
+    ("title", "system", (rf"\b{_TITLE}[ -]?gener\w+\b.{{0,80}}\b{_TALK}",)),
+    ("title", "system", (rf"short {_TITLE} .{{0,60}}first message .{{0,60}}{_TALK}",)),
+    ("title", "system", (rf"{_SUMMARY} .{{0,60}}\b{_TALK} into a (?:short )?{_TITLE}\b",)),
+    ("title", "system", (rf"{_SUMMARY} the user'?s? (?:request|message|query) .{{0,60}}{_FEW}",)),
+    ("title", "system", (r"titles? for (?:\w+ )?conversations",)),
+    ("topic", "system", (r"indicates a new (?:conversation )?topic",)),
+    ("tool choice", "system", (r"choose and return the correct tool\S* from the list of available tools",)),
+    (COMPACTION, "system", (rf"^{_SUMMARY} (?:the|this|our) {_TALK} briefly in \d+ words",)),
+    ("memory", "system", (r"personal information organizer|smart memory manager",)),
+    ("memory", "agent", (r"memory (?:extraction|consolidation) (?:sub)?agent",)),
+    ("title", "last", (rf"{_MAKE} .{{0,80}}\b{_NAME}\b.{{0,160}}\b{_OUR_TALK}", _FEW, _ONLY)),
+    ("title", "last", (rf"\b{_OUR_TALK}.{{0,40}}\b{_NAME}\b", _FEW, rf"\b{_ONLY} .{{0,40}}{_NAME}")),
+    ("title", "last", (rf"phrase as a (?:{_TITLE}|header) for the (?:previous|following) query", _FEW)),
+    ("queries", "last", (r"rephrase the follow[- ]?up \w+.{0,120}standalone|\bstandalone question: ?$",)),
+    ("queries", "last", (r"rewrite the (?:message|question) to be a standalone question",)),
+    (COMPACTION, "last", (r"context checkpoint compaction|\bprior to compaction\b|\bcompaction summary\b",)),
+    (COMPACTION, "last", (r"text only\b.{0,60}not call any tools?\b.*<summary>",)),
+    (COMPACTION, "last", (r"scratchpad.{0,60}<state_snapshot>",)),
+    (COMPACTION, "last", (rf"{_SUMMARY} of .{{0,20}}{_OUR_TALK} so far\b", _GO_ON, _AT_LENGTH)),
+    (COMPACTION, "last", (rf"{_SUMMARY} .{{0,40}}{_OUR_TALK}", _SUCCESSOR, _GO_ON, _AT_LENGTH)),
+    (COMPACTION, "last", (rf"^{_SUMMARY} {_OUR_TALK} so far, as described in",)),
+    ("next speaker", "last", (r"who should logically speak next",)),
+    ("emoji", "only", (r"^your task is to reflect .{0,80}\bemoji\b",)),
+    ("merged answer", "only", (r"^you have been provided with a set of responses from various models",)),
+    ("command check", "only", (r"^your task is to process bash commands that an ai coding agent",)),
+    ("enhanced prompt", "only", (r"^generate an enhanced version of this prompt\b.{0,60}\bonly\b",)),
+    (COMPACTION, "only", (rf"^#+ ?(?:task|aufgabe):? .{{0,40}}{_SUMMARY}.{{0,120}}\bcompacted\b",)),
+    ("autocompletion", "task", (r"auto-?compl\w+|vervollständig\w*",)),
+    ("image prompt", "task", (r"prompt for .{0,20}image|bildbeschreibung|bildgenerierung",)),
+    ("queries", "task", (r"\bsearch (?:query|queries)\b|suchanfrage\w*|suchbegriff\w*",)),
+    ("follow-ups", "task", (r"follow[- _]?ups?\b|might .{0,20}(?:send|ask) next|(?:folge|anschluss)fragen",)),
+    ("tags", "task", (r"\b(?:tags?|schlagw\w+|kategorien)\b",)),
+    ("title", "task", (rf"\b{_NAME}\b",)),
+    (COMPACTION, "task", (_SUMMARY,)),
+)
+_TABLE = tuple(
+    (name, where, tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
+    for name, where, patterns in _SIGNATURES
+)
+
+# A transcript of a conversation inside a message, as programs copy it there: in a tag, or line by line.
+_TRANSCRIPT = re.compile(
+    r"<(?:chat_?history|conversation(?:_history)?|session|transcript|messages)>"
+    r"|(?:^|\n)\W*user\b\W.*\n\W*(?:assistant|response)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_TASK = re.compile(r"\s*#+\s*(?:task|aufgabe)\b", re.IGNORECASE)
+_HISTORY_END = re.compile(
+    r"</(?:chat_?history|conversation(?:_history)?|session|transcript|messages)>", re.IGNORECASE
+)
+# How much may follow the transcript: what is to be completed, the language to answer in.
+_AFTERTHOUGHT = 400
+
+# Of all conversations, or of the one that follows: what was answered in it is in the request then.
+_SUMMARISER = re.compile(rf"{_SUMMARY}.{{0,120}}\b(?:{_TALK}|history)\b", re.IGNORECASE)
+_OUR_SUMMARISER = re.compile(
+    rf"{_SUMMARY}\W.{{0,60}}(?:{_OUR_TALK}|\b(?:internal|the|this|our) (?:\w+ )?history\b)", re.IGNORECASE
+)
+_COMMITTER = re.compile(r"\bcommit[ -]?(?:messages?|nachricht\w*)\b", re.IGNORECASE)
+_DIFF = re.compile(r"(?:^|\n)(?:diff --git |--- |\+\+\+ |@@ |# Diffs?:)")
+
+_INFILLING = re.compile(
+    r"\s*(?:<\|?fim_(?:prefix|begin|suffix)\|?>|<｜fim▁(?:begin|hole)｜>|\[SUFFIX\]|<PRE> ).*"
+    r"(?:<\|?fim_(?:middle|end)\|?>|<｜fim▁end｜>|\[PREFIX\]|<MID>)",
+    re.IGNORECASE | re.DOTALL,
+)
+_RAW_FIELDS = ("raw", "suffix", "template", "input_suffix")
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """A request as the signatures see it: every text cut to its ends, white space folded."""
+
+    # How the system messages begin.
+    system: tuple[str, ...]
+    tools: bool
+    # The newest user message, if nothing follows it; and the same with its line breaks, wherever it stands.
+    last: str
+    lines: str
+    alone: bool
+    # What a request says that is nothing but a task about a transcript.
+    task: str
+
+    def at(self, where: Where) -> tuple[str, ...]:
+        match where:
+            case "system":
+                return () if self.tools else self.system
+            case "agent":
+                return self.system
+            case "last":
+                return (self.last,)
+            case "only":
+                return (self.last,) if self.alone else ()
+            case "task":
+                return (self.task,)
+
+
+def side_of(request: ChatRequest, hints: Hints | None = None) -> str | None:
+    """What kind of side request this is; None if it is part of a conversation."""
+    if any(fields.get(name) for fields in request.extra.values() for name in _RAW_FIELDS):
+        return "completion"
+    if hints and "compact" in hints.kind:
+        return COMPACTION
+    looks = _looks(request)
+    if _INFILLING.match(looks.lines):
+        return "completion"
+    for name, where, patterns in _TABLE:
+        if any(all(pattern.search(text) for pattern in patterns) for text in looks.at(where)):
+            return name
+    return _by_shape(request, looks)
+
+
+def _by_shape(request: ChatRequest, looks: _Looks) -> str | None:
+    """What no single phrase tells: the instructions are in the system message, the matter in the user's."""
+    answered = any(message.role == "assistant" for message in request.messages)
+    system = looks.at("system")
+    summariser = _OUR_SUMMARISER if answered else _SUMMARISER
+    carries_history = answered or _TRANSCRIPT.search(looks.lines)
+    if carries_history and any(summariser.search(text) for text in system):
+        return COMPACTION
+    if not answered and _DIFF.search(looks.lines) and any(_COMMITTER.search(text) for text in system):
+        return "commit message"
+    return "task" if looks.task else None
+
+
+def _looks(request: ChatRequest) -> _Looks:
+    talk = [message for message in request.messages if message.role != "system"]
+    users = [message for message in talk if message.role == "user"]
+    lines = _ends(users[-1]) if users else ""
+    alone = len(talk) == 1 and bool(users)
+    return _Looks(
+        system=tuple(
+            _folded(message.text[:_OPENING]) for message in request.messages if message.role == "system"
+        ),
+        tools=bool(request.tools),
+        last=_folded(lines) if users and talk[-1] is users[-1] else "",
+        lines=lines,
+        alone=alone,
+        task=_folded(_task_in(lines, request.stream)) if alone else "",
+    )
+
+
+def _task_in(text: str, stream: bool) -> str:
+    """What is said about a transcript, if the whole is a task about it and no question with pages around."""
+    transcript = _TRANSCRIPT.search(text)
+    by_program = _TASK.match(text) or (not stream and ("_history>" in text or "json" in text.lower()))
+    if transcript is None or not by_program:
+        return ""
+    ends = [end.end() for end in _HISTORY_END.finditer(text)]
+    at_end = bool(ends) and len(text) - ends[-1] <= _AFTERTHOUGHT
+    return text[: transcript.start()] + text[ends[-1] :] if at_end else ""
+
+
+def _ends(message: Message) -> str:
+    text = message.text
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

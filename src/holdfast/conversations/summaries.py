@@ -1,0 +1,101 @@
+"""Clients that shorten their own history: how their summaries look, and which answers of ours they were.
+
+A summary is asked for in a side request and comes back in the place of what was left out. `Asides` remembers
+the last answers to side requests, in memory only, so that what follows from them is known again. It decides
+nothing.
+"""
+
+import re
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from holdfast.conversations.likeness import bare, call_ids, words
+from holdfast.messages import Message, Scope
+
+# How a message, or a paragraph of a system message, begins that stands for what was left out.
+_SUMMARY = re.compile(
+    r"^\s*(?:This session is being continued from a previous conversation"
+    r"|\[CONVERSATION SUMMARY\]|<(?:conversation_summary|state_snapshot|summary)>"
+    r"|Another language model started to solve this problem"
+    r"|I spoke to you previously about a number of things"
+    r"|(?:(?:This|Here|The following) is )?an? (?:brief )?summary of (?:the|our|this) "
+    r"(?:previous |earlier )?(?:conversation|chat|discussion|history)"
+    r"|(?:(?:Dies|Hier) ist )?(?:eine )?Zusammenfassung (?:de[rs]|unsere[rs]) (?:bisherigen |früheren )?"
+    r"(?:Gespräch|Unterhaltung|Chat|Verlauf))",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A question a client asks itself, so that the summary can be the answer to it.
+_SELF_ASKED = re.compile(r"\s*What did we do so far\?\s*", re.IGNORECASE)
+# What a client lets the model say to a summary it was handed.
+_ACKNOWLEDGED = re.compile(r"\s*(?:Got it\.? )?Thanks for the additional context", re.IGNORECASE)
+
+# Shorter answers to a side request could be anything.
+_TELLING = 40
+# A summary is not found deeper in a message than this.
+_GLANCE = 100_000
+
+
+def standing_in(messages: Sequence[Message]) -> frozenset[int]:
+    """Which messages of a request are a client's summary of what it left out, by the looks of them."""
+    found = {index for index, message in enumerate(messages) if _is_summary(message)}
+    for index, (asked, said) in enumerate(pairwise(messages)):
+        exchange = asked.role == "user" and said.role == "assistant"
+        if exchange and (_SELF_ASKED.fullmatch(bare(asked)) or _ACKNOWLEDGED.match(said.text)):
+            found |= {index, index + 1}
+    return frozenset(found)
+
+
+def _is_summary(message: Message) -> bool:
+    if message.role == "system":
+        return bool(_SUMMARY.search(message.text))
+    return message.role == "user" and bool(_SUMMARY.match(bare(message)))
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """An answer that was given to a side request: what it was for, and the conversation it belonged to."""
+
+    scope: Scope
+    name: str
+    sender: str
+    conversation: str | None
+    said: str
+    calls: frozenset[str]
+
+
+class Asides:
+    """The last answers to side requests. Safe to use from several threads; lost when the process ends."""
+
+    def __init__(self, limit: int = 256) -> None:
+        self._recent: deque[Aside] = deque(maxlen=limit)
+        self._lock = threading.Lock()
+
+    def note(
+        self, scope: Scope, name: str, answer: Message, *, sender: str = "", conversation: str | None = None
+    ) -> None:
+        with self._lock:
+            self._recent.append(Aside(scope, name, sender, conversation, words(answer), call_ids(answer)))
+
+    def behind(self, scope: Scope, messages: Sequence[Message]) -> Aside | None:
+        """The side request whose tool calls these messages bring the results of."""
+        if not messages or messages[-1].role != "tool":
+            return None
+        answer = next((message for message in reversed(messages) if message.role == "assistant"), None)
+        calls = call_ids(answer) if answer else frozenset()
+        return next((aside for aside in self._newest(scope) if aside.calls & calls), None)
+
+    def summary(self, scope: Scope, sender: str, message: Message, *, inside: bool = False) -> Aside | None:
+        """The side request whose answer this message is, or, where it looks like it, has inside."""
+        said = words(message)[:_GLANCE]
+        for aside in self._newest(scope):
+            found = aside.said in said if inside else aside.said == said
+            if found and aside.sender == sender and len(aside.said) >= _TELLING:
+                return aside
+        return None
+
+    def _newest(self, scope: Scope) -> list[Aside]:
+        with self._lock:
+            return [aside for aside in reversed(self._recent) if aside.scope == scope]

@@ -80,7 +80,7 @@ def test_more_than_the_window_is_an_error_that_loses_nothing(holdfast_serve, wei
 
 def test_a_power_cut_in_mid_answer_loses_no_acknowledged_word(holdfast_serve, http, tmp_path):
     """The answer never ends, so the server is surely killed in the middle of it."""
-    model = FakeModel(trained_window=10**9, num_ctx=10**9)
+    model = FakeModel(trained_window=10**8, num_ctx=10**8)
     talkative = FakeOllama(lambda call: Reply(text="and so on ", endless=True), models=[model])
     with talkative.served() as upstream:
         holdfast = holdfast_serve(upstream)

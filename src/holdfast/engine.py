@@ -55,10 +55,10 @@ class Turn:
 
 
 class Engine:
-    def __init__(self, store: Store, upstreams: Upstreams) -> None:
+    def __init__(self, store: Store, upstreams: Upstreams, models: Models) -> None:
         self.store = store
         self.upstreams = upstreams
-        self.models = Models(store)
+        self.models = models
         self._asides = Asides()
         self._recovering: asyncio.Task[None] | None = None
 
@@ -192,6 +192,7 @@ class Engine:
     async def close(self) -> None:
         if self._recovering is not None:
             self._recovering.cancel()
+        await self.models.aclose()
         await self.upstreams.aclose()
         self.store.close()
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
+from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.discovery import EMBEDDED, Found, Options, connect, discover, parse_location
 from holdfast.providers.embedded import Embedded
@@ -21,7 +22,8 @@ from holdfast.store import open_store
 
 
 def build_engine(settings: Settings) -> Engine:
-    return Engine(open_store(settings.store), build_upstreams(settings))
+    store = open_store(settings.store)
+    return Engine(store, build_upstreams(settings), Models(store, settings.home / "cache"))
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ def ask(tmp_path):
             with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
                 provider = await connect(address)
                 try:
-                    return await work(Models(store, lambda: clock[0]), provider)
+                    return await work(Models(store, tmp_path, lambda: clock[0]), provider)
                 finally:
                     await provider.aclose()
 
@@ -105,6 +105,6 @@ def test_a_server_is_asked_again_only_after_ten_minutes_or_trouble(ask):
 def test_a_server_with_a_window_of_its_own_is_believed(tmp_path):
     async def main():
         with open_store(f"sqlite:///{tmp_path / 'db'}") as store:
-            return await Models(store).settled(ScriptedProvider(), "scripted", asked=100_000)
+            return await Models(store, tmp_path).settled(ScriptedProvider(), "scripted", asked=100_000)
 
     assert asyncio.run(main()).used == Figure(8_192, "the running server")

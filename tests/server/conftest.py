@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
+from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.serving import served
@@ -36,7 +37,7 @@ def running(folder: Path, provider: Provider, **settings: object) -> Iterator[Ru
         return provider
 
     # The embedded model is not wanted here: nobody asks for it by its name.
-    engine = Engine(store, Upstreams(find, ScriptedProvider()))
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder / "cache"))
     app = create_app(engine, Settings(home=folder, **settings))
     with served(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as client:
         yield Running(url, client, store, provider)

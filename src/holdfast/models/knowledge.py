@@ -6,8 +6,10 @@ Knows providers and the store. How figures follow from what they say is decided 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from pathlib import Path
 
 from holdfast.errors import BadRequest, ModelMissing
+from holdfast.models.vocabularies import Vocabularies
 from holdfast.models.windows import Figure, Memory, Windows, windows_of
 from holdfast.providers.base import ModelInfo, Provider
 from holdfast.store import KnownModel, Store
@@ -18,7 +20,10 @@ _SMALLEST_SETTING = 512
 
 
 class Models:
-    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
+    """`cache` is a folder for what can be fetched again."""
+
+    def __init__(self, store: Store, cache: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.vocabularies = Vocabularies(cache / "vocabularies")
         self._store = store
         self._clock = clock
         self._described: OrderedDict[tuple[str, str], tuple[float, ModelInfo]] = OrderedDict()
@@ -65,6 +70,9 @@ class Models:
         info = {name: value for name, value in (known.info if known else {}).items() if name != "settled"}
         await self._store.run(self._store.models.put, provider.location, model, num_ctx=tokens, info=info)
         return await self.windows(provider, model)
+
+    async def aclose(self) -> None:
+        await self.vocabularies.aclose()
 
     def look_again(self, provider: Provider, model: str) -> None:
         """After a load, a reload or an overflow what runs may be something else."""

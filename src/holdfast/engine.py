@@ -14,7 +14,8 @@ from holdfast.conversations import Asides, Hints, Placement, Recorder, hints_fro
 from holdfast.dialects.checks import check_request
 from holdfast.errors import Conflict, Overflow
 from holdfast.messages import ChatRequest, Chunk, Message, Scope
-from holdfast.models.knowledge import Models, decides_itself
+from holdfast.models.knowledge import Models
+from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store
@@ -87,7 +88,7 @@ class Engine:
         request = await self.fetch(request, kept)
         request = await self.recall(request, kept)
         request, recorder.window = await self.fit(request, kept, provider)
-        async with aclosing(self.send(request, provider)) as chunks:
+        async with aclosing(self.send(request, provider, recorder.window)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
@@ -118,15 +119,21 @@ class Engine:
         window = windows.used.tokens
         return request if decides_itself(provider) else request.with_options(num_ctx=window), window
 
-    async def send(self, request: ChatRequest, provider: Provider) -> AsyncGenerator[Chunk, None]:
+    async def send(
+        self, request: ChatRequest, provider: Provider, window: int
+    ) -> AsyncGenerator[Chunk, None]:
         """Asks the model; the recorder around it keeps the answer as it comes."""
+        watch = self.models.watch(provider, request, window)
         try:
             async with aclosing(provider.chat(request)) as chunks:
                 async for chunk in chunks:
+                    await watch.see(chunk)
                     yield chunk
         except Overflow:
             self.models.look_again(provider, request.model)
             raise
+        finally:
+            await watch.close()
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, ask: Ask, hints: Hints, kept: Kept

@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from holdfast.cli import app, main
 from holdfast.cli.project import project_of
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.tokens.tokenizer import Tokenizer
+from holdfast.tokens.vocabulary import Vocabulary
 
 
 @pytest.fixture
@@ -207,3 +209,33 @@ def test_a_model_with_a_window_of_its_own_is_preferred(run, monkeypatch):
         assert json.loads(run("ask", "hi", "--json"))["model"] == "first:latest"
         run("ask", "hi", "--model", "second:latest")
         assert json.loads(run("ask", "hi", "--json"))["model"] in ("first:latest", "second:latest")
+
+
+def test_count_estimates_where_nothing_better_is_at_hand(run, tmp_path):
+    (tmp_path / "a.txt").write_text("Hello there, how are you?")
+    (row,) = json.loads(run("count", "a.txt", "--json"))
+    assert (row["file"], row["model"], row["method"]) == ("a.txt", "fake:latest", "estimate")
+    assert 1 <= row["low"] <= row["tokens"] <= row["high"]
+    result = run("count", "a.txt", whole=True)
+    assert "estimate" in result.stdout
+    assert "Estimated" in result.stderr
+
+
+def test_count_is_exact_with_the_models_own_vocabulary(run, monkeypatch, weights, tmp_path):
+    vocabulary = Vocabulary.from_gguf(weights)
+    text = "Straße Nr. 7 🚀\n"
+    with FakeOllama(models=[FakeModel(facts=vocabulary.to_metadata())]).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        (row,) = json.loads(run("count", "-", "--json", text=text))
+        shown = json.loads(run("models", "show", "fake:latest", "--json"))
+        assert "exact" in run("models", "show", "fake:latest")
+    exact = Tokenizer(vocabulary).count(text)
+    assert (row["method"], row["tokens"], row["low"], row["high"]) == ("exact", exact, exact, exact)
+    assert shown["counting"]["method"] == "exact"
+    assert shown["budget"]["window"] == 8192
+    assert shown["budget"]["reserve"] >= 2048
+    assert sum(shown["budget"][name] for name in ("reserve", "history")) == 8192
+
+
+def test_count_of_a_file_that_is_not_there_is_refused(run):
+    assert run("count", "nothing.txt", whole=True).exit_code == 1

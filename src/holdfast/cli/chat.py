@@ -59,7 +59,7 @@ class Talk:
                 yield chunk
 
 
-async def _model_for(engine: "Engine", wanted: str) -> str:
+async def model_for(engine: "Engine", wanted: str) -> str:
     if wanted:
         return wanted
     models = await engine.upstreams.models()
@@ -96,7 +96,7 @@ def ask(
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            name = await _model_for(engine, settings.model)
+            name = await model_for(engine, settings.model)
             talk = Talk(engine, name, scope_here(project), system, conversation)
             async for chunk in talk.say(question):
                 if not as_json:
@@ -136,7 +136,7 @@ def chat(
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            name = await _model_for(engine, settings.model)
+            name = await model_for(engine, settings.model)
             talk = Talk(engine, name, scope_here(project), system, conversation)
             console.print(say(f"{name}. Leave with /quit.", f"{name}. Ende mit /quit."), style="dim")
             while (line := await asyncio.to_thread(_read_line)) is not None:

@@ -1,6 +1,7 @@
 """`holdfast models`: what can be asked, and the small model that needs no server."""
 
 import asyncio
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -94,6 +95,55 @@ def _tokens(figure: dict[str, Any] | None) -> str:
 
 def _figure(figure: dict[str, Any] | None) -> str:
     return f"{figure['tokens']:,} ({figure['source']})" if figure else "–"
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(help="The model's name.")],
+    as_json: Json = False,
+) -> None:
+    """Show a model's windows, how its window is shared out, and how its tokens are counted."""
+    settings = load(context).settings
+
+    async def look() -> Row:
+        from holdfast.tokens.budget import budget_for
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            provider = await engine.upstreams.route(model)
+            info = await provider.describe(model)
+            windows = await engine.models.windows(provider, model)
+            budget = budget_for(windows.used.tokens, thinks="thinking" in info.capabilities)
+            count = await engine.models.counters.count_text(provider, model, "Holdfast", info.family)
+            return {
+                **row_of(info, windows),
+                "budget": {
+                    **{name: getattr(budget, name) for name in _SECTIONS},
+                    "history": budget.for_history(0),
+                    "levels": asdict(budget.levels),
+                },
+                "counting": {"method": count.method, "by": count.by},
+            }
+
+    row = asyncio.run(look())
+    if as_json:
+        print_json(row)
+        return
+    titles = {
+        "trained_window": say("trained for", "trainiert für"),
+        "running_window": say("running with", "läuft mit"),
+        "recommended_window": say("recommended", "empfohlen"),
+        "used_window": say("used by Holdfast", "benutzt Holdfast"),
+    }
+    lines = [(title, _figure(row[name])) for name, title in titles.items()]
+    budget = row["budget"]
+    lines += [(f"  {name}", f"{budget[name]:,}") for name in (*_SECTIONS[1:], "history")]
+    lines.append((say("counted", "gezählt"), f"{row['counting']['method']} ({row['counting']['by']})"))
+    print_table((model, ""), lines)
+
+
+_SECTIONS = ("window", "reserve", "profile", "recalled", "summary", "research")
 
 
 @app.command("set")

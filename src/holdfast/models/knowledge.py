@@ -9,8 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.errors import BadRequest, ModelMissing
+from holdfast.messages import ChatRequest
+from holdfast.models.counting import Counters
 from holdfast.models.vocabularies import Vocabularies
-from holdfast.models.windows import Figure, Memory, Windows, windows_of
+from holdfast.models.watch import Watch
+from holdfast.models.windows import Figure, Memory, Windows, decides_itself, windows_of
 from holdfast.providers.base import ModelInfo, Provider
 from holdfast.store import KnownModel, Store
 
@@ -24,6 +27,7 @@ class Models:
 
     def __init__(self, store: Store, cache: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self.vocabularies = Vocabularies(cache / "vocabularies")
+        self.counters = Counters(store, self.vocabularies)
         self._store = store
         self._clock = clock
         self._described: OrderedDict[tuple[str, str], tuple[float, ModelInfo]] = OrderedDict()
@@ -74,6 +78,10 @@ class Models:
     async def aclose(self) -> None:
         await self.vocabularies.aclose()
 
+    def watch(self, provider: Provider, request: ChatRequest, window: int) -> Watch:
+        """Somebody to compare this request's true cost with what it should have been."""
+        return Watch(self.counters, provider, request, window)
+
     def look_again(self, provider: Provider, model: str) -> None:
         """After a load, a reload or an overflow what runs may be something else."""
         self._described.pop((provider.location, model), None)
@@ -88,11 +96,6 @@ class Models:
         while len(self._described) > _REMEMBERED:
             self._described.popitem(last=False)
         return found[1]
-
-
-def decides_itself(provider: Provider) -> bool:
-    """Only Ollama takes a window with a request; the others have the one they were started with."""
-    return provider.dialect != "ollama"
 
 
 def _memory(known: KnownModel | None) -> Memory:

@@ -7,7 +7,7 @@ somebody else's business.
 import re
 from dataclasses import dataclass, field
 
-from holdfast.providers.base import ModelInfo
+from holdfast.providers.base import ModelInfo, Provider
 
 # Below this no conversation fits, above it no model was ever trained: such a number is a mistake.
 _SMALLEST, _LARGEST = 128, 100_000_000
@@ -131,3 +131,8 @@ def parameters(text: str) -> float | None:
     if found is None:
         return None
     return int(found[1] or 1) * float(found[2]) * _UNITS[found[3].upper()]
+
+
+def decides_itself(provider: Provider) -> bool:
+    """Only Ollama takes a window with a request; the others have the one they were started with."""
+    return provider.dialect != "ollama"

@@ -1,0 +1,75 @@
+"""`holdfast count`: how many tokens a text has for a model, and how sure that is."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from holdfast.cli.output import complain, load, print_json, print_table
+from holdfast.errors import BadRequest
+from holdfast.language import say
+
+
+def count(
+    context: typer.Context,
+    files: Annotated[list[str], typer.Argument(help="Files to count; - for standard input.")],
+    model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
+    upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Count the tokens of texts, by the model's own vocabulary where there is one.
+
+    Examples: holdfast count notes.md  ·  git diff | holdfast count -m qwen3:8b -
+    """
+    settings = load(context, model=model, upstream=upstream).settings
+    texts = {name: _read(name) for name in files}
+
+    async def counted() -> tuple[list[dict[str, Any]], str]:
+        from holdfast.cli.chat import model_for
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            name = await model_for(engine, settings.model)
+            provider = await engine.upstreams.route(name)
+            family = (await provider.describe(name)).family
+            rows = []
+            for file, text in texts.items():
+                found = await engine.models.counters.count_text(provider, name, text, family)
+                rows.append(
+                    {
+                        "file": file,
+                        "model": name,
+                        "tokens": found.tokens,
+                        "method": found.method,
+                        "low": found.low,
+                        "high": found.high,
+                        "by": found.by,
+                    }
+                )
+            return rows, engine.models.vocabularies.why_not(provider, name)
+
+    rows, why_not = asyncio.run(counted())
+    if as_json:
+        print_json(rows)
+        return
+    columns = ("file", "tokens", "method", "low", "high")
+    titles = (
+        say("file", "Datei"),
+        "Tokens",
+        say("method", "Verfahren"),
+        say("least", "mindestens"),
+        say("most", "höchstens"),
+    )
+    print_table(titles, [[row[name] for name in columns] for row in rows])
+    if why_not and any(row["method"] == "estimate" for row in rows):
+        complain(say(f"Estimated: {why_not}.", f"Geschätzt: {why_not}."))
+
+
+def _read(name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise BadRequest(f"{name} cannot be read: {error.strerror}.") from None
+    return data.decode("utf-8", "replace")

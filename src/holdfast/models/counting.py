@@ -1,0 +1,85 @@
+"""The counter for each model: exact where its vocabulary is at hand, else an estimate; both learn.
+
+What was learned is kept in the store. Knows providers and the store; how counting and learning work is in
+`tokens`.
+"""
+
+import asyncio
+from collections import OrderedDict
+
+from holdfast.models.vocabularies import Vocabularies
+from holdfast.providers.base import Provider
+from holdfast.store import Store
+from holdfast.tokens.calibration import Calibration, Parts
+from holdfast.tokens.counter import Count, EstimatingCounter, ExactCounter
+from holdfast.tokens.families import Family, family_of
+
+Learning = ExactCounter | EstimatingCounter
+
+_REMEMBERED = 16
+# The first answers teach the most, and each is worth a write; later ones only refine.
+_EVERY_ANSWER_UNTIL, _THEN_EVERY = 24, 8
+
+
+class Counters:
+    def __init__(self, store: Store, vocabularies: Vocabularies) -> None:
+        self._store = store
+        self._vocabularies = vocabularies
+        self._counters: OrderedDict[tuple[str, str, str], Learning] = OrderedDict()
+        self._learned: dict[tuple[str, str, str], int] = {}
+
+    async def counter(self, provider: Provider, model: str, *families: str) -> Learning:
+        """The best counter that is at hand now. `families` is what else is known of the model's kin."""
+        tokenizer = self._vocabularies.at_hand(provider, model)
+        key = (provider.location, model, "estimate" if tokenizer is None else "exact")
+        found = self._counters.get(key)
+        if found is None:
+            family = family_of(model, *families)
+            calibration = await self._calibration(key, family)
+            found = (
+                EstimatingCounter(family, calibration)
+                if tokenizer is None
+                else ExactCounter(tokenizer, calibration)
+            )
+            self._counters[key] = found
+        self._counters.move_to_end(key)
+        while len(self._counters) > _REMEMBERED:
+            self._counters.popitem(last=False)
+        return found
+
+    async def count_text(self, provider: Provider, model: str, text: str, *families: str) -> Count:
+        """Plain text by the surest way there is, whatever it takes: vocabulary, the server, an estimate."""
+        tokenizer = await self._vocabularies.tokenizer(provider, model)
+        if tokenizer is None:
+            tokens = await provider.tokenize(model, text)
+            if tokens is not None:
+                return Count.served(len(tokens), f"{provider.name} at {provider.location}")
+        counter = await self.counter(provider, model, *families)
+        return await asyncio.to_thread(counter.count_text, text)
+
+    async def learn(
+        self, provider: Provider, model: str, counter: Learning, parts: Parts, reported: int, num_ctx: int
+    ) -> None:
+        """Takes a server's own count of a request into account, and keeps what was learned."""
+        before = counter.calibration
+        counter.calibration = await asyncio.to_thread(before.learn, parts, reported, num_ctx=num_ctx)
+        if counter.calibration is before:
+            return
+        key = (provider.location, model, counter.method)
+        number = self._learned[key] = self._learned.get(key, 0) + 1
+        if number <= _EVERY_ANSWER_UNTIL or number % _THEN_EVERY == 0:
+            await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())
+
+    async def _calibration(self, key: tuple[str, str, str], family: Family) -> Calibration:
+        location, model, method = key
+        known = await self._store.run(self._store.models.get, location, model)
+        kept = (known.info.get("calibration") if known else None) or {}
+        learned = kept.get(method, "")
+        return Calibration.from_json("exact" if method == "exact" else "estimate", family.name, learned)
+
+    def _keep(self, key: tuple[str, str, str], learned: str) -> None:
+        location, model, method = key
+        known = self._store.models.get(location, model)
+        info = dict(known.info) if known else {}
+        info["calibration"] = {**(info.get("calibration") or {}), method: learned}
+        self._store.models.put(location, model, info=info)

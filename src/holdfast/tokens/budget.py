@@ -1,0 +1,127 @@
+"""How a window is shared out: a reserve for the answer, a cap for each section, the rest for history.
+
+Numbers in, numbers out. It knows no messages and does not decide what leaves: it says how much room there is.
+"""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import log2
+
+from holdfast.errors import BadRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """From which share of history's room on something is done about it. `ahead` is level 3 while idle."""
+
+    prune: float = 0.50
+    leave_out: float = 0.65
+    ahead: float = 0.70
+    summarise: float = 0.80
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The same in tokens, for one request."""
+
+    prune: int
+    leave_out: int
+    ahead: int
+    summarise: int
+    full: int
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Tokens for one model and window. A section's number is a cap, not a claim: history has what is left."""
+
+    window: int
+    reserve: int
+    profile: int
+    recalled: int
+    summary: int
+    research: int
+    levels: Levels = field(default_factory=Levels)
+
+    @property
+    def memory(self) -> int:
+        """What memory may take as a whole."""
+        return self.profile + self.recalled + self.summary
+
+    @property
+    def room(self) -> int:
+        """What a request may be at most: everything but the reserve."""
+        return self.window - self.reserve
+
+    @property
+    def history(self) -> int:
+        """What is sure to be left for history and question when every other section is full."""
+        return self.room - self.memory - self.research
+
+    def for_history(self, fixed: int) -> int:
+        """What history can have beside `fixed`: system prompt, tools, newest message, what memory took."""
+        return max(0, self.room - fixed)
+
+    def thresholds(self, fixed: int) -> Thresholds:
+        full = self.for_history(fixed)
+        return Thresholds(
+            prune=int(full * self.levels.prune),
+            leave_out=int(full * self.levels.leave_out),
+            ahead=int(full * self.levels.ahead),
+            summarise=int(full * self.levels.summarise),
+            full=full,
+        )
+
+    def for_answer(self, prompt: int, asked: int | None = None) -> int:
+        """The limit to send for an answer after `prompt` tokens: what was asked for, as far as it fits."""
+        left = max(0, self.window - prompt)
+        return left if asked is None else min(left, asked)
+
+
+# Window, then reserve, profile, recalled, summary, research.
+_TABLE = (
+    (4_096, 1_024, 100, 200, 300, 700),
+    (8_192, 2_048, 200, 400, 600, 1_500),
+    (16_384, 3_072, 200, 400, 600, 4_000),
+    (32_768, 4_096, 200, 600, 1_200, 8_000),
+)
+_MEMORY_SHARE = 0.15
+_SMALLEST = 512
+
+
+def budget_for(window: int, *, thinks: bool = False, levels: Levels | None = None) -> Budget:
+    """The defaults for a window of this size. Thinking takes its tokens from the reserve, so it is larger."""
+    if window < _SMALLEST:
+        raise BadRequest(
+            f"a window of {window} tokens holds no conversation", hint=f"Set num_ctx to at least {_SMALLEST}."
+        )
+    reserve, profile, recalled, summary, research = _caps(window)
+    if thinks:
+        reserve = min(reserve + reserve // 2, window // 3)
+    return Budget(window, reserve, profile, recalled, summary, research, levels or Levels())
+
+
+def _caps(window: int) -> tuple[int, ...]:
+    """The table's row; between two rows in proportion, above and below it by a rule."""
+    if window < _TABLE[0][0]:
+        return _small(window)
+    for (start, *low), (end, *high) in pairwise(_TABLE):
+        if window <= end:
+            share = (window - start) / (end - start)
+            return tuple(int(a + (b - a) * share) for a, b in zip(low, high, strict=True))
+    return _large(window)
+
+
+def _small(window: int) -> tuple[int, ...]:
+    first, reserve, *_, research = _TABLE[0]
+    # 1:2:3 for profile, recalled and summary.
+    sixth = int(window * _MEMORY_SHARE) // 6
+    return window * reserve // first, sixth, 2 * sixth, 3 * sixth, window * research // first
+
+
+def _large(window: int) -> tuple[int, ...]:
+    """Answers and memories do not grow like windows: a doubling adds what the last one in the table did."""
+    before, (last, *caps, research) = _TABLE[-2], _TABLE[-1]
+    doublings = log2(window / last)
+    grown = (int(cap + (cap - earlier) * doublings) for earlier, cap in zip(before[1:-1], caps, strict=True))
+    return (*grown, window * research // last)

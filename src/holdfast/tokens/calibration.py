@@ -1,0 +1,295 @@
+"""What real answers teach about counting for one model: how far estimates are off, what its template adds.
+
+A value: `learn` gives a new one. It knows no server, no store and no messages, only numbers: what was
+expected, in parts, and what the server reported.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from typing import Any, Literal, Protocol, Self
+
+from holdfast.tokens.estimate import Estimate
+from holdfast.tokens.linear import Matrix, inverted, product
+
+Method = Literal["exact", "estimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A request as numbers. `text` and `tool_text` are tokens, `doubt` is half the width of their interval.
+
+    `images` are tokens at a flat cost. The rest counts what a template writes something around: messages,
+    tool calls and results, tools, and whether there is no system message (many templates then add one).
+    """
+
+    text: int
+    messages: int
+    tool_text: int = 0
+    calls: int = 0
+    tools: int = 0
+    unprompted: bool = False
+    images: int = 0
+    doubt: float = 0.0
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        return (
+            self.text,
+            self.tool_text,
+            self.messages,
+            self.calls,
+            self.tools,
+            1.0 if self.tools else 0.0,
+            1.0 if self.unprompted else 0.0,
+            1.0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """What a chat template adds, in tokens, as far as it is known before the first answer."""
+
+    message: float = 5.0
+    call: float = 12.0
+    tool: float = 4.0
+    tools: float = 80.0
+    unprompted: float = 12.0
+    start: float = 5.0
+
+
+# By vocabulary family; most of them write a message between two or three special tokens and its role.
+TEMPLATES: Mapping[str, Template] = {
+    "llama2": Template(message=6.0, unprompted=0.0, start=2.0),
+    "tekken": Template(message=3.0, unprompted=0.0, start=1.0),
+    "deepseek": Template(message=2.0, unprompted=0.0, start=2.0),
+    "gemma": Template(message=5.0, unprompted=0.0, start=4.0),
+    "gpt-oss": Template(message=4.0, unprompted=0.0, start=70.0),
+}
+
+# How sure the first guess is: one standard deviation for text, tool text, message, call, tool, tools,
+# unprompted, start. Exact counts know the text; how a template spells tools is for it to say.
+_SURE: Mapping[Method, tuple[float, ...]] = {
+    "exact": (0.002, 0.3, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
+    "estimate": (0.15, 0.3, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
+}
+# How much an answer may differ from the best fit without being strange, as a share of it.
+_NOISE: Mapping[Method, float] = {"exact": 0.003, "estimate": 0.04}
+
+# With and without tools are remembered apart, so that many of one kind do not make us forget the other.
+_REMEMBERED = 24
+_ROUNDS = 4
+# An interval is three standard deviations to each side.
+_WIDTH = 3.0
+# What was learned from a few chats must not make us certain about texts of another kind.
+_LEAST_DOUBT = 0.25
+_ENOUGH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    parts: Parts
+    reported: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What one token of text and each thing a template adds costs, and how sure that is."""
+
+    method: Method
+    template: Template
+    answers: tuple[Answer, ...]
+    costs: tuple[float, ...]
+    covariance: Matrix
+    spread: float
+
+    @classmethod
+    def fresh(cls, method: Method, family: str = "") -> Self:
+        return cls._fitted(method, TEMPLATES.get(family, Template()), ())
+
+    @property
+    def scale(self) -> float:
+        """What a text's tokens are to be multiplied by; one for exact counts."""
+        return self.costs[0] if self.method == "estimate" else 1.0
+
+    @property
+    def per_message(self) -> float:
+        return max(0.0, self.costs[2])
+
+    @property
+    def per_call(self) -> float:
+        return max(0.0, self.costs[3])
+
+    def expected(self, parts: Parts) -> Estimate:
+        """The tokens of a whole request, with the least and the most it may be."""
+        row = parts.row
+        tokens = max(product(self.costs, row) + parts.images, 1.0)
+        doubt, seen = parts.doubt / _WIDTH, self.spread * tokens
+        if self.method == "exact":
+            doubt = seen
+        elif len(self.answers) >= _ENOUGH:
+            doubt = min(doubt, max(seen, _LEAST_DOUBT * doubt))
+        unsure = sum(weight * product(line, row) for weight, line in zip(row, self.covariance, strict=True))
+        width = _WIDTH * sqrt(max(unsure, 0.0) + doubt * doubt + 1.0)
+        return Estimate(round(tokens), max(1, int(tokens - width)), int(tokens + width) + 1)
+
+    def learn(self, parts: Parts, reported: int, *, num_ctx: int | None = None) -> Self:
+        """The same with one more answer, or itself where the numbers cannot belong together.
+
+        `num_ctx` is the window the server ran with: an answer to a prompt that it cut short teaches nothing.
+        """
+        if not self.plausible(parts, reported):
+            return self
+        if num_ctx is not None and truncated(self.expected(parts), reported, num_ctx):
+            return self
+        answers = [*self.answers, Answer(parts, reported)]
+        alike = [answer for answer in answers if bool(answer.parts.tools) == bool(parts.tools)]
+        if len(alike) > _REMEMBERED:
+            answers.remove(alike[0])
+        return self._fitted(self.method, self.template, tuple(answers))
+
+    def plausible(self, parts: Parts, reported: int) -> bool:
+        """Whether a server could report this; judged by the first guess, not by what was learned since."""
+        least = 0.5 if self.method == "estimate" else 0.9
+        written = parts.text + parts.images
+        guess = product(_guess(self.template), parts.row) + parts.images
+        return reported > 0 and least * written <= reported <= 2.0 * guess + 2_000
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {
+                "method": self.method,
+                "answers": [[*_numbers(answer.parts), answer.reported] for answer in self.answers],
+            },
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, method: Method, family: str, text: str) -> Self:
+        """What `to_json` wrote; whatever is broken or belongs to another method is left out."""
+        fresh = cls.fresh(method, family)
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return fresh
+        if not isinstance(value, dict) or value.get("method") != method:
+            return fresh
+        listed = value.get("answers")
+        answers = map(_answer, listed[-2 * _REMEMBERED :]) if isinstance(listed, list) else ()
+        known = [
+            answer
+            for answer in answers
+            if answer is not None and fresh.plausible(answer.parts, answer.reported)
+        ]
+        return cls._fitted(method, fresh.template, tuple(known))
+
+    @classmethod
+    def _fitted(cls, method: Method, template: Template, answers: tuple[Answer, ...]) -> Self:
+        """Regression on relative errors, beginning at the first guess; strange answers count for little."""
+        guess, noise = _guess(template), _NOISE[method]
+        certainty = [1.0 / (sure * sure) for sure in _SURE[method]]
+        weights = [1.0 / (1.0 + noise * answer.reported) ** 2 for answer in answers]
+        costs, covariance, strange = guess, inverted(_information(certainty, [], [])), [1.0] * len(answers)
+        for _ in range(_ROUNDS if answers else 0):
+            rows = [answer.parts.row for answer in answers]
+            weighed = [weight * odd for weight, odd in zip(weights, strange, strict=True)]
+            covariance = inverted(_information(certainty, rows, weighed))
+            pull = [sure * first for sure, first in zip(certainty, guess, strict=True)]
+            for answer, row, weight in zip(answers, rows, weighed, strict=True):
+                target = weight * (answer.reported - answer.parts.images)
+                pull = [have + target * number for have, number in zip(pull, row, strict=True)]
+            costs = tuple(product(line, pull) for line in covariance)
+            strange = [
+                1.0 / max(1.0, abs(_error(costs, answer)) * sqrt(weight))
+                for answer, weight in zip(answers, weights, strict=True)
+            ]
+        errors = sorted(abs(_error(costs, answer)) / answer.reported for answer in answers)
+        spread = 1.5 * errors[len(errors) * 2 // 3] if errors else 0.0
+        return cls(method, template, answers, costs, covariance, spread)
+
+
+class Bounds(Protocol):
+    """A number of tokens with the least and the most it may be."""
+
+    @property
+    def tokens(self) -> int: ...
+
+    @property
+    def low(self) -> int: ...
+
+    @property
+    def high(self) -> int: ...
+
+
+def truncated(expected: Bounds, reported: int, num_ctx: int, num_keep: int = 4) -> bool:
+    """Whether a server that reports so few tokens has cut the prompt to fit its window, and told nobody.
+
+    Ollama keeps a few tokens and the end of a prompt that is too long, and reports one of two lengths, by its
+    version. Where the prompt may well have been as long as that, the length proves nothing.
+    """
+    if reported <= 0 or num_ctx <= 0:
+        return False
+    halved = num_ctx - (num_ctx - num_keep) // 2
+    signature = abs(reported - halved) <= 1 or reported == num_ctx
+    too_long = expected.high >= num_ctx and expected.tokens > reported
+    return (signature and too_long) or reported < 0.8 * expected.low
+
+
+def _guess(template: Template) -> tuple[float, ...]:
+    return (
+        1.0,
+        1.0,
+        template.message,
+        template.call,
+        template.tool,
+        template.tools,
+        template.unprompted,
+        template.start,
+    )
+
+
+def _information(
+    certainty: Sequence[float], rows: Sequence[Sequence[float]], weights: Sequence[float]
+) -> Matrix:
+    size = range(len(certainty))
+    return tuple(
+        tuple(
+            sum(weight * row[i] * row[j] for row, weight in zip(rows, weights, strict=True))
+            + (certainty[i] if i == j else 0.0)
+            for j in size
+        )
+        for i in size
+    )
+
+
+def _error(costs: Sequence[float], answer: Answer) -> float:
+    return product(costs, answer.parts.row) + answer.parts.images - answer.reported
+
+
+def _numbers(parts: Parts) -> list[float]:
+    return [
+        parts.text,
+        parts.messages,
+        parts.tool_text,
+        parts.calls,
+        parts.tools,
+        int(parts.unprompted),
+        parts.images,
+        round(parts.doubt, 1),
+    ]
+
+
+def _answer(value: Any) -> Answer | None:
+    match value:
+        case [*numbers] if len(numbers) == 9 and all(map(_sane, numbers)):
+            text, messages, tool_text, calls, tools, unprompted, images = map(int, numbers[:7])
+            parts = Parts(
+                text, messages, tool_text, calls, tools, bool(unprompted), images, float(numbers[7])
+            )
+            return Answer(parts, int(numbers[8]))
+    return None
+
+
+def _sane(number: Any) -> bool:
+    return type(number) in (int, float) and 0 <= number < 1e9 and isfinite(number)

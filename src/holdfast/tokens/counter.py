@@ -1,0 +1,253 @@
+"""Counts texts, messages and whole requests for one model, exactly or by estimate, and says how sure it is.
+
+What there is to count in a message is decided here, in one place. How a text becomes tokens, what a template
+adds and what a server reports are known elsewhere.
+"""
+
+import base64
+import binascii
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from holdfast.messages import (
+    ChatRequest,
+    File,
+    Image,
+    JsonObject,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    canonical,
+)
+from holdfast.tokens.calibration import Calibration, Parts
+from holdfast.tokens.estimate import Estimate, estimate
+from holdfast.tokens.families import Family, family_of
+
+# What Ollama takes an image for, and close to what most local vision models use: never the size of its data.
+IMAGE_TOKENS = 768
+
+# Parts we do not interpret are counted as the JSON they are, unless they are so long that they carry media.
+_LONGEST_OPAQUE = 4_096
+_REMEMBERED = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Tokens, the least and the most it may be, and where the number comes from.
+
+    Where too many tokens would do harm, `high` is the number to use.
+    """
+
+    tokens: int
+    low: int
+    high: int
+    method: Literal["exact", "served", "estimate"]
+    by: str
+
+    @classmethod
+    def served(cls, tokens: int, by: str) -> "Count":
+        """A server's own count."""
+        return cls(tokens, tokens, tokens, "served", by)
+
+
+class Counter(Protocol):
+    """Counts for one model."""
+
+    def count_text(self, text: str) -> Count:
+        """The text alone, without special tokens or a template."""
+
+    def count_message(self, message: Message) -> Count:
+        """A message and what the template writes around it."""
+
+    def count_request(self, request: ChatRequest) -> Count:
+        """All that goes to the model: messages, tools, template, the start of the answer."""
+
+
+class Tokens(Protocol):
+    """What a tokenizer is good for here."""
+
+    def count(self, text: str) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What a message holds, before any template."""
+
+    tokens: int = 0
+    low: int = 0
+    high: int = 0
+    images: int = 0
+    calls: int = 0
+
+
+class _PartsCounter:
+    """Takes requests apart and adds up; the two kinds of counter differ in how a text is measured.
+
+    `calibration` may be replaced at any time by what was learned since.
+    """
+
+    method: Literal["exact", "estimate"]
+
+    def __init__(
+        self, measure: Callable[[str], Estimate], calibration: Calibration, by: str, image_tokens: int
+    ) -> None:
+        self.calibration = calibration
+        self._measure = measure
+        self._by = by
+        self._image_tokens = image_tokens
+        self._seen: OrderedDict[tuple[str, bool], _Counted] = OrderedDict()
+
+    def count_text(self, text: str) -> Count:
+        measured, scale = self._measure(text), self.calibration.scale
+        return self._count(*(round(number * scale) for number in measured))
+
+    def count_message(self, message: Message, *, thinking: bool = False) -> Count:
+        """With `thinking` if the model's own thoughts in it are sent again."""
+        counted, learned = self._counted(message, thinking), self.calibration
+        around = learned.per_message + learned.per_call * counted.calls + counted.images
+        texts = (counted.tokens, counted.low, counted.high)
+        return self._count(*(round(number * learned.scale + around) for number in texts))
+
+    def count_request(self, request: ChatRequest) -> Count:
+        return self._count(*self.calibration.expected(self.parts(request)))
+
+    def parts(self, request: ChatRequest) -> Parts:
+        """The request as numbers: what `Calibration.learn` wants beside the server's count."""
+        sent = _thinking_sent(request.messages)
+        counted = [self._counted(message, at >= sent) for at, message in enumerate(request.messages)]
+        tools = [self._tool(tool) for tool in request.tools]
+        texts = [*counted, *tools]
+        return Parts(
+            text=sum(item.tokens for item in counted),
+            messages=len(counted),
+            tool_text=sum(item.tokens for item in tools),
+            calls=sum(item.calls for item in counted),
+            tools=len(tools),
+            unprompted=all(message.role != "system" for message in request.messages),
+            images=sum(item.images for item in counted),
+            doubt=sum(max(item.high - item.tokens, item.tokens - item.low) for item in texts),
+        )
+
+    def _counted(self, message: Message, thinking: bool) -> _Counted:
+        try:
+            key = message.digest, thinking
+        except UnicodeEncodeError:
+            # Half a character, which JSON can carry, has no digest. It is counted all the same.
+            return self._take_apart(message.parts, thinking)
+        # Taken out and put in again at the end: one step each, so that threads cannot get between.
+        known = self._seen.pop(key, None) or self._take_apart(message.parts, thinking)
+        self._seen[key] = known
+        while len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+        return known
+
+    def _take_apart(self, parts: tuple[Part, ...], thinking: bool) -> _Counted:
+        tokens = low = high = images = calls = 0
+        for part in _flat(parts):
+            if isinstance(part, ToolCall | ToolResult):
+                calls += 1
+            if isinstance(part, Thinking) and not thinking:
+                continue
+            text = _written(part)
+            if text is None:
+                images += self._image_tokens
+            elif text:
+                measured = self._measure(text)
+                tokens, low, high = tokens + measured.tokens, low + measured.low, high + measured.high
+        return _Counted(tokens, low, high, images, calls)
+
+    def _tool(self, tool: JsonObject) -> _Counted:
+        return self._counted(Message.of("system", canonical(tool)), False)
+
+    def _count(self, tokens: int, low: int, high: int) -> Count:
+        return Count(tokens, low, high, self.method, self._by)
+
+
+class ExactCounter(_PartsCounter):
+    """Counts with the model's own vocabulary; what its template adds is a first guess, then learned."""
+
+    method = "exact"
+
+    def __init__(
+        self,
+        tokenizer: Tokens,
+        calibration: Calibration | None = None,
+        *,
+        by: str = "the model's vocabulary",
+        image_tokens: int = IMAGE_TOKENS,
+    ) -> None:
+        def measure(text: str) -> Estimate:
+            number = tokenizer.count(text)
+            return Estimate(number, number, number)
+
+        super().__init__(measure, calibration or Calibration.fresh("exact"), by, image_tokens)
+
+
+class EstimatingCounter(_PartsCounter):
+    """Counts by the kind of text, for a family or for a model's name; more surely after some answers."""
+
+    method = "estimate"
+
+    def __init__(
+        self,
+        model: Family | str,
+        calibration: Calibration | None = None,
+        *,
+        image_tokens: int = IMAGE_TOKENS,
+    ) -> None:
+        family = family_of(model) if isinstance(model, str) else model
+
+        def measure(text: str) -> Estimate:
+            return estimate(text, family)
+
+        learned = calibration or Calibration.fresh("estimate", family.name)
+        super().__init__(measure, learned, f"the prices of {family.name}", image_tokens)
+
+
+def _thinking_sent(messages: tuple[Message, ...]) -> int:
+    """From which message on thinking is sent again: templates drop it before the newest question."""
+    questions = [at for at, message in enumerate(messages) if message.role == "user"]
+    return questions[-1] if questions else 0
+
+
+def _flat(parts: tuple[Part, ...]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        if isinstance(part, ToolResult):
+            yield from part.parts
+
+
+def _written(part: Part) -> str | None:
+    """The text that stands for a part in a prompt; None for what has a flat cost."""
+    match part:
+        case Text(text) | Thinking(text):
+            return text
+        case ToolCall(name, arguments):
+            return f"{name} {arguments}"
+        case ToolResult():
+            return part.name
+        case File():
+            return _file_text(part)
+        case Image():
+            return None
+        case Opaque():
+            text = canonical(part.payload)
+            return text if len(text) <= _LONGEST_OPAQUE else None
+
+
+def _file_text(file: File) -> str | None:
+    if not file.data:
+        return file.name
+    if not file.media_type.startswith("text/"):
+        return None
+    try:
+        raw = base64.b64decode("".join(file.data.split()), validate=True)
+    except binascii.Error:
+        return f"{file.name}\n{file.data}"
+    return f"{file.name}\n{raw.decode('utf-8', 'replace')}"

@@ -1,0 +1,237 @@
+"""A model's vocabulary as a value: what GGUF files and Ollama's `/api/show` say under `tokenizer.ggml`, checked.
+
+It knows where the pieces are and what would make them unusable. It does not cut texts: `tokenizer` does.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import encode_metadata, read_metadata
+
+PREFIX = "tokenizer.ggml."
+
+# Far above every model there is (262,144 tokens), far below what would hurt.
+_MOST_TOKENS = 2**21
+_MOST_MERGES = 2**22
+_LONGEST_TOKEN = 4096
+
+_BPE_MODELS = ("gpt2", "gemma4")
+_SCORED_MODELS = ("llama",)
+
+
+class TokenType(IntEnum):
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+# Texts the server takes for control tokens whatever type the file gives them …
+_ALWAYS_CONTROL = frozenset(
+    ["<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>", "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>", "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~[", "<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<｜fim▁begin｜>", "<PRE>", "▁<PRE>", "<|code_prefix|>", "<|prefix|>", "<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<｜fim▁hole｜>", "<SUF>", "▁<SUF>", "<|code_suffix|>", "<|suffix|>", "<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<｜fim▁end｜>", "<MID>", "▁<MID>", "<|code_middle|>", "<|middle|>", "<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>", "[PAD]", "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>", "<|file_sep|>"]
+)
+# … and for text to be recognised even where nothing else is (the gpt-oss format).
+_ALWAYS_DEFINED = frozenset(["<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"])
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """`merges` belong to byte-pair vocabularies, `scores` to SentencePiece ones; the other is empty."""
+
+    model: str
+    pre: str
+    tokens: tuple[str, ...]
+    types: tuple[int, ...]
+    merges: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
+    space_prefix: bool = False
+    bos: int | None = None
+    eos: int | None = None
+    add_bos: bool = False
+    add_eos: bool = False
+
+    @classmethod
+    def from_gguf(cls, path: str | PathLike[str]) -> Self:
+        return cls.from_metadata(read_metadata(path, wanted=lambda key: key.startswith(PREFIX)))
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any]) -> Self:
+        """From GGUF pairs or from Ollama's `model_info`; everything but `tokenizer.ggml.*` is ignored."""
+        model = _text(metadata, "model")
+        if model not in _BPE_MODELS + _SCORED_MODELS:
+            raise VocabularyError(
+                f"vocabularies of kind '{model}' are not known" if model else "there is no vocabulary in it"
+            )
+        tokens = _tokens(metadata)
+        scored = model in _SCORED_MODELS
+        vocabulary = cls(
+            model=model,
+            pre=_text(metadata, "pre"),
+            tokens=tokens,
+            types=_types(metadata, tokens),
+            merges=() if scored else _merges(metadata),
+            scores=_scores(metadata, len(tokens)) if scored else (),
+            space_prefix=_flag(metadata, "add_space_prefix", default=scored),
+            bos=_token_id(metadata, "bos_token_id", len(tokens)),
+            eos=_token_id(metadata, "eos_token_id", len(tokens)),
+            add_bos=_flag(metadata, "add_bos_token", default=scored),
+            add_eos=_flag(metadata, "add_eos_token", default=False),
+        )
+        if not scored:
+            vocabulary.merge_pairs()
+        return vocabulary
+
+    def to_metadata(self) -> dict[str, Any]:
+        """The pairs `from_metadata` reads back to an equal vocabulary."""
+        values: dict[str, Any] = {
+            "model": self.model,
+            "pre": self.pre,
+            "tokens": list(self.tokens),
+            "token_type": list(self.types),
+            "add_space_prefix": self.space_prefix,
+            "add_bos_token": self.add_bos,
+            "add_eos_token": self.add_eos,
+        }
+        if self.merges:
+            values["merges"] = list(self.merges)
+        if self.scores:
+            values["scores"] = list(self.scores)
+        if self.bos is not None:
+            values["bos_token_id"] = self.bos
+        if self.eos is not None:
+            values["eos_token_id"] = self.eos
+        return {PREFIX + name: value for name, value in values.items()}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """As a GGUF file without tensors: one format for what we read and what we keep."""
+        Path(path).write_bytes(encode_metadata(self.to_metadata()))
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(encode_metadata(self.to_metadata())).hexdigest()
+
+    def of_type(self, *types: TokenType) -> dict[str, int]:
+        """Tokens of these types by their text, as the server sees them after its own corrections."""
+        corrected = _corrections(frozenset(self.tokens))
+        return {
+            text: index
+            for index, (text, kind) in enumerate(zip(self.tokens, self.types, strict=True))
+            if corrected.get(text, kind) in types
+        }
+
+    def merge_pairs(self) -> list[tuple[str, str]]:
+        """The merges as pairs, in order; each part and each product must be a token."""
+        known = frozenset(self.tokens)
+        pairs = []
+        for index, merge in enumerate(self.merges):
+            left, space, right = merge[1:].partition(" ")
+            left = merge[:1] + left
+            if not (space and right and left in known and right in known and left + right in known):
+                raise VocabularyError(f"merge {index} ({merge[:60]!r}) does not join two tokens to a third")
+            pairs.append((left, right))
+        return pairs
+
+
+def _corrections(tokens: frozenset[str]) -> dict[str, TokenType]:
+    types = dict.fromkeys(_ALWAYS_CONTROL & tokens, TokenType.CONTROL)
+    types |= dict.fromkeys(_ALWAYS_DEFINED & tokens, TokenType.USER_DEFINED)
+    if (
+        "<|end|>" in types
+        and types.keys() & {"<|call|>", "<|calls|>"}
+        and types.keys() & {"<|return|>", "<|flush|>"}
+    ):
+        types["<|end|>"] = TokenType.USER_DEFINED  # ends a part there, not the answer
+    if "<|tool_response>" in types and "</s>" in types:
+        types["</s>"] = TokenType.NORMAL  # a tag of HTML there
+    return types
+
+
+def _text(metadata: Mapping[str, Any], name: str) -> str:
+    value = metadata.get(PREFIX + name, "")
+    if not isinstance(value, str):
+        raise VocabularyError(f"{PREFIX}{name} is {type(value).__name__}, not text")
+    return value
+
+
+def _flag(metadata: Mapping[str, Any], name: str, *, default: bool) -> bool:
+    value = metadata.get(PREFIX + name, default)
+    if not isinstance(value, bool):
+        raise VocabularyError(f"{PREFIX}{name} is {value!r:.40}, not true or false")
+    return value
+
+
+def _token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
+    """Out of range happens in the wild and is ignored by the server; another type is a broken file."""
+    value = metadata.get(PREFIX + name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise VocabularyError(f"{PREFIX}{name} is {value!r:.40}, not a number")
+    return value if 0 <= value < size else None
+
+
+def _list(metadata: Mapping[str, Any], name: str, most: int) -> Sequence[Any]:
+    value = metadata.get(PREFIX + name)
+    if not isinstance(value, list | tuple) or not value:
+        raise VocabularyError(f"{PREFIX}{name} is missing or empty")
+    if len(value) > most:
+        raise VocabularyError(f"{PREFIX}{name} has {len(value):,} entries, more than any model ({most:,})")
+    return value
+
+
+def _tokens(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    tokens = _list(metadata, "tokens", _MOST_TOKENS)
+    for index, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise VocabularyError(f"token {index} is {type(token).__name__}, not text")
+        if len(token) > _LONGEST_TOKEN:
+            raise VocabularyError(f"token {index} is {len(token):,} characters long")
+    named = tuple(token or f"[EMPTY_{index}]" for index, token in enumerate(tokens))
+    if len(set(named)) != len(named):
+        seen: set[str] = set()
+        twice = next(token for token in named if token in seen or seen.add(token))  # type: ignore[func-returns-value]
+        raise VocabularyError(f"token {twice[:60]!r} is there twice")
+    return named
+
+
+def _types(metadata: Mapping[str, Any], tokens: Sequence[str]) -> tuple[int, ...]:
+    if metadata.get(PREFIX + "token_type") is None:
+        return (int(TokenType.NORMAL),) * len(tokens)
+    types = _numbers(metadata, "token_type", len(tokens))
+    if not all(isinstance(kind, int) for kind in types):
+        raise VocabularyError(f"{PREFIX}token_type has fractions in it")
+    return tuple(int(kind) for kind in types)
+
+
+def _scores(metadata: Mapping[str, Any], size: int) -> tuple[float, ...]:
+    scores = tuple(float(score) for score in _numbers(metadata, "scores", size))
+    if len(set(scores)) == 1 and size > 1:
+        raise VocabularyError(f"{PREFIX}scores are all the same, so no merge comes before another")
+    return scores
+
+
+def _numbers(metadata: Mapping[str, Any], name: str, size: int) -> Sequence[int | float]:
+    values = _list(metadata, name, _MOST_TOKENS)
+    if len(values) != size:
+        raise VocabularyError(f"{PREFIX}{name} has {len(values):,} entries for {size:,} tokens")
+    for index, value in enumerate(values):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise VocabularyError(f"entry {index} of {PREFIX}{name} is {value!r:.40}, not a number")
+    return values
+
+
+def _merges(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    merges = _list(metadata, "merges", _MOST_MERGES)
+    for index, merge in enumerate(merges):
+        if not isinstance(merge, str):
+            raise VocabularyError(f"merge {index} is {type(merge).__name__}, not text")
+    return tuple(merges)

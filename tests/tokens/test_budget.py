@@ -1,0 +1,100 @@
+"""How a window is shared out."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.errors import BadRequest
+from holdfast.tokens.budget import Levels, budget_for
+
+WINDOWS = st.integers(512, 2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("window", "reserve", "profile", "recalled", "summary", "research"),
+    [
+        (4_096, 1_024, 100, 200, 300, 700),
+        (8_192, 2_048, 200, 400, 600, 1_500),
+        (16_384, 3_072, 200, 400, 600, 4_000),
+        (32_768, 4_096, 200, 600, 1_200, 8_000),
+    ],
+)
+def test_the_table_of_the_design_comes_out_as_it_stands(
+    window, reserve, profile, recalled, summary, research
+):
+    budget = budget_for(window)
+    assert (budget.reserve, budget.profile, budget.recalled) == (reserve, profile, recalled)
+    assert (budget.summary, budget.research) == (summary, research)
+    assert budget.history == window - reserve - profile - recalled - summary - research
+
+
+@given(WINDOWS, st.booleans())
+def test_sections_are_never_negative_and_add_up_to_the_window(window, thinks):
+    budget = budget_for(window, thinks=thinks)
+    sections = (
+        budget.reserve,
+        budget.profile,
+        budget.recalled,
+        budget.summary,
+        budget.research,
+        budget.history,
+    )
+    assert min(sections) >= 0
+    assert sum(sections) == window
+    assert budget.history >= window // 4
+
+
+@given(WINDOWS)
+def test_memory_stays_under_its_share(window):
+    memory = budget_for(window).memory
+    assert memory <= 0.15 * window
+    if window <= 16_384:
+        assert memory <= 1_200
+
+
+@given(st.integers(512, 4_095))
+def test_below_the_table_memory_is_split_one_to_two_to_three(window):
+    budget = budget_for(window)
+    assert (budget.recalled, budget.summary) == (2 * budget.profile, 3 * budget.profile)
+    assert 0.15 * window - 6 < budget.memory <= 0.15 * window
+
+
+@given(WINDOWS, st.integers(0, 100_000), st.booleans())
+def test_a_larger_window_never_has_a_smaller_section(window, more, thinks):
+    small, large = budget_for(window, thinks=thinks), budget_for(window + more, thinks=thinks)
+    for section in ("reserve", "profile", "recalled", "summary", "research"):
+        assert getattr(small, section) <= getattr(large, section)
+
+
+@given(WINDOWS)
+def test_thinking_gets_a_larger_reserve_but_at_most_a_third(window):
+    plain, thinking = budget_for(window).reserve, budget_for(window, thinks=True).reserve
+    assert plain < thinking <= max(plain, window // 3)
+
+
+@given(WINDOWS, st.integers(0, 3_000_000))
+def test_levels_rise_within_what_history_can_have(window, fixed):
+    steps = budget_for(window).thresholds(fixed)
+    assert 0 <= steps.prune <= steps.leave_out <= steps.ahead <= steps.summarise <= steps.full
+    assert steps.full == max(0, budget_for(window).room - fixed)
+
+
+def test_levels_are_the_shares_of_the_design_unless_others_are_given():
+    steps = budget_for(8_192).thresholds(fixed=1_144)
+    assert steps.full == 5_000
+    assert (steps.prune, steps.leave_out, steps.ahead, steps.summarise) == (2_500, 3_250, 3_500, 4_000)
+    assert budget_for(8_192, levels=Levels(prune=0.1)).thresholds(1_144).prune == 500
+
+
+def test_the_answer_gets_what_was_asked_for_as_far_as_it_fits():
+    budget = budget_for(4_096)
+    assert budget.for_answer(4_000) == 96
+    assert budget.for_answer(1_000, asked=500) == 500
+    assert budget.for_answer(4_000, asked=500) == 96
+    assert budget.for_answer(5_000, asked=500) == 0
+
+
+@pytest.mark.parametrize("window", [-1, 0, 511])
+def test_a_window_that_holds_no_conversation_is_refused(window):
+    with pytest.raises(BadRequest, match="holds no conversation"):
+        budget_for(window)

@@ -78,7 +78,7 @@ def _of_family(family: str, tokenizer: Tokenizer, pieces: Mapping[str, Sequence[
         outside = [not guess.low <= true <= guess.high for guess, true in zip(guesses, exact, strict=True)]
         share = statistics.mean(outside)
         yield Row("true number out of bounds", family, kind, share, "<= 1 %", share <= 0.01, len(texts))
-        times = [_seconds(tokenizer, family, texts) for _ in range(3)]
+        times = [_seconds(tokenizer, family, texts) for _ in range(5)]
         slow, fast = slow + min(one for one, _ in times), fast + min(two for _, two in times)
     factor = slow / fast
     cases = sum(map(len, pieces.values()))

@@ -85,7 +85,7 @@ def test_tool_calls_count_with_name_and_arguments_and_results_with_their_text(co
     result = ToolResult((Text("high at noon"),), call_id="call_1")
     request = ChatRequest("m", (Message("assistant", (call,)), Message("tool", (result,))))
     parts = counter.parts(request)
-    assert parts.text == 3 + 3
+    assert (parts.text, parts.tool_text) == (3, 3)
     assert parts.calls == 2
 
 

@@ -111,10 +111,10 @@ KINDS = {
     "digits": ", ".join(str(n * 7919) for n in range(1_000)),
     "our own source": inspect.getsource(estimate_module),
     "German": (
-        "Der Hafen war leer, als das Schiff am Morgen einlief. Niemand wartete auf der Mole, und auch im Büro "
-        "der Verwaltung brannte noch kein Licht. Der Kapitän ließ die Papiere bereitlegen, prüfte die Ladung und "
-        "schrieb in sein Buch, dass die Überfahrt ohne besondere Vorkommnisse verlaufen sei. Gegen neun Uhr "
-        "kamen die ersten Arbeiter, stellten den Kran ein und begannen mit dem Löschen der Container. "
+        "Der Hafen war leer, als das Schiff am Morgen einlief. Niemand wartete auf der Mole, und auch im "
+        "Büro der Verwaltung brannte noch kein Licht. Der Kapitän ließ die Papiere bereitlegen, prüfte die "
+        "Ladung und schrieb in sein Buch, dass die Überfahrt ohne besondere Vorkommnisse verlaufen sei. "
+        "Gegen neun Uhr kamen die ersten Arbeiter und begannen mit dem Löschen der Container. "
     )
     * 8,
 }

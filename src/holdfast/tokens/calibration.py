@@ -20,7 +20,8 @@ Method = Literal["exact", "estimate"]
 class Parts:
     """A request as numbers. `text` and `tool_text` are tokens, `doubt` is half the width of their interval.
 
-    `images` are tokens at a flat cost. The rest counts what a template writes something around: messages,
+    `tool_text` is what templates spell in their own way, or leave out: tools and the calls of them. `images`
+    are tokens at a flat cost. The rest counts what a template writes something around: messages,
     tool calls and results, tools, and whether there is no system message (many templates then add one).
     """
 
@@ -71,8 +72,8 @@ TEMPLATES: Mapping[str, Template] = {
 # How sure the first guess is: one standard deviation for text, tool text, message, call, tool, tools,
 # unprompted, start. Exact counts know the text; how a template spells tools is for it to say.
 _SURE: Mapping[Method, tuple[float, ...]] = {
-    "exact": (0.002, 0.3, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
-    "estimate": (0.15, 0.3, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
+    "exact": (0.002, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
+    "estimate": (0.15, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
 }
 # How much an answer may differ from the best fit without being strange, as a share of it.
 _NOISE: Mapping[Method, float] = {"exact": 0.003, "estimate": 0.04}

@@ -77,13 +77,14 @@ class Tokens(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What a message holds, before any template."""
+    """What a message holds, before any template; `called` are those of its tokens that are tool calls."""
 
     tokens: int = 0
     low: int = 0
     high: int = 0
     images: int = 0
     calls: int = 0
+    called: int = 0
 
 
 class _PartsCounter:
@@ -124,9 +125,9 @@ class _PartsCounter:
         tools = [self._tool(tool) for tool in request.tools]
         texts = [*counted, *tools]
         return Parts(
-            text=sum(item.tokens for item in counted),
+            text=sum(item.tokens - item.called for item in counted),
             messages=len(counted),
-            tool_text=sum(item.tokens for item in tools),
+            tool_text=sum(item.called for item in counted) + sum(item.tokens for item in tools),
             calls=sum(item.calls for item in counted),
             tools=len(tools),
             unprompted=all(message.role != "system" for message in request.messages),
@@ -148,7 +149,7 @@ class _PartsCounter:
         return known
 
     def _take_apart(self, parts: tuple[Part, ...], thinking: bool) -> _Counted:
-        tokens = low = high = images = calls = 0
+        tokens = low = high = images = calls = called = 0
         for part in _flat(parts):
             if isinstance(part, ToolCall | ToolResult):
                 calls += 1
@@ -160,7 +161,8 @@ class _PartsCounter:
             elif text:
                 measured = self._measure(text)
                 tokens, low, high = tokens + measured.tokens, low + measured.low, high + measured.high
-        return _Counted(tokens, low, high, images, calls)
+                called += measured.tokens if isinstance(part, ToolCall) else 0
+        return _Counted(tokens, low, high, images, calls, called)
 
     def _tool(self, tool: JsonObject) -> _Counted:
         return self._counted(Message.of("system", canonical(tool)), False)

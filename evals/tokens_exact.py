@@ -1,0 +1,141 @@
+"""How exact exact counts are, and how fast: against the real llama.cpp, and against published tokenizers.
+
+SmolLM2's weights are in the models folder; the published vocabularies come from `evals.published`.
+"""
+
+import asyncio
+import json
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from tokenizers import Regex
+from tokenizers import Tokenizer as Library
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel, Split
+from tokenizers.pre_tokenizers import Sequence as Steps
+
+from evals.published import Published
+from evals.tokens_estimate import Row
+from holdfast.providers.child import Child
+from holdfast.providers.http import Connection
+from holdfast.providers.llamacpp import LlamaCpp
+from holdfast.tokens.tokenizer import Tokenizer
+from holdfast.tokens.vocabulary import Vocabulary
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+_PIECE = 20_000
+# What a count may be under by before a window that looks full enough overflows.
+_MARGIN = 16
+
+_ODD = (
+    "", "\n", " ", "  \n \n", "\r\n\r\n", "é", "e\u0301", "ﬁ İ ſ'ſ", "don't DON'T I'LL we'Re", "½ ² Ⅷ 1,234",
+    "x" * 5000, "  " * 300 + "x", "🙂👍🏽👨\u200d👩\u200d👧🇩🇪✈️❤️\u200d🔥" * 10, "汉字 かな 한국어 ไทย हिन्दी",
+    "العربية עברית русский Ελληνικά", "今天天气很好，我们去公园散步吧。", "\u200b\u200c\u200d\ufeff\u00ad",
+    "<|im_start|>user\nhi<|im_end|>", "\x00\x01\x02\x7f\x80\x85\xa0", "a\x00b\x1fc", "\u2028\u2029",
+    "\ufffd\uffff\U0010ffff\U000e0001", "    def f(x):\n\t\treturn x\n\n\n", "camelCaseÜber HTTPServer",
+    "".join(map(chr, range(256))),
+)  # fmt: skip
+_RANGES = (
+    (0x20, 0x7F), (0, 0x20), (0xA0, 0x250), (0x250, 0x600), (0x600, 0x1000), (0x1000, 0x2000),
+    (0x2000, 0x2C00), (0x3000, 0x9FFF), (0xAC00, 0xD7A4), (0xE000, 0x10000), (0x10000, 0x20000),
+    (0x20000, 0x30000), (0x1F300, 0x1FB00),
+)  # fmt: skip
+
+
+def texts(quick: bool) -> list[str]:
+    """The shared data, code, and what is odd, in pieces; of each file only the beginning if `quick`."""
+    most = 1 if quick else 10**6
+    return [*(piece for text in _files() for piece in islice(_cut(text), most)), *_ODD]
+
+
+def _files() -> Iterator[str]:
+    for path in sorted([*DATA.glob("text/*"), *DATA.glob("agent/*"), *DATA.glob("clients/*.jsonl")]):
+        yield path.read_text(errors="replace")
+    for path in sorted(DATA.glob("eval/*/docs.jsonl")):
+        yield "\n".join(json.loads(line)["text"] for line in path.read_text().splitlines())
+    for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
+        yield path.read_text(errors="replace")
+
+
+def _cut(text: str) -> Iterator[str]:
+    return (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+
+
+def random_texts(number: int, seed: int = 7) -> Iterator[str]:
+    random = Random(seed)
+    for _ in range(number):
+        length, text = random.randint(1, 40), ""
+        while len(text) < length:
+            low, high = random.choice(_RANGES) if random.random() < 0.7 else _RANGES[0]
+            text += "".join(chr(random.randrange(low, high)) for _ in range(random.randint(1, 6)))
+        yield text[:length]
+
+
+def rows(quick: bool, weights: Path | None, others: Sequence[Published]) -> Iterator[Row]:
+    if weights is not None:
+        yield from asyncio.run(_against_llamacpp(quick, weights))
+        tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
+        yield _speed("smollm", tokenizer, _plain_library(Vocabulary.from_gguf(weights)))
+    pieces = texts(quick)
+    for one in others:
+        tokenizer = Tokenizer(one.vocabulary)
+        wrong = sum(one.encode(piece) != tokenizer.encode(piece) for piece in pieces)
+        yield Row("exact ≠ published", one.family, "all texts", float(wrong), "0", wrong == 0, len(pieces))
+        yield _speed(one.family, tokenizer, one.encode)
+
+
+async def _against_llamacpp(quick: bool, weights: Path) -> list[Row]:
+    tokenizer = Tokenizer(Vocabulary.from_gguf(weights))
+    with tempfile.TemporaryDirectory() as folder:
+        child = await Child.start(weights, ctx=256, threads=1, log=Path(folder) / "log", seconds=120)
+        server = LlamaCpp(Connection(child.url, key=child.key))
+        try:
+            pieces = texts(quick)
+            wrong = [piece for piece in pieces if await server.tokenize("", piece) != tokenizer.encode(piece)]
+            different, under, number = 0, 0, 2_000 if quick else 100_000
+            for text in random_texts(number):
+                theirs, ours = await server.tokenize("", text) or [], tokenizer.encode(text)
+                different += theirs != ours
+                under = max(under, len(theirs) - len(ours))
+        finally:
+            await server.aclose()
+            await child.stop()
+    share, odd = different / number, "random Unicode"
+    return [
+        Row("exact ≠ llama.cpp", "smollm", "all texts", float(len(wrong)), "0", not wrong, len(pieces)),
+        Row("exact ≠ llama.cpp", "smollm", odd, share, "<= 0.1 %", share <= 0.001, number),
+        Row("most tokens under", "smollm", odd, float(under), f"<= {_MARGIN}", under <= _MARGIN, number),
+    ]
+
+
+def _plain_library(vocabulary: Vocabulary) -> Callable[[str], object]:
+    """SmolLM2's vocabulary in `tokenizers` as its makers set it up: digits alone, then GPT-2's rule."""
+    ids = {token: number for number, token in enumerate(vocabulary.tokens)}
+    library = Library(BPE(vocab=ids, merges=vocabulary.merge_pairs()))
+    steps = [Split(Regex(r"\p{N}"), "isolated"), ByteLevel(add_prefix_space=False, use_regex=True)]
+    library.pre_tokenizer = Steps(steps)
+    return library.encode
+
+
+def _speed(family: str, tokenizer: Tokenizer, theirs: Callable[[str], object]) -> Row:
+    """CPU time of ours against theirs, the best of some rounds each, same texts, turn by turn."""
+    pieces = [text[:2000] for text in islice(_files(), 12)]
+    best = {"ours": 0.0, "theirs": 0.0}
+    for piece in pieces:
+        times: dict[str, list[float]] = {"ours": [], "theirs": []}
+        for _ in range(7):
+            for name, count in (("ours", tokenizer.count), ("theirs", theirs)):
+                began = time.process_time()
+                count(piece)
+                times[name].append(time.process_time() - began)
+        for name, measured in times.items():
+            best[name] += min(measured)
+    ratio = best["ours"] / best["theirs"]
+    return Row(
+        "time / published library", family, "2,000 characters", ratio, "≤ 1.2", ratio <= 1.2, len(pieces)
+    )

@@ -93,6 +93,16 @@ def test_many_chats_without_tools_do_not_make_it_forget_tools():
     assert len(learned.answers) <= 48
 
 
+def test_a_template_that_leaves_tools_out_is_learned_and_nothing_costs_less_than_nothing():
+    server, learned = Server(), Calibration.fresh("exact")
+    for _ in range(30):
+        parts, _ = server.request()
+        learned = learned.learn(parts, parts.text + 5 * parts.messages + 3)
+    asked = Parts(text=1_000, messages=4, tool_text=900, tools=9, calls=3)
+    assert learned.expected(asked).tokens == pytest.approx(1_023, rel=0.01)
+    assert min(learned.costs) > -1e-6
+
+
 def test_the_interval_narrows_and_still_holds():
     server = Server(scale=1.1, noise=0.02)
     fresh, learned = Calibration.fresh("estimate"), taught("estimate", server)

@@ -1,4 +1,4 @@
-"""Byte-level vocabularies: words cut by a rule, their bytes joined by merges, done by whichever library is right.
+"""Byte-level vocabularies: words cut by a rule, bytes joined by merges, by whichever library does it right.
 
 tiktoken is several times faster than `tokenizers`, but it joins any two neighbours whose union is a token, in
 the order of the tokens; a vocabulary joins only what its list of merges says, in the list's order. `_ranks`
@@ -133,10 +133,10 @@ def _ranks(
 
     The argument: let both methods agree on all merges before the first one that makes token T. Wherever two
     neighbours A and B form T, no earlier merge crossed T's borders, so T's bytes went through the same merges
-    as they do alone. If T alone comes out as T, its last pair is the one in the list, so A and B are that pair,
-    and joining them is what the list says, provided all merges that make T stand together. A token that does
-    not come out alone is never made, and has no rank. Only `words` taken as they are need one: the last ranks,
-    which is safe if their bytes end as three pieces or more, so that no two neighbours form them.
+    as they do alone. If T alone comes out as T, its last pair is the one in the list, so A and B are that
+    pair, and joining them is what the list says, provided all merges that make T stand together. A token that
+    does not come out alone is never made, and has no rank. Only `words` taken as they are need one: the last
+    ranks, which is safe if their bytes end as three pieces or more, so that no two neighbours form them.
     """
     order: dict[str, None] = {}
     last = ""

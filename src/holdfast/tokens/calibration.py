@@ -81,6 +81,7 @@ _NOISE: Mapping[Method, float] = {"exact": 0.003, "estimate": 0.04}
 # With and without tools are remembered apart, so that many of one kind do not make us forget the other.
 _REMEMBERED = 24
 _ROUNDS = 4
+_CERTAIN = 1e9
 # An interval is three standard deviations to each side.
 _WIDTH = 3.0
 # What was learned from a few chats must not make us certain about texts of another kind.
@@ -201,6 +202,9 @@ class Calibration:
                 target = weight * (answer.reported - answer.parts.images)
                 pull = [have + target * number for have, number in zip(pull, row, strict=True)]
             costs = tuple(product(line, pull) for line in covariance)
+            # Nothing a template writes costs less than nothing: what comes out so is pinned there.
+            certainty = [_CERTAIN if cost < 0 else sure for cost, sure in zip(costs, certainty, strict=True)]
+            guess = tuple(0.0 if cost < 0 else first for cost, first in zip(costs, guess, strict=True))
             strange = [
                 1.0 / max(1.0, abs(_error(costs, answer)) * sqrt(weight))
                 for answer, weight in zip(answers, weights, strict=True)

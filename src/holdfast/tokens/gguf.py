@@ -123,7 +123,7 @@ def _scalar(kind: int) -> str:
 
 
 def encode_metadata(metadata: Metadata, tensors: int = 0) -> bytes:
-    """Header and pairs as GGUF 3. Python's types choose GGUF's: str, bool, int (64 bit), float (32 bit), lists."""
+    """Header and pairs as GGUF 3. Python's types choose GGUF's: str, bool, int, float (32 bit), lists."""
     parts = [_HEADER.pack(_MAGIC, _VERSIONS[-1], tensors, len(metadata))]
     for key, value in metadata.items():
         kind, body = _encoded(value)

@@ -1,8 +1,9 @@
-"""How each kind of byte-level vocabulary cuts a text into words before merging: one table, by GGUF's `pre` names.
+"""How kinds of byte-level vocabularies cut a text into words: one table, by the names GGUF gives as `pre`.
 
 The patterns state what llama.cpp does, since that is what answers: where it departs from a model's published
-pattern (combining marks in `tekken` and `gpt-4o`), the served rule is here. It knows no vocabulary. A name that
-is not in the table has no rule, and nobody guesses one.
+pattern (combining marks in `tekken` and `gpt-4o`), the served rule is here. It knows no vocabulary. A name
+that is not in the table has no rule, and nobody guesses one. (`deepseek-llm` is left out for that reason: its
+pattern names letters that some builds of the server do not match.)
 """
 
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ def _modern(
     other: str = _OTHER,
     lines: str = _LINES,
 ) -> str:
-    """The shape that began with GPT-4: a word takes one character before it, marks take the line breaks after."""
+    """The shape that began with GPT-4: a word takes one character before it, marks the line breaks after."""
     return rf"{short}{_BEFORE_WORD}{letters}+|{digits}| ?{other}+[\r\n]*|{lines}|{_SPACES}"
 
 

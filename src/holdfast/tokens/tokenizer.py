@@ -30,7 +30,7 @@ class Engine(Protocol):
 
 
 class Tokenizer:
-    """Plain text has no control tokens; with `special`, `<|im_end|>` and its like are read as what they mean."""
+    """Plain text has no control tokens; with `special`, `<|im_end|>` and the like mean what they say."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._byte_level = vocabulary.model == "gpt2"

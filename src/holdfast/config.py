@@ -6,20 +6,25 @@ line. Only this module reads the environment. It knows nothing of what the setti
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 import platformdirs
 
 from holdfast.errors import ConfigError
 
 Source = Literal["default", "file", "environment", "command line"]
-SOURCES: tuple[Source, ...] = ("default", "file", "environment", "command line")
 
 FILE = "holdfast.toml"
+
+_HIDDEN = "••••"
+# What stands between the user's name and the host in an address.
+_PASSWORD = re.compile(r"(://[^/@:\s]*:)[^/@\s]*@")
 
 
 _IN_HOME = Path()
@@ -65,7 +70,9 @@ class Config:
         for item in fields(Settings):
             value = getattr(self.settings, item.name)
             if item.metadata["secret"] and value:
-                value = "••••"
+                value = _HIDDEN
+            elif isinstance(value, str):
+                value = _PASSWORD.sub(rf"\1{_HIDDEN}@", value)
             rows.append(
                 {
                     "name": item.name,
@@ -113,7 +120,7 @@ def _with_places(settings: Settings) -> Settings:
     if settings.models_dir == _IN_HOME:
         values["models_dir"] = settings.home / "models"
     if not settings.store:
-        values["store"] = f"sqlite:///{settings.home / 'holdfast.db'}"
+        values["store"] = f"sqlite:///{quote(str(settings.home / 'holdfast.db'))}"
     return Settings(**values)
 
 
@@ -143,7 +150,7 @@ def _converted(name: str, value: Any, source: Source) -> Any:
             f"{name} ({source}) is {value!r}.", hint=f"It must be one of: {', '.join(choices)}."
         )
     try:
-        return _READERS[type(item.default)](value)
+        return _port(value) if name == "port" else _READERS[type(item.default)](value)
     except (TypeError, ValueError):
         words = {str: "text", int: "a whole number, zero or more", float: "a number, zero or more"}
         hint = f"It must be {words.get(type(item.default), 'a path')}."
@@ -161,6 +168,12 @@ def _whole(value: Any) -> int:
     if number != int(number):
         raise ValueError
     return int(number)
+
+
+def _port(value: Any) -> int:
+    if (number := _whole(value)) > 65_535:
+        raise ValueError
+    return number
 
 
 def _number(value: Any) -> float:

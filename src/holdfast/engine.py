@@ -5,6 +5,7 @@ it, and keeps the answer. It knows no wire format (that is the doors' business) 
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -12,16 +13,16 @@ from dataclasses import dataclass, field
 
 from holdfast.conversations import Asides, Hints, Placement, Recorder, hints_from, locate
 from holdfast.dialects.checks import check_request
-from holdfast.errors import Conflict, Overflow
+from holdfast.errors import Conflict, Overflow, StoreError
 from holdfast.messages import ChatRequest, Chunk, Message, Scope
 from holdfast.models.knowledge import Models
-from holdfast.models.windows import decides_itself
+from holdfast.models.windows import decides_itself, was_loaded
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store
 
-# How often a turn is placed anew when its conversation moved on in the meantime.
-PLACEMENT_TRIES = 5
+log = logging.getLogger("holdfast.engine")
+
 # Answers whose writer died are looked for this often.
 RECOVER_EVERY = 5.0
 
@@ -52,7 +53,6 @@ class Turn:
     model: str
     chunks: AsyncGenerator[Chunk, None]
     conversation: str | None = None
-    job: str | None = None
 
 
 class Engine:
@@ -61,14 +61,14 @@ class Engine:
         self.upstreams = upstreams
         self.models = models
         self._asides = Asides()
+        self._recorders: set[Recorder] = set()
         self._recovering: asyncio.Task[None] | None = None
 
     async def turn(self, ask: Ask) -> Turn:
         """Carries one request from a door to the model, and its answer back."""
         check_request(ask.request)
-        provider = await self.upstreams.route(ask.request.model)
         hints = hints_from(ask.headers, ask.request)
-        kept = await self.keep(ask, hints, provider)
+        kept = await self.keep(ask, hints)
         recorder = Recorder(
             self.store,
             job=kept.job,
@@ -76,15 +76,17 @@ class Engine:
             conversation=kept.conversation,
             parent=kept.parent,
         )
-        chunks = recorder.record(self._answer(ask.request, kept, provider, recorder))
+        chunks = self._recorded(recorder, self._answer(ask.request, kept, recorder))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, recorder, ask, hints, kept)
-        return Turn(ask.request.model, chunks, kept.conversation, kept.job)
+        return Turn(ask.request.model, chunks, kept.conversation)
 
     async def _answer(
-        self, request: ChatRequest, kept: Kept, provider: Provider, recorder: Recorder
+        self, request: ChatRequest, kept: Kept, recorder: Recorder
     ) -> AsyncGenerator[Chunk, None]:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
+        provider = await self.upstreams.route(request.model)
+        recorder.upstream = provider.location
         request = await self.fetch(request, kept)
         request = await self.recall(request, kept)
         request, recorder.window = await self.fit(request, kept, provider)
@@ -92,15 +94,14 @@ class Engine:
             async for chunk in chunks:
                 yield chunk
 
-    async def keep(self, ask: Ask, hints: Hints, provider: Provider) -> Kept:
+    async def keep(self, ask: Ask, hints: Hints) -> Kept:
         """Finds the conversation and appends what is new in the request. Side requests are not kept."""
-        for _ in range(PLACEMENT_TRIES):
+        try:
             placement = await self.store.run(locate, self.store, ask.scope, ask.request, hints, self._asides)
-            try:
-                return await self.store.run(self.store.atomically, self._kept, ask, placement, provider)
-            except Conflict as conflict:
-                moved = conflict
-        raise moved
+            return await self.store.run(self.store.atomically, self._kept, ask, placement)
+        except Conflict:
+            # Somebody else went on with the conversation in between: now nobody can.
+            return await self.store.run(self.store.atomically, self._placed_and_kept, ask, hints)
 
     async def fetch(self, request: ChatRequest, kept: Kept) -> ChatRequest:
         """Brings in the files and sources that the newest message names."""
@@ -114,8 +115,12 @@ class Engine:
 
     async def fit(self, request: ChatRequest, kept: Kept, provider: Provider) -> tuple[ChatRequest, int]:
         """Makes the request fit the window that is really there, the same one in everything we send."""
-        del kept
-        windows = await self.models.settled(provider, request.model, asked=request.options.get("num_ctx"))
+        if kept.placement.kind == "main":
+            asked = request.options.get("num_ctx")
+            windows = await self.models.settled(provider, request.model, asked=asked)
+        else:
+            # What a client asks for on the side decides nothing for the conversations.
+            windows = await self.models.windows(provider, request.model)
         window = windows.used.tokens
         return request if decides_itself(provider) else request.with_options(num_ctx=window), window
 
@@ -128,12 +133,26 @@ class Engine:
             async with aclosing(provider.chat(request)) as chunks:
                 async for chunk in chunks:
                     await watch.see(chunk)
+                    if chunk.usage is not None and was_loaded(chunk.usage):
+                        self.models.look_again(provider, request.model)
                     yield chunk
         except Overflow:
             self.models.look_again(provider, request.model)
             raise
         finally:
             await watch.close()
+
+    async def _recorded(
+        self, recorder: Recorder, chunks: AsyncGenerator[Chunk, None]
+    ) -> AsyncGenerator[Chunk, None]:
+        """Records an answer, known to `close` as long as it is being written."""
+        self._recorders.add(recorder)
+        try:
+            async with aclosing(recorder.record(chunks)) as recorded:
+                async for chunk in recorded:
+                    yield chunk
+        finally:
+            self._recorders.discard(recorder)
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, ask: Ask, hints: Hints, kept: Kept
@@ -147,7 +166,12 @@ class Engine:
             ask.scope, placement.side, recorder.answer, sender=hints.sender, conversation=placement.beside
         )
 
-    def _kept(self, ask: Ask, placement: Placement, provider: Provider) -> Kept:
+    def _placed_and_kept(self, ask: Ask, hints: Hints) -> Kept:
+        """Both in one transaction: slower for others, but sure."""
+        placement = locate(self.store, ask.scope, ask.request, hints, self._asides)
+        return self._kept(ask, placement)
+
+    def _kept(self, ask: Ask, placement: Placement) -> Kept:
         """One transaction: conversation, new messages, the prompt as sent, and the job."""
         log, request = self.store.log, ask.request
         conversation, parent = placement.conversation, placement.parent
@@ -170,7 +194,6 @@ class Engine:
             ask.scope,
             kind=placement.kind,
             model=request.model,
-            upstream=provider.location,
             conversation=conversation,
             prompt=self.store.prompts.keep(system, request.tools) if placement.kind == "main" else None,
         )
@@ -184,8 +207,15 @@ class Engine:
         row = await self.store.run(self.store.log.get, conversation, scope)
         path = await self.store.run(self.store.log.path, row.head) if row.head else []
         system = [message for message in request.messages if message.role == "system"]
+        if not system:
+            system = await self.store.run(self._last_system, row.id)
         rest = [message for message in request.messages if message.role != "system"]
         return request.with_messages([*system, *(stored.message for stored in path), *rest])
+
+    def _last_system(self, conversation: str) -> list[Message]:
+        """The instructions that the conversation's last request had."""
+        jobs = self.store.jobs.recent(1, conversation=conversation)
+        return list(self.store.prompts.get(jobs[0].prompt).system) if jobs and jobs[0].prompt else []
 
     async def start(self) -> None:
         """Takes up what an earlier process left behind."""
@@ -193,12 +223,18 @@ class Engine:
 
     async def _recover(self) -> None:
         while True:
-            await self.store.run(self.store.drafts.recover, time.time())
+            try:
+                await self.store.run(self.store.drafts.recover, time.time())
+            except StoreError as error:
+                log.warning("answers that were left behind could not be taken up: %s", error)
             await asyncio.sleep(RECOVER_EVERY)
 
     async def close(self) -> None:
+        """Ends in good order: what was being answered is kept as far as it came."""
         if self._recovering is not None:
             self._recovering.cancel()
+        for recorder in list(self._recorders):
+            await recorder.stop()
         await self.models.aclose()
         await self.upstreams.aclose()
         self.store.close()

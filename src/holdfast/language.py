@@ -4,6 +4,7 @@ Errors of the protocols stay English, as clients of those protocols expect.
 """
 
 import locale
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Literal
 
@@ -22,5 +23,8 @@ def say(en: str, de: str) -> str:
 
 
 def _of_locale() -> Language:
-    name = locale.getlocale(locale.LC_MESSAGES)[0] or locale.getlocale()[0] or ""
+    with suppress(locale.Error):
+        # Python takes over only the character set of the person's locale by itself.
+        locale.setlocale(locale.LC_MESSAGES, "")
+    name = locale.getlocale(locale.LC_MESSAGES)[0] or ""
     return "de" if name.lower().startswith(("de", "german")) else "en"

@@ -7,7 +7,7 @@ to and from what clients and servers speak, `store` gives identity and order.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -170,12 +170,14 @@ class Message:
 
 
 def _part_to_json(part: Part) -> dict[str, Any]:
+    """What a part has beyond its defaults: a field without one is always written, so `decode` finds it."""
     value: dict[str, Any] = {"type": _NAMES[type(part)]}
     for item in fields(part):
         content = getattr(part, item.name)
+        optional = item.default is not MISSING or item.default_factory is not MISSING
         if item.name == "parts":
             value["parts"] = [_part_to_json(inner) for inner in content]
-        elif content or item.name in ("text", "arguments"):
+        elif content or not optional:
             value[item.name] = content
     return value
 
@@ -278,9 +280,14 @@ class Answer:
         if chunk.text or chunk.thinking:
             self._pieces.append((chunk.text, chunk.thinking))
         for piece in chunk.calls:
-            index = len(self.calls) if piece.index is None else piece.index
-            known = self.calls.get(index)
-            self.calls[index] = piece if known is None else _joined(known, piece)
+            known = None if piece.index is None else self.calls.get(piece.index)
+            if known is not None and not (piece.id and known.id and piece.id != known.id):
+                self.calls[known.index or 0] = _joined(known, piece)
+            else:
+                # A server that gives every call the same number still gives each an id of its own.
+                free = piece.index is not None and piece.index not in self.calls
+                index = piece.index if free and piece.index is not None else len(self.calls)
+                self.calls[index] = replace(piece, index=index)
         if chunk.finish is not None:
             self.finish = chunk.finish
         if chunk.usage is not None:
@@ -301,10 +308,6 @@ class Answer:
             for _, piece in sorted(self.calls.items())
         ]
         return Message("assistant", tuple(parts))
-
-    @property
-    def empty(self) -> bool:
-        return not self.message.parts
 
 
 def _joined(known: CallPiece, piece: CallPiece) -> CallPiece:

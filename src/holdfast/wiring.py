@@ -13,11 +13,18 @@ from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
-from holdfast.providers.discovery import EMBEDDED, Found, Options, connect, discover, parse_location
-from holdfast.providers.embedded import Embedded
+from holdfast.providers.discovery import (
+    CANDIDATES,
+    EMBEDDED,
+    Found,
+    Options,
+    connect,
+    discover,
+    embedded_at,
+    parse_location,
+)
 from holdfast.providers.http import Patience
 from holdfast.providers.upstreams import Upstreams
-from holdfast.providers.weights import SMOLLM2
 from holdfast.store import open_store
 
 
@@ -39,27 +46,32 @@ async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
 def build_upstreams(settings: Settings) -> Upstreams:
     """The server that was named or is found, and the embedded model for when there is none."""
     options = _options(settings)
-    embedded = Embedded(
-        options.model_file or options.models_dir / SMOLLM2.filename,
-        log=options.log,
-        ctx=options.window,
-        patience=options.patience,
-    )
+    named = settings.upstream if _is_embedded(settings.upstream) else EMBEDDED
+    embedded = embedded_at(named, options)
 
     async def find() -> Provider | None:
-        if settings.upstream == EMBEDDED:
+        if _is_embedded(settings.upstream):
             return embedded
         if settings.upstream:
             _refuse_ourselves(settings)
             return await connect(settings.upstream, options)
-        return (await discover(options=options)).provider
+        return (await discover(_elsewhere(settings), options)).provider
 
     return Upstreams(find, embedded)
 
 
+def _is_embedded(location: str) -> bool:
+    return location == EMBEDDED or location.startswith(f"{EMBEDDED}:")
+
+
+def _elsewhere(settings: Settings) -> list[str]:
+    """The places to look for a server, our own address left out."""
+    return [place for place in CANDIDATES if urlsplit(place).port != settings.port]
+
+
 async def look_around(settings: Settings) -> Found:
     """Where we looked for a running model server, and what was there."""
-    found = await discover(options=_options(settings))
+    found = await discover(_elsewhere(settings), _options(settings))
     if found.provider is not None:
         await found.provider.aclose()
     return found
@@ -78,8 +90,6 @@ def _options(settings: Settings) -> Options:
 
 def _refuse_ourselves(settings: Settings) -> None:
     """A proxy whose model server is itself would ask itself for ever."""
-    if settings.upstream.startswith(f"{EMBEDDED}:"):
-        return
     address = urlsplit(parse_location(settings.upstream)[1])
     if address.hostname in (settings.host, "127.0.0.1", "localhost") and address.port == settings.port:
         raise ConfigError(

@@ -206,9 +206,8 @@ def test_a_model_with_a_window_of_its_own_is_preferred(run, monkeypatch):
     models = [FakeModel("first:latest"), FakeModel("second:latest")]
     with FakeOllama(models=models).served() as address:
         monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
-        assert json.loads(run("ask", "hi", "--json"))["model"] == "first:latest"
         run("ask", "hi", "--model", "second:latest")
-        assert json.loads(run("ask", "hi", "--json"))["model"] in ("first:latest", "second:latest")
+        assert json.loads(run("ask", "hi", "--json"))["model"] == "second:latest"
 
 
 def test_count_estimates_where_nothing_better_is_at_hand(run, tmp_path):
@@ -239,3 +238,24 @@ def test_count_is_exact_with_the_models_own_vocabulary(run, monkeypatch, weights
 
 def test_count_of_a_file_that_is_not_there_is_refused(run):
     assert run("count", "nothing.txt", whole=True).exit_code == 1
+
+
+def test_what_was_said_is_printed_as_it_was_said(run, monkeypatch):
+    text = "\techo a[1:x:2] :on: [/INST] [bold]"
+    with FakeOllama(lambda call: text).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        assert run("ask", "[/INST] what is this") == f"{text}\n"
+        (row,) = json.loads(run("conversations", "list", "--json"))
+        assert "[/INST] what is this" in run("conversations", "list")
+        assert text in run("conversations", "show", row["id"])
+
+
+def test_passwords_in_addresses_are_hidden(run, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_STORE", "postgresql://ann:s3cret@db/holdfast")
+    shown = run("config", "--json")
+    assert "s3cret" not in shown
+    assert "ann" in shown
+
+
+def test_a_port_beyond_all_ports_is_refused(run):
+    assert run("serve", "--port", "99999", whole=True).exit_code == 1

@@ -8,7 +8,7 @@ from holdfast.dialects import anthropic, ollama, openai, responses
 from holdfast.dialects.checks import check_request
 from holdfast.dialects.wire import classify_overflow, parse_json
 from holdfast.errors import BadRequest
-from holdfast.messages import Image, Text, Thinking, ToolCall
+from holdfast.messages import Image, Message, Text, Thinking, ToolCall
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 16).decode()
 
@@ -20,6 +20,8 @@ PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 16).decode()
         (b"\xff\xfe", "not valid UTF-8"),
         (b'{"a": NaN}', "NaN"),
         (b"[" * 100_000, "nested too deeply"),
+        (b"1" * 5_000, "too long"),
+        (b"[1e400]", "larger than any number"),
     ],
 )
 def test_what_is_no_json_is_refused(body, says):
@@ -187,3 +189,23 @@ def test_other_refusals_are_no_overflow():
     assert classify_overflow(400, "string_above_max_length: maximum context length is") is None
     assert classify_overflow(400, "model not found") is None
     assert classify_overflow(200, "prompt is too long") is None
+
+
+def test_a_call_without_a_name_survives_being_stored():
+    call = {"id": "c", "type": "function", "function": {"name": "", "arguments": "{}"}}
+    message = openai.message_in({"role": "assistant", "content": None, "tool_calls": [call, {}]})
+    assert Message.decode(message.encode()) == message
+
+
+def test_a_data_url_with_parameters_is_a_picture():
+    url = f"data:image/png;charset=utf-8;base64,{PNG}"
+    part = {"type": "image_url", "image_url": {"url": url}}
+    message = openai.message_in({"role": "user", "content": [part]})
+    assert message.images[0].data == PNG
+    assert openai.message_out(message)["content"] == [part]
+
+
+def test_the_way_before_tools_is_passed_on():
+    call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    result = {"role": "function", "name": "f", "content": "4"}
+    check_request(openai.request_in({"model": "m", "messages": [call, result]}))

@@ -155,3 +155,26 @@ def test_an_answer_that_is_empty_is_still_an_answer():
     chunk = Chunk(calls=(CallPiece(index=0, id="c", name="f"),), finish="tool_calls")
     writer = ollama_writer.Writer("m")
     assert streamed(writer, [chunk])[0]["message"]["tool_calls"][0]["function"]["arguments"] == {}
+
+
+def test_every_choice_of_several_is_whole():
+    def choice(index, delta, finish=None):
+        return {**ENVELOPE, "choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
+
+    stream = [
+        choice(0, {"content": "one"}),
+        choice(1, piece(name="f", arguments='{"a"')),
+        choice(1, piece(arguments=":1}"), "tool_calls"),
+        choice(0, {"reasoning": "hm"}, "stop"),
+    ]
+    writer = openai_writer.Writer("m")
+    streamed(writer, map(openai.chunk_in, stream))
+    first, second = writer.whole()["choices"]
+    assert first["message"] == {"role": "assistant", "content": "one", "reasoning": "hm"}
+    assert second["message"]["tool_calls"][0]["function"] == {"name": "f", "arguments": '{"a":1}'}
+    assert (first["index"], second["index"]) == (0, 1)
+
+
+def test_calls_that_share_a_number_are_told_apart_by_their_ids():
+    chunk = Chunk(calls=(CallPiece(0, "a", "look", "{}"), CallPiece(0, "b", "find", "{}")))
+    assert [call.name for call in collected([chunk]).message.tool_calls] == ["look", "find"]

@@ -31,7 +31,7 @@ def ask(tmp_path):
         return asyncio.run(main())
 
     with fake.served() as address:
-        run.fake, run.clock = fake, clock
+        run.fake, run.clock, run.folder = fake, clock, tmp_path
         yield run
 
 
@@ -65,9 +65,9 @@ def test_without_any_wish_the_recommended_window_is_taken(ask):
 def test_what_the_user_sets_holds_until_it_is_taken_back(ask):
     async def work(models, provider):
         await models.settled(provider, "qwen3:8b", asked=5_000)
-        fixed = await models.set_window(provider, "qwen3:8b", 8_000)
+        fixed = await models.set_window(provider, "qwen3:8b", num_ctx=8_000)
         settled = await models.settled(provider, "qwen3:8b", asked=6_000)
-        freed = await models.set_window(provider, "qwen3:8b", None)
+        freed = await models.set_window(provider, "qwen3:8b", num_ctx=0)
         return fixed.used, settled.used, freed.used
 
     mine = Figure(8_000, "set by you")
@@ -76,10 +76,10 @@ def test_what_the_user_sets_holds_until_it_is_taken_back(ask):
 
 def test_a_window_nobody_can_use_or_a_model_nobody_has_is_refused(ask):
     async def too_small(models, provider):
-        await models.set_window(provider, "qwen3:8b", 10)
+        await models.set_window(provider, "qwen3:8b", num_ctx=10)
 
     async def missing(models, provider):
-        await models.set_window(provider, "nobody", 8_000)
+        await models.set_window(provider, "nobody", num_ctx=8_000)
 
     with pytest.raises(BadRequest, match="10 tokens"):
         ask(too_small)
@@ -108,3 +108,31 @@ def test_a_server_with_a_window_of_its_own_is_believed(tmp_path):
             return await Models(store, tmp_path).settled(ScriptedProvider(), "scripted", asked=100_000)
 
     assert asyncio.run(main()).used == Figure(8_192, "the running server")
+
+
+def test_the_recommendation_can_be_changed(ask):
+    async def work(models, provider):
+        changed = await models.set_window(provider, "qwen3:8b", recommended=12_000)
+        back = await models.set_window(provider, "qwen3:8b", recommended=0)
+        return changed.recommended, changed.used, back.recommended
+
+    mine = Figure(12_000, "set by you")
+    assert ask(work) == (mine, mine, Figure(16_384, "known of qwen3"))
+
+
+def test_a_model_has_one_window_whatever_it_is_called(ask):
+    async def work(models, provider):
+        await models.set_window(provider, "latest-one", num_ctx=9_000)
+        return (await models.windows(provider, "latest-one:latest")).used
+
+    with FakeOllama(models=[FakeModel("latest-one:latest")]).served() as address:
+
+        async def main(tmp):
+            with open_store(f"sqlite:///{tmp}") as store:
+                provider = await connect(address)
+                try:
+                    return await work(Models(store, tmp.parent), provider)
+                finally:
+                    await provider.aclose()
+
+        assert asyncio.run(main(ask.folder / "other.db")) == Figure(9_000, "set by you")

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.config import Settings
 from holdfast.engine import Engine
+from holdfast.errors import HoldfastError
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.fake import ScriptedProvider
@@ -30,10 +31,12 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, provider: Provider, **settings: object) -> Iterator[Running]:
+def running(folder: Path, provider: Provider | HoldfastError, **settings: object) -> Iterator[Running]:
     store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
 
     async def find() -> Provider:
+        if isinstance(provider, HoldfastError):
+            raise provider
         return provider
 
     # The embedded model is not wanted here: nobody asks for it by its name.
@@ -50,7 +53,7 @@ def serve(tmp_path):
 
     with ExitStack() as stack:
 
-        def start(provider: Provider | None = None, **settings: object) -> Running:
+        def start(provider: Provider | HoldfastError | None = None, **settings: object) -> Running:
             return stack.enter_context(running(tmp_path, provider or ScriptedProvider(), **settings))
 
         yield start

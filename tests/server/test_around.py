@@ -5,8 +5,12 @@ import json
 import pytest
 
 from holdfast.config import Settings
-from holdfast.errors import ConfigError
+from holdfast.errors import ConfigError, Unreachable
+from holdfast.messages import Scope
 from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.providers.http import Connection
+from holdfast.providers.ollama import Ollama
 from holdfast.server.guard import check_address, is_loopback
 
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
@@ -81,6 +85,7 @@ def test_kept_conversations_are_listed_in_pages_and_shown_whole(serve):
     assert shown["compaction_summary"] is None
     assert client.get("/api/chats/c_nothing/messages").status_code == 404
     assert client.get("/api/chats", params={"limit": 0}).status_code == 400
+    assert client.get("/api/chats", params={"before": "garbage"}).status_code == 400
 
 
 def test_a_project_sees_only_its_own(serve):
@@ -96,7 +101,8 @@ def test_a_project_sees_only_its_own(serve):
         == []
     )
     assert client.get("/api/chats", headers={"X-Holdfast-Kind": "club"}).status_code == 400
-    assert client.get("/api/chats", headers={"X-Holdfast-Project": "../up"}).status_code == 400
+    for name in ("../up", "..", ""):
+        assert client.get("/api/chats", headers={"X-Holdfast-Project": name}).status_code == 400
 
 
 def test_switched_off_nothing_is_kept(serve):
@@ -117,8 +123,18 @@ def test_a_page_on_the_web_gets_nothing(serve, headers):
     assert response.status_code == 400
 
 
-def test_local_pages_are_welcome(serve):
-    assert serve().client.get("/api/chats", headers={"origin": "http://localhost:3000"}).status_code == 200
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://localhost:3000"},
+        {"origin": "app://obsidian.md"},
+        {"origin": "vscode-webview://a1b2"},
+        {"host": "host.docker.internal:11435"},
+        {"host": "nas.local:11435"},
+    ],
+)
+def test_programs_of_this_machine_and_its_containers_are_let_in(serve, headers):
+    assert serve().client.get("/api/chats", headers=headers).status_code == 200
 
 
 def test_with_a_key_nobody_comes_in_without_it(serve):
@@ -154,3 +170,27 @@ def test_another_address_needs_a_key():
 )
 def test_loopback_is_told_from_the_rest(host, local):
     assert is_loopback(host) is local
+
+
+def test_a_project_may_have_a_german_name(serve):
+    holdfast = serve()
+    holdfast.client.post("/api/chat", json=ASK, headers=[(b"X-Holdfast-Project", "Größe".encode())])
+    assert len(holdfast.store.log.recent(Scope(project="Größe"))) == 1
+
+
+def test_health_is_well_while_the_model_server_is_not(serve):
+    holdfast = serve(Unreachable("nobody there"))
+    health = holdfast.client.get("/health")
+    assert health.status_code == 200
+    assert "nobody there" in health.json()["upstream"]["error"]
+    assert holdfast.client.post("/api/chat", json=ASK).status_code == 503
+
+
+def test_loading_and_bare_prompts_go_out_with_the_window_of_all_others(serve):
+    fake = FakeOllama(models=[FakeModel(trained_window=8192)])
+    with fake.served() as address:
+        client = serve(Ollama(Connection(address))).client
+        client.post("/api/chat", json={**ASK, "model": "fake"})
+        client.post("/api/chat", json={"model": "fake"})
+        client.post("/api/generate", json={"model": "fake:latest", "prompt": "a", "suffix": "b"})
+        assert len(fake.loads) == 1

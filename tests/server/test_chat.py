@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import socket
+import threading
+import time
 
 import httpx
 import pytest
@@ -162,8 +165,6 @@ def test_a_client_that_leaves_stops_the_model_and_loses_nothing(serve):
 
 def until(look, tries=400):
     """What `look` finds, asked again until it finds something; bounded, so a failure ends."""
-    import time
-
     for _ in range(tries):
         found = look()
         if found:
@@ -206,6 +207,9 @@ BAD = [
     ("/v1/chat/completions", json.dumps(openai({"role": "wizard"})).encode(), 400),
     ("/v1/chat/completions", json.dumps({**openai(USER), "model": "nobody"}).encode(), 404),
     ("/v1/chat/completions", json.dumps({**openai(USER), "model": 7}).encode(), 400),
+    ("/v1/chat/completions", json.dumps(openai({"role": "user", "content": 1e9})).encode(), 400),
+    ("/v1/chat/completions", b'{"model":"scripted","messages":[],"seed":1e400}', 400),
+    ("/v1/chat/completions", json.dumps(openai({"role": "tool", "tool_call_id": 7})).encode(), 400),
     ("/v1/nothing", b"{}", 404),
     ("/api/nothing", b"{}", 404),
 ]
@@ -261,3 +265,43 @@ def test_concurrent_first_messages_are_conversations_of_their_own(serve):
     for row in rows:
         (_, question), (_, answer) = said(holdfast, row)
         assert answer == f"Answer to {question}"
+
+
+def test_unusual_but_harmless_fields_are_taken(serve):
+    client = serve(ScriptedProvider(fallback=ANSWER)).client
+    for extra in ({"stream_options": "x"}, {"response_format": {"type": "json_schema", "json_schema": "x"}}):
+        assert client.post("/v1/chat/completions", json={**openai(USER), **extra}).status_code == 200
+    assert client.post("/api/chat", json={**ollama(USER), "stream": None}).status_code == 200
+
+
+def test_a_call_without_a_name_does_not_make_a_conversation_unreadable(serve):
+    script = [ToolCall("", "{}", "c1")]
+    holdfast = serve(ScriptedProvider([script, ANSWER]))
+    first = holdfast.client.post("/v1/chat/completions", json=openai(USER))
+    conversation = first.headers["x-holdfast-conversation"]
+    assert holdfast.client.get(f"/api/chats/{conversation}/messages").status_code == 200
+
+
+def test_other_methods_are_refused_in_the_protocols_shape(serve):
+    client = serve().client
+    assert client.get("/v1/chat/completions").status_code == 405
+    assert "message" in client.get("/v1/chat/completions").json()["error"]
+    assert isinstance(client.get("/api/chat").json()["error"], str)
+    assert client.head("/api/tags").status_code == 200
+
+
+def test_a_client_that_hangs_up_before_the_answer_stops_the_model(serve):
+    started, never = threading.Event(), asyncio.Event()
+
+    def script(request):
+        started.set()
+        return ["", never]
+
+    provider = ScriptedProvider([script])
+    holdfast = serve(provider)
+    with socket.create_connection(("127.0.0.1", int(holdfast.url.rpartition(":")[2]))) as connection:
+        body = json.dumps(ollama(USER)).encode()
+        head = f"POST /api/chat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        assert started.wait(20)
+    assert until(lambda: provider.aborted) == 1

@@ -2,13 +2,14 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.output import complain, console, load, print_json
+from holdfast.cli.output import complain, console, load, print_json, write
 from holdfast.cli.project import Project, scope_here
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.language import say
@@ -38,15 +39,13 @@ class Talk:
         self.conversation = conversation
         self.answer = Answer()
 
-    async def say(self, text: str) -> AsyncIterator[Chunk]:
+    async def say(self, text: str) -> AsyncGenerator[Chunk, None]:
         """The answer to `text` as it comes; `self.answer` collects it."""
         from holdfast.engine import Ask
 
         self.answer = Answer()
-        system = [Message.of("system", self._system)] if self._system else []
-        # What a terminal or a pipe hands over need not be Unicode.
-        words = text.encode("utf-8", "replace").decode()
-        request = ChatRequest(self.model, (*system, Message.of("user", words)))
+        system = [Message.of("system", clean(self._system))] if self._system else []
+        request = ChatRequest(self.model, (*system, Message.of("user", clean(text))))
         headers = {}
         if self.conversation:
             request = await self._engine.going_on(request, self._scope, self.conversation)
@@ -59,9 +58,14 @@ class Talk:
                 yield chunk
 
 
+def clean(text: str) -> str:
+    """What a terminal or a pipe hands over need not be Unicode."""
+    return text.encode("utf-8", "replace").decode()
+
+
 async def model_for(engine: "Engine", wanted: str) -> str:
     if wanted:
-        return wanted
+        return clean(wanted)
     models = await engine.upstreams.models()
     if not models:
         raise BadRequest(
@@ -98,13 +102,14 @@ def ask(
         async with running_engine(settings) as engine:
             name = await model_for(engine, settings.model)
             talk = Talk(engine, name, scope_here(project), system, conversation)
-            async for chunk in talk.say(question):
-                if not as_json:
-                    console.print(chunk.text, end="", markup=False)
+            async with aclosing(talk.say(question)) as chunks:
+                async for chunk in chunks:
+                    if not as_json:
+                        write(chunk.text)
             if as_json:
                 print_json(_as_json(talk))
             else:
-                console.print()
+                write("\n")
 
     asyncio.run(run())
 
@@ -139,7 +144,7 @@ def chat(
             name = await model_for(engine, settings.model)
             talk = Talk(engine, name, scope_here(project), system, conversation)
             console.print(say(f"{name}. Leave with /quit.", f"{name}. Ende mit /quit."), style="dim")
-            while (line := await asyncio.to_thread(_read_line)) is not None:
+            while (line := await _typed()) is not None:
                 if line:
                     await _print_answer(talk, line)
             if talk.conversation:
@@ -147,6 +152,24 @@ def chat(
                 console.print(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"), style="dim")
 
     asyncio.run(run())
+
+
+async def _typed() -> str | None:
+    """A line, read in a thread that nobody waits for: Ctrl-C must not need a return key after it."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str | None] = loop.create_future()
+
+    def read() -> None:
+        typed = _read_line()
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(hand_over, typed)
+
+    def hand_over(typed: str | None) -> None:
+        if not line.done():
+            line.set_result(typed)
+
+    Thread(target=read, daemon=True).start()
+    return await line
 
 
 def _read_line() -> str | None:
@@ -163,8 +186,9 @@ def _read_line() -> str | None:
 async def _print_answer(talk: Talk, line: str) -> None:
     """One turn; trouble with the model ends the turn, not the talk."""
     try:
-        async for chunk in talk.say(line):
-            console.print(chunk.text, end="", markup=False)
+        async with aclosing(talk.say(line)) as chunks:
+            async for chunk in chunks:
+                write(chunk.text)
     except HoldfastError as error:
         complain(str(error))
     console.print()

@@ -3,8 +3,9 @@
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
-from holdfast.cli.output import console, load, moment, print_json, print_table
+from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project, scope_here
 from holdfast.language import say
 
@@ -21,7 +22,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List conversations, the last used first."""
-    from holdfast.server.chats import conversation_out
+    from holdfast.conversations.shown import conversation_out
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
@@ -43,7 +44,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a conversation from its first word to its last."""
-    from holdfast.server.chats import conversation_out, draft_out, message_out
+    from holdfast.conversations.shown import conversation_out, draft_out, message_out
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
@@ -54,11 +55,11 @@ def show(
         written = [message_out(stored) for stored in path] + [draft_out(draft) for draft in drafts]
         print_json({"chat": conversation_out(row), "messages": written})
         return
-    console.print(f"[bold]{row.title}[/bold]  {row.id}", markup=True)
+    console.print(Text(row.title, style="bold"), row.id)
     for stored in path:
         _print_message(stored.message.role, stored.message.text, stored.finish)
         for call in stored.message.tool_calls:
-            console.print(f"  → {call.name}({call.arguments})", markup=False)
+            write(f"  → {call.name}({call.arguments})\n")
     for draft in drafts:
         _print_message("assistant", draft.message.text, "writing")
 
@@ -70,4 +71,4 @@ def _print_message(role: str, text: str, finish: str) -> None:
         "writing": say(" (being written)", " (wird geschrieben)"),
     }
     console.print(f"\n[bold]{names.get(role, role)}[/bold]{marks.get(finish, '')}")
-    console.print(text, markup=False)
+    write(f"{text}\n")

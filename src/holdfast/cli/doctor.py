@@ -69,9 +69,11 @@ def _machine(settings: Settings) -> Iterator[Finding]:
             "Make room, or move it with HOLDFAST_HOME.", "Platz schaffen oder mit HOLDFAST_HOME verlegen."
         ),
     )
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        taken = probe.connect_ex((settings.host, settings.port)) == 0
+    try:
+        socket.create_connection((settings.host, settings.port), timeout=1).close()
+        taken = True
+    except OSError:
+        taken = False
     address = f"{settings.host}:{settings.port}"
     yield Finding(
         "note" if taken else "ok",

@@ -50,18 +50,9 @@ def models(context: typer.Context, as_json: Json = False) -> None:
         say("recommended", "empfohlen"),
         say("used by Holdfast", "benutzt Holdfast"),
     )
-    others = ("trained_window", "running_window", "recommended_window")
+    figures = ("trained_window", "running_window", "recommended_window", "used_window")
     print_table(
-        columns,
-        [
-            (
-                row["name"],
-                row["parameters"],
-                *(_tokens(row[name]) for name in others),
-                _figure(row["used_window"]),
-            )
-            for row in rows
-        ],
+        columns, [(row["name"], row["parameters"], *(_cell(row[name]) for name in figures)) for row in rows]
     )
     for row in rows:
         for warning in row["warnings"]:
@@ -89,8 +80,9 @@ def row_of(model: "ModelInfo", windows: "Windows") -> Row:
     }
 
 
-def _tokens(figure: dict[str, Any] | None) -> str:
-    return f"{figure['tokens']:,}" if figure else "–"
+def _cell(figure: dict[str, Any] | None) -> str:
+    """A figure above its source, so that the table stays narrow."""
+    return f"{figure['tokens']:,}\n{figure['source']}" if figure else "–"
 
 
 def _figure(figure: dict[str, Any] | None) -> str:
@@ -151,8 +143,12 @@ def set_(
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="The model's name.")],
     num_ctx: Annotated[
-        int, typer.Option("--num-ctx", min=0, help="Its window in tokens; 0 leaves it to Holdfast again.")
-    ],
+        int | None,
+        typer.Option("--num-ctx", min=0, help="Its window in tokens; 0 leaves it to Holdfast again."),
+    ] = None,
+    recommended: Annotated[
+        int | None, typer.Option(min=0, help="The window recommended for it; 0 for the usual one.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Fix the window of a model; every request to it then carries the same one."""
@@ -163,7 +159,9 @@ def set_(
 
         async with running_engine(settings) as engine:
             provider = await engine.upstreams.route(model)
-            windows = await engine.models.set_window(provider, model, num_ctx or None)
+            windows = await engine.models.set_window(
+                provider, model, num_ctx=num_ctx, recommended=recommended
+            )
             return row_of(await provider.describe(model), windows)
 
     row = asyncio.run(change())

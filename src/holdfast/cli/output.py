@@ -4,6 +4,7 @@ Knows nothing of what is said.
 """
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,12 +13,16 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from holdfast import config
 from holdfast.config import Config
 from holdfast.language import speak
 
-console = Console(highlight=False, soft_wrap=True)
+console = Console(highlight=False, soft_wrap=True, emoji=False)
+
+# What a model or a stranger says must not be able to steer the terminal.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def load(context: typer.Context, **given: Any) -> Config:
@@ -26,6 +31,14 @@ def load(context: typer.Context, **given: Any) -> Config:
     loaded = config.load(overrides)
     speak(loaded.settings.language)
     return loaded
+
+
+def write(text: str) -> None:
+    """What somebody said, as it was said; on a terminal without what would steer it."""
+    shown = _CONTROL.sub("\ufffd", text) if sys.stdout.isatty() else text
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(shown.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()
 
 
 def complain(text: str) -> None:
@@ -41,7 +54,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row))
+        # As text, not as markup: a title may have brackets.
+        table.add_row(*(Text("" if value is None else str(value)) for value in row))
     console.print(table)
 
 

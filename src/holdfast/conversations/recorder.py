@@ -31,8 +31,9 @@ class Recorder:
     def __init__(
         self, store: Store, *, job: str, model: str, conversation: str | None, parent: str | None
     ) -> None:
-        # The window that the request was made for, once that is known.
+        # Which server was asked, and the window that the request was made for, once that is known.
         self.window: int | None = None
+        self.upstream: str | None = None
         self._store = store
         self._job = job
         self._model = model
@@ -51,7 +52,7 @@ class Recorder:
     async def record(self, chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
         """Passes the chunks on, and sees to it that nothing of them is lost."""
         self._saver = asyncio.create_task(self._save_often())
-        trouble = "the client went away before the answer was complete"
+        trouble = "something went wrong inside Holdfast"
         try:
             async with aclosing(chunks):
                 async for chunk in chunks:
@@ -65,8 +66,15 @@ class Recorder:
         except HoldfastError as error:
             trouble = error.message
             raise
+        except (GeneratorExit, asyncio.CancelledError):
+            trouble = "the client went away before the answer was complete"
+            raise
         finally:
             await self._commit("cut", over=True, trouble=trouble)
+
+    async def stop(self) -> None:
+        """Keeps what has come so far: there will be no more."""
+        await self._commit("cut", over=True, trouble="Holdfast was stopped before the answer was complete")
 
     async def _save_often(self) -> None:
         while self._conversation is not None:
@@ -105,6 +113,7 @@ class Recorder:
                 "done" if whole else "cut" if message.parts else "failed",
                 error="" if whole else trouble,
                 usage=self._answer.usage,
+                upstream=self.upstream,
                 window=self.window,
                 first_token_at=self._first_token_at,
             )

@@ -7,6 +7,7 @@ one that a model could answer.
 import base64
 import binascii
 
+from holdfast.dialects.openai import is_function_result
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, Message
 
@@ -29,6 +30,9 @@ def check_pairs(messages: tuple[Message, ...]) -> None:
     called: set[str] = set()
     for message in messages:
         called |= {call.id for call in message.tool_calls}
+        if is_function_result(message):
+            # The way before tools: its calls are in a field that is only passed on.
+            continue
         for result in message.tool_results:
             anonymous = not result.call_id or called == {""}
             if result.call_id not in called and not (anonymous and called):
@@ -42,7 +46,7 @@ def check_pairs(messages: tuple[Message, ...]) -> None:
 
 def check_image(image: Image) -> None:
     try:
-        data = base64.b64decode(image.data, validate=True)
+        data = base64.b64decode(image.data.replace("\n", "").replace("\r", ""), validate=True)
     except (binascii.Error, ValueError):
         raise BadRequest("an image is not valid base64", param="messages", code="invalid_base64") from None
     riff = data[:4] == b"RIFF" and data[8:12] == b"WEBP"

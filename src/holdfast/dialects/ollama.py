@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from holdfast.dialects.wire import expect, kept, kind, not_shown, without
+from holdfast.dialects.wire import expect, kept, kind, not_shown, text_in, without
 from holdfast.errors import BadRequest
 from holdfast.messages import (
     ROLES,
@@ -62,7 +62,7 @@ def request_in(body: JsonObject) -> ChatRequest:
         options={_TO_OURS[name]: value for name, value in options.items() if name in _TO_OURS},
         format=rest.pop("format") if rest.get("format") else None,
         think=rest.pop("think") if rest.get("think") is not None else None,
-        stream=expect(body.get("stream", True), bool, "stream"),
+        stream=body.get("stream") is None or expect(body["stream"], bool, "stream"),
         extra=kept(NAME, rest),
     )
 
@@ -111,8 +111,8 @@ def message_in(value: Any) -> Message:
     if role == "tool":
         result = ToolResult(
             parts=tuple(body),
-            call_id=rest.pop("tool_call_id") if rest.get("tool_call_id") else "",
-            name=rest.pop("tool_name") if rest.get("tool_name") else "",
+            call_id=text_in(rest, "tool_call_id"),
+            name=text_in(rest, "tool_name"),
         )
         return Message("tool", (result,), form, kept(NAME, rest))
     parts: list[Part] = []
@@ -127,7 +127,8 @@ def message_in(value: Any) -> Message:
 def _image(data: Any) -> Image:
     text = expect(data, str, "images[]")
     try:
-        base64.b64decode(text, validate=True)
+        # Line breaks are allowed in base64, and Go's decoder, which is Ollama's, passes over them.
+        base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadRequest(f"illegal base64 data in an image: {error}", param="messages[].images") from None
     return Image(data=text)
@@ -145,7 +146,7 @@ def _call_in(value: Any) -> ToolCall:
     return ToolCall(
         name=expect(function.get("name"), str, "tool_calls[].function.name"),
         arguments=canonical(arguments) if "arguments" in function else "",
-        id=call.get("id", ""),
+        id=expect(call.get("id", ""), str, "tool_calls[].id"),
         extra=kept(NAME, rest),
     )
 

@@ -9,7 +9,7 @@ import re
 from typing import Any, get_args
 
 from holdfast.dialects.ollama import tools_in
-from holdfast.dialects.wire import expect, kept, kind, not_shown, without
+from holdfast.dialects.wire import expect, kept, kind, not_shown, text_in, without
 from holdfast.errors import BadRequest
 from holdfast.messages import (
     CallPiece,
@@ -53,7 +53,7 @@ _OPTIONS = (
 _LIMITS = ("max_completion_tokens", "max_tokens")
 _REASONING = ("reasoning_content", "reasoning")
 _EFFORTS = {True: "medium", False: "none"}
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,([\s\S]*)")
+_DATA_URL = re.compile(r"data:([\w.+-]+/[^,]+);base64,([\s\S]*)")
 
 
 def request_in(body: JsonObject) -> ChatRequest:
@@ -86,7 +86,8 @@ def _format_in(value: Any) -> Any:
         case "json_object":
             return value.get("schema") or "json"
         case "json_schema":
-            return (value.get("json_schema") or {}).get("schema") or "json"
+            described = value.get("json_schema")
+            return (described.get("schema") if isinstance(described, dict) else None) or "json"
         case _:
             return None
 
@@ -138,8 +139,8 @@ def message_in(value: Any) -> Message:
     if role == "tool":
         result = ToolResult(
             parts=tuple(part for part in body if isinstance(part, Text | Image | File | Opaque)),
-            call_id=rest.pop("tool_call_id") if rest.get("tool_call_id") else "",
-            name=rest.pop("name") if rest.get("name") else "",
+            call_id=text_in(rest, "tool_call_id"),
+            name=text_in(rest, "name"),
         )
         return Message("tool", (result,), form, extra | dict(kept(NAME, rest)))
     parts: list[Part] = []
@@ -182,15 +183,11 @@ def _part_in(value: Any) -> Part:
                 rest["image_url"] = inner
             return image_from_url(url, kept(NAME, rest))
         case {"type": "file", "file": dict(file)} if all(isinstance(item, str) for item in file.values()):
-            rest = without(part, "type", "file")
-            if inner := without(file, "filename", "file_data", "file_id"):
+            rest, inner = without(part, "type", "file"), dict(file)
+            name, data, file_id = (text_in(inner, name) for name in ("filename", "file_data", "file_id"))
+            if inner:
                 rest["file"] = inner
-            return File(
-                name=file.get("filename", ""),
-                data=file.get("file_data", ""),
-                file_id=file.get("file_id", ""),
-                extra=kept(NAME, rest),
-            )
+            return File(name=name, data=data, file_id=file_id, extra=kept(NAME, rest))
         case {"type": str()}:
             return Opaque(NAME, part)
         case _:
@@ -214,7 +211,7 @@ def _call_in(value: Any) -> ToolCall | Opaque:
     return ToolCall(
         name=expect(function.get("name"), str, "tool_calls[].function.name"),
         arguments=expect(function.get("arguments", ""), str, "tool_calls[].function.arguments"),
-        id=call.get("id") or "",
+        id=expect(call.get("id") or "", str, "tool_calls[].id"),
         extra=kept(NAME, rest),
     )
 
@@ -244,9 +241,14 @@ def message_out(message: Message) -> dict[str, Any]:
         if isinstance(part, Thinking):
             field = part.extra.get(_SPELLING, {}).get("field", _REASONING[0])
             value[field] = value.get(field, "") + part.text
-    if calls := [_call_out(part) for part in message.parts if isinstance(part, ToolCall) or _is_call(part)]:
+    if calls := [call_out(part) for part in message.parts if isinstance(part, ToolCall) or _is_call(part)]:
         value["tool_calls"] = calls
     return value | dict(message.extra.get(NAME, {}))
+
+
+def is_function_result(message: Message) -> bool:
+    """Whether this is a result in the way that tools replaced."""
+    return message.extra.get(_SPELLING, {}).get("role") == "function"
 
 
 def _is_call(part: Part) -> bool:
@@ -282,7 +284,7 @@ def image_type(data: str) -> str:
     )
 
 
-def _call_out(call: Part) -> dict[str, Any]:
+def call_out(call: Part) -> dict[str, Any]:
     if isinstance(call, Opaque):
         return dict(call.payload)
     assert isinstance(call, ToolCall)

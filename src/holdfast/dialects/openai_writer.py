@@ -5,9 +5,10 @@ Knows nothing of where the chunks come from but the dialect their payloads are i
 
 import secrets
 import time
+from collections.abc import Iterable
 from typing import Any
 
-from holdfast.dialects.openai import NAME, message_out
+from holdfast.dialects.openai import NAME, call_out, chunk_in
 from holdfast.messages import Answer, Chunk, FinishReason, JsonObject
 
 _REASONS: dict[FinishReason, str] = {"load": "stop", "unload": "stop", "cut": "stop"}
@@ -68,13 +69,6 @@ class Writer:
         for payload in self._payloads:
             for choice in payload.get("choices") or ():
                 _merge(choices.setdefault(choice.get("index", 0), {}), choice)
-        if 0 in choices:
-            # The first choice is the one we collected ourselves, thinking and tool calls included.
-            own = message_out(self._answer.message)
-            choices[0]["message"] = {"role": "assistant", "content": own.pop("content", "") or None} | {
-                **{name: value for name, value in choices[0]["message"].items() if name not in own},
-                **without_empty(own),
-            }
         for index, choice in choices.items():
             choice |= {"index": index, "finish_reason": choice.get("finish_reason") or "stop"}
         envelope |= {
@@ -125,17 +119,15 @@ class Writer:
         return counts
 
 
-def without_empty(message: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in message.items() if value not in ("", None, [])}
-
-
 def _merge(into: dict[str, Any], choice: JsonObject) -> None:
     """Adds one streamed choice to the whole one: texts are joined, lists continued, the rest replaced."""
-    message = into.setdefault("message", {})
+    message = into.setdefault("message", {"role": "assistant", "content": None})
     for name, value in (choice.get("delta") or {}).items():
-        if isinstance(value, str) and name != "role":
-            message[name] = message.get(name, "") + value
-        elif value is not None and name != "tool_calls":
+        if name == "tool_calls":
+            message["tool_calls"] = _with_pieces(message.get("tool_calls") or [], value or ())
+        elif isinstance(value, str) and name != "role":
+            message[name] = (message.get(name) or "") + value
+        elif value is not None:
             message[name] = value
     if choice.get("finish_reason"):
         into["finish_reason"] = choice["finish_reason"]
@@ -144,3 +136,12 @@ def _merge(into: dict[str, Any], choice: JsonObject) -> None:
         known = into.setdefault("logprobs", {})
         for name, values in logprobs.items():
             known[name] = [*(known.get(name) or []), *values] if isinstance(values, list) else values
+
+
+def _with_pieces(calls: list[dict[str, Any]], pieces: Iterable[JsonObject]) -> list[dict[str, Any]]:
+    """The tool calls so far, with the pieces of this event in their places."""
+    answer = Answer()
+    known = [{"index": index, **call} for index, call in enumerate(calls)]
+    for piece in (*known, *pieces):
+        answer.add(chunk_in({"choices": [{"delta": {"tool_calls": [piece]}}]}))
+    return [call_out(call) for call in answer.message.tool_calls]

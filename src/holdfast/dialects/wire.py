@@ -7,6 +7,7 @@ may rely on it being valid Unicode and finite numbers.
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
+from math import isfinite
 from typing import Any, NoReturn, TypeVar
 
 from holdfast.errors import BadRequest, CutOff, Overflow
@@ -26,7 +27,7 @@ def parse_json(body: bytes) -> Any:
             f"the request body is not valid UTF-8 (byte {error.start})", hint="Send JSON encoded as UTF-8."
         ) from None
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise BadRequest(
             f"the request body is not valid JSON: {error.msg} at character {error.pos}",
@@ -34,6 +35,9 @@ def parse_json(body: bytes) -> Any:
         ) from None
     except RecursionError:
         raise BadRequest("the request body is nested too deeply") from None
+    except ValueError:
+        # Python refuses to read whole numbers of thousands of digits.
+        raise BadRequest("the request body has a number that is too long") from None
     return _scrubbed(value) if "\\ud" in text.lower() else value
 
 
@@ -42,6 +46,13 @@ def parse_object(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadRequest(f"the request body must be a JSON object, not {kind(value)}")
     return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise BadRequest(f"the request body has {text:.20}, which is larger than any number")
+    return number
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -192,3 +203,8 @@ def _first_number(pattern: re.Pattern[str], text: str) -> int | None:
 
 def without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: item for name, item in value.items() if name not in names}
+
+
+def text_in(rest: dict[str, Any], name: str) -> str:
+    """Takes a text out of the fields of an object; one that is empty stays there, to go out as it came."""
+    return expect(rest.pop(name), str, name) if rest.get(name) else ""

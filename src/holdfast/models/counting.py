@@ -7,7 +7,9 @@ What was learned is kept in the store. Knows providers and the store; how counti
 import asyncio
 from collections import OrderedDict
 
+from holdfast.messages import ChatRequest
 from holdfast.models.vocabularies import Vocabularies
+from holdfast.models.windows import full_name
 from holdfast.providers.base import Provider
 from holdfast.store import Store
 from holdfast.tokens.calibration import Calibration, Parts
@@ -31,7 +33,7 @@ class Counters:
     async def counter(self, provider: Provider, model: str, *families: str) -> Learning:
         """The best counter that is at hand now. `families` is what else is known of the model's kin."""
         tokenizer = self._vocabularies.at_hand(provider, model)
-        key = (provider.location, model, "estimate" if tokenizer is None else "exact")
+        key = (provider.location, full_name(provider, model), "estimate" if tokenizer is None else "exact")
         found = self._counters.get(key)
         if found is None:
             family = family_of(model, *families)
@@ -57,6 +59,14 @@ class Counters:
         counter = await self.counter(provider, model, *families)
         return await asyncio.to_thread(counter.count_text, text)
 
+    async def count_request(self, provider: Provider, request: ChatRequest) -> Count:
+        """A whole request: by the server where it counts, else by what is known of the model's template."""
+        served = await provider.count(request)
+        if served is not None:
+            return Count.served(served, f"{provider.name} at {provider.location}")
+        counter = await self.counter(provider, request.model)
+        return await asyncio.to_thread(counter.count_request, request)
+
     async def learn(
         self, provider: Provider, model: str, counter: Learning, parts: Parts, reported: int, num_ctx: int
     ) -> None:
@@ -65,7 +75,7 @@ class Counters:
         counter.calibration = await asyncio.to_thread(before.learn, parts, reported, num_ctx=num_ctx)
         if counter.calibration is before:
             return
-        key = (provider.location, model, counter.method)
+        key = (provider.location, full_name(provider, model), counter.method)
         number = self._learned[key] = self._learned.get(key, 0) + 1
         if number <= _EVERY_ANSWER_UNTIL or number % _THEN_EVERY == 0:
             await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())

@@ -8,14 +8,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.errors import BadRequest, ModelMissing
+from holdfast.errors import BadRequest, ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest
 from holdfast.models.counting import Counters
 from holdfast.models.vocabularies import Vocabularies
 from holdfast.models.watch import Watch
-from holdfast.models.windows import Figure, Memory, Windows, decides_itself, windows_of
+from holdfast.models.windows import Figure, Memory, Windows, decides_itself, full_name, windows_of
 from holdfast.providers.base import ModelInfo, Provider
-from holdfast.store import KnownModel, Store
+from holdfast.providers.openai import NO_SUCH_ROUTE
+from holdfast.store import KnownModel, ModelChanges, Store
 
 # What a model was trained for does not change under us, and people use few models at a time.
 _REMEMBERED, _SECONDS = 10, 600.0
@@ -41,7 +42,11 @@ class Models:
             info = await self._info(provider, model)
         except ModelMissing:
             info = ModelInfo(model)
-        known = await self._store.run(self._store.models.get, provider.location, model)
+        except UpstreamError as error:
+            if error.status not in NO_SUCH_ROUTE:
+                raise
+            info = ModelInfo(model)
+        known = await self._known(provider, model)
         return windows_of(info, _memory(known), asked, fixed=decides_itself(provider))
 
     async def settled(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
@@ -52,27 +57,41 @@ class Models:
         """
         windows = await self.windows(provider, model, asked=asked)
         if not decides_itself(provider):
-            known = await self._store.run(self._store.models.get, provider.location, model)
+            known = await self._known(provider, model)
             if known is None or "settled" not in known.info:
                 figure = {"tokens": windows.used.tokens, "source": windows.used.source}
                 info = {**(known.info if known else {}), "settled": figure}
                 await self._store.run(
-                    self._store.models.put, provider.location, model, info=info, **_columns(windows)
+                    self._store.models.put,
+                    provider.location,
+                    full_name(provider, model),
+                    info=info,
+                    **_columns(windows),
                 )
         return windows
 
-    async def set_window(self, provider: Provider, model: str, tokens: int | None) -> Windows:
-        """Fixes the window of a model; None leaves it to us again."""
-        if tokens is not None and tokens < _SMALLEST_SETTING:
-            raise BadRequest(
-                f"a window of {tokens} tokens holds no conversation",
-                hint=f"Give at least {_SMALLEST_SETTING}.",
-                param="num_ctx",
-            )
+    async def set_window(
+        self, provider: Provider, model: str, *, num_ctx: int | None = None, recommended: int | None = None
+    ) -> Windows:
+        """Fixes the window of a model, or the one recommended for it; 0 leaves it to us again."""
+        for tokens in (num_ctx, recommended):
+            if tokens and tokens < _SMALLEST_SETTING:
+                raise BadRequest(
+                    f"a window of {tokens} tokens holds no conversation",
+                    hint=f"Give at least {_SMALLEST_SETTING}.",
+                    param="num_ctx",
+                )
         await self._info(provider, model)
-        known = await self._store.run(self._store.models.get, provider.location, model)
-        info = {name: value for name, value in (known.info if known else {}).items() if name != "settled"}
-        await self._store.run(self._store.models.put, provider.location, model, num_ctx=tokens, info=info)
+        known = await self._known(provider, model)
+        info = dict(known.info) if known else {}
+        changes: ModelChanges = {"info": info}
+        if num_ctx is not None:
+            info.pop("settled", None)
+            changes["num_ctx"] = num_ctx or None
+        if recommended is not None:
+            info["recommended"] = recommended or None
+        name = full_name(provider, model)
+        await self._store.run(self._store.models.put, provider.location, name, **changes)
         return await self.windows(provider, model)
 
     async def aclose(self) -> None:
@@ -84,10 +103,14 @@ class Models:
 
     def look_again(self, provider: Provider, model: str) -> None:
         """After a load, a reload or an overflow what runs may be something else."""
-        self._described.pop((provider.location, model), None)
+        self._described.pop((provider.location, full_name(provider, model)), None)
+
+    async def _known(self, provider: Provider, model: str) -> KnownModel | None:
+        name = full_name(provider, model)
+        return await self._store.run(self._store.models.get, provider.location, name)
 
     async def _info(self, provider: Provider, model: str) -> ModelInfo:
-        key, now = (provider.location, model), self._clock()
+        key, now = (provider.location, full_name(provider, model)), self._clock()
         found = self._described.get(key)
         if found is None or now - found[0] > _SECONDS:
             found = now, await provider.describe(model)
@@ -104,7 +127,7 @@ def _memory(known: KnownModel | None) -> Memory:
     settled = known.info.get("settled")
     return Memory(
         num_ctx=known.num_ctx,
-        recommended=None,
+        recommended=known.info.get("recommended"),
         settled=Figure(settled["tokens"], settled["source"]) if settled else None,
     )
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from holdfast.errors import HoldfastError
+from holdfast.models.windows import full_name
 from holdfast.providers.base import ModelInfo, Provider
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer
@@ -35,7 +36,7 @@ class Vocabularies:
 
     def at_hand(self, provider: Provider, model: str) -> Tokenizer | None:
         """The tokenizer if it is loaded; otherwise loading begins, and a later call may find it."""
-        key = (provider.location, model)
+        key = (provider.location, full_name(provider, model))
         if key in self._ready:
             self._ready.move_to_end(key)
             return self._ready[key]
@@ -46,12 +47,12 @@ class Vocabularies:
     async def tokenizer(self, provider: Provider, model: str) -> Tokenizer | None:
         """The tokenizer, waited for; None if there is none, and `why_not` says why."""
         found = self.at_hand(provider, model)
-        loading = self._loading.get((provider.location, model))
+        loading = self._loading.get((provider.location, full_name(provider, model)))
         return found if loading is None else await asyncio.shield(loading)
 
     def why_not(self, provider: Provider, model: str) -> str:
         """Why counts for this model are not exact; empty while that is open."""
-        return self._why_not.get((provider.location, model), "")
+        return self._why_not.get((provider.location, full_name(provider, model)), "")
 
     async def aclose(self) -> None:
         for task in list(self._loading.values()):

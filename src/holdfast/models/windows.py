@@ -7,6 +7,7 @@ somebody else's business.
 import re
 from dataclasses import dataclass, field
 
+from holdfast.messages import Usage
 from holdfast.providers.base import ModelInfo, Provider
 
 # Below this no conversation fits, above it no model was ever trained: such a number is a mistake.
@@ -136,3 +137,15 @@ def parameters(text: str) -> float | None:
 def decides_itself(provider: Provider) -> bool:
     """Only Ollama takes a window with a request; the others have the one they were started with."""
     return provider.dialect != "ollama"
+
+
+def full_name(provider: Provider, model: str) -> str:
+    """The one name of a model: to Ollama, a name without a tag means the latest."""
+    tagged = provider.dialect != "ollama" or ":" in model.rpartition("/")[2]
+    return model if tagged else f"{model}:latest"
+
+
+def was_loaded(usage: Usage) -> bool:
+    """Whether the server had to load the model first; finding one that is in memory takes no second."""
+    nanoseconds = usage.timings.get("load_duration")
+    return isinstance(nanoseconds, int) and nanoseconds > 1_000_000_000

@@ -33,6 +33,9 @@ _KIND = re.compile(r"([a-z]+)\+(?=https?://)")
 # What llama.cpp answers to everything until it has read its model.
 _LOADING = "Loading model"
 
+# By this word in the answer to `/api/version` a Holdfast is known; one that asks another goes in circles.
+_OURS = "holdfast"
+
 # Where the servers listen unless somebody told them otherwise, in the order in which they are preferred.
 CANDIDATES = ("http://127.0.0.1:11434", "http://127.0.0.1:8080", "http://127.0.0.1:1234")
 
@@ -102,7 +105,7 @@ async def connect(location: str, options: Options | None = None) -> Provider:
     """The provider at `location`. Only an address without a kind is asked; that fails if nobody is there."""
     options = options or Options()
     if location == EMBEDDED or location.startswith(f"{EMBEDDED}:"):
-        return _embedded(location.removeprefix(EMBEDDED).removeprefix(":"), options)
+        return embedded_at(location, options)
     kind, url = parse_location(location)
     if kind is None:
         try:
@@ -130,7 +133,9 @@ def build(kind: Kind, url: str, options: Options) -> Provider:
             return OpenAI(connection, prefix)
 
 
-def _embedded(path: str, options: Options) -> Embedded:
+def embedded_at(location: str, options: Options) -> Embedded:
+    """The embedded model: the one in the location if it names a file, else the one in the options."""
+    path = location.removeprefix(EMBEDDED).removeprefix(":")
     given = Path(path).expanduser() if path else options.model_file
     return Embedded(
         given or options.models_dir / SMOLLM2.filename,
@@ -149,6 +154,8 @@ async def probe(url: str, options: Options) -> Kind | None:
         for kind, path, fits in _PROBES:
             try:
                 answer = await connection.get(path)
+                if isinstance(answer, dict) and _OURS in answer:
+                    return None
             except CutOff:
                 continue
             except UpstreamError as error:

@@ -3,6 +3,7 @@
 Knows providers by their protocol only; how they are found and made is handed in.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
@@ -22,17 +23,19 @@ class Upstreams:
         self._embedded = embedded
         self._found: Provider | None = None
         self._looked_at = float("-inf")
+        self._looking = asyncio.Lock()
 
     async def main(self) -> Provider:
         """The server that answers for every model but the embedded one."""
-        if self._found is None and time.monotonic() - self._looked_at > LOOK_AGAIN:
-            self._found = await self._find()
-            self._looked_at = time.monotonic()
+        async with self._looking:
+            if self._found is None and time.monotonic() - self._looked_at > LOOK_AGAIN:
+                self._found = await self._find()
+                self._looked_at = time.monotonic()
         return self._found or self._embedded
 
     async def route(self, model: str) -> Provider:
         """The server for `model`. Whether it really has that model is for the server to say."""
-        if model == EMBEDDED:
+        if model in (EMBEDDED, f"{EMBEDDED}:latest"):
             return self._embedded
         main = await self.main()
         if main is self._embedded:

@@ -41,6 +41,8 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        # Nothing is reported to anyone, whatever the environment says.
+        telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.state.engine = engine
     app.state.guard = Guard(settings)
@@ -97,7 +99,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return _shaped(request, NotFound(f"there is nothing at {request.url.path}"))
-    return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
+    refused = _shaped(request, BadRequest(f"{request.method} {request.url.path}: {error.detail}"))
+    refused.status_code = error.status_code
+    refused.headers.update(error.headers or {})
+    return refused
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
@@ -117,9 +122,9 @@ async def _root(request: Request) -> Response:
 async def _health(request: Request) -> dict[str, object]:
     """Alive, and which model server is in use; whether that one is well is its own affair."""
     engine: Engine = request.app.state.engine
-    provider = await engine.upstreams.main()
-    return {
-        "status": "ok",
-        "version": __version__,
-        "upstream": {"kind": provider.name, "location": provider.location},
-    }
+    try:
+        provider = await engine.upstreams.main()
+        upstream = {"kind": provider.name, "location": provider.location}
+    except HoldfastError as error:
+        upstream = {"error": str(error)}
+    return {"status": "ok", "version": __version__, "upstream": upstream}

@@ -14,6 +14,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from holdfast.dialects.wire import expect
 from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
@@ -40,7 +41,6 @@ class Writer(Protocol):
 class Shape:
     """How one protocol speaks over HTTP."""
 
-    dialect: str
     path: str
     read: Callable[[dict[str, Any]], ChatRequest]
     writer: Callable[[ChatRequest, Turn], Writer]
@@ -73,8 +73,10 @@ def scope_of(request: Request) -> Scope:
     kind = request.headers.get("x-holdfast-kind", "private")
     if kind not in ("private", "group"):
         raise BadRequest(f"X-Holdfast-Kind is {kind!r}", hint="It is either private or group.")
-    project = request.headers.get("x-holdfast-project", "default").strip()
-    if not project or len(project) > 100 or any(character in project for character in "/\\\0"):
+    # Headers are bytes; what people type into them is UTF-8.
+    raw = request.headers.get("x-holdfast-project", "default").encode("latin-1")
+    project = raw.decode("utf-8", "replace").strip()
+    if not project.strip(".") or len(project) > 100 or any(character in project for character in "/\\\0"):
         raise BadRequest(
             "X-Holdfast-Project is no usable name", hint="Up to 100 characters, without slashes."
         )
@@ -107,9 +109,10 @@ async def converse(
 async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
     """Switched off: the model server's own answer to the client's own bytes, nothing kept."""
     engine = engine_of(request)
-    provider = await engine.upstreams.route(str(fields.get("model", "")))
+    provider = await engine.upstreams.route(expect(fields.get("model", ""), str, "model"))
     if understands(provider, shape.path):
-        return forwarded(await provider.forward("POST", shape.path, _content_type(request), body))
+        passed = provider.forward("POST", shape.path, _content_type(request), body)
+        return forwarded(await _unless_gone(request, passed))
     # This model server does not speak the client's dialect: translated, but neither changed nor kept.
     chat = shape.read(fields)
     return await respond(request, shape, chat, Turn(chat.model, provider.chat(chat)))

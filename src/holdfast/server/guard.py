@@ -5,11 +5,22 @@ Knows requests, nothing of conversations.
 
 import hmac
 import ipaddress
+import socket
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError, TooLarge, Unauthorized
+
+# Names that no web page can point at this machine from outside: the containers' name for their host, names of
+# the local network, and the schemes of programs that show pages of their own.
+_LOCAL_NAMES = (".internal", ".local")
+_APPS = ("app", "file", "tauri", "vscode-webview", "vscode-file", "capacitor")
+
+
+def is_ours(name: str) -> bool:
+    """Whether a client on this machine or in a container on it may call us by this name."""
+    return is_loopback(name) or name.endswith(_LOCAL_NAMES) or name == socket.gethostname().lower()
 
 
 def is_loopback(host: str) -> bool:
@@ -57,9 +68,9 @@ class Guard:
         if not self._local:
             return
         host, origin = headers.get("host", ""), headers.get("origin", "")
-        if host and not is_loopback(_name_in(f"//{host}")):
+        if host and not is_ours(_name_in(f"//{host}")):
             raise BadRequest(f"this server does not answer to the name {host!r}", hint="Use 127.0.0.1.")
-        if origin and not is_loopback(_name_in(origin)):
+        if origin and origin.partition(":")[0] not in _APPS and not is_ours(_name_in(origin)):
             raise BadRequest(f"pages of {origin} may not use this server")
 
     def _check_key(self, headers: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ from holdfast import __version__
 from holdfast.dialects import ollama, ollama_writer
 from holdfast.dialects.wire import expect, parse_object, without
 from holdfast.errors import BadRequest
-from holdfast.messages import ChatRequest
+from holdfast.messages import ChatRequest, canonical
 from holdfast.providers.base import ModelInfo, understands
 from holdfast.server.door import (
     Shape,
@@ -54,7 +54,6 @@ def _read_generate(fields: dict[str, Any]) -> ChatRequest:
 
 
 CHAT = Shape(
-    dialect=ollama.NAME,
     path="/api/chat",
     read=_read_chat,
     writer=lambda chat, _: ollama_writer.Writer(chat.model),
@@ -63,7 +62,6 @@ CHAT = Shape(
     frame=ndjson_frame,
 )
 GENERATE = Shape(
-    dialect=ollama.NAME,
     path="/api/generate",
     read=_read_generate,
     writer=lambda chat, turn: ollama_writer.Writer(
@@ -102,10 +100,10 @@ async def generate(request: Request) -> Response:
 
 
 async def _load(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
-    name = _read_chat(without(fields, "messages")).model
+    name = _read_chat(without(fields, "messages", "prompt")).model
     provider = await engine_of(request).upstreams.route(name)
     if understands(provider, shape.path):
-        return await pass_through(request, shape, body, fields)
+        return await pass_through(request, shape, *await _in_its_window(request, body, fields))
     await engine_of(request).upstreams.describe(name)
     reason = "unload" if fields.get("keep_alive") == 0 else "load"
     empty = {"response": ""} if shape is GENERATE else {"message": {"role": "assistant", "content": ""}}
@@ -120,7 +118,21 @@ async def _only_ollama(request: Request, body: bytes, fields: dict[str, Any]) ->
             "raw, suffix, template and context need an Ollama server behind Holdfast",
             hint=f"This one is {provider.name} at {provider.location}.",
         )
-    return await pass_through(request, GENERATE, body, fields)
+    return await pass_through(request, GENERATE, *await _in_its_window(request, body, fields))
+
+
+async def _in_its_window(
+    request: Request, body: bytes, fields: dict[str, Any]
+) -> tuple[bytes, dict[str, Any]]:
+    """The same request with the window that all others have: with another, the model would be loaded anew."""
+    if is_off(request):
+        return body, fields
+    engine, model = engine_of(request), str(fields.get("model", ""))
+    asked = expect(fields.get("options") or {}, dict, "options")
+    provider = await engine.upstreams.route(model)
+    windows = await engine.models.windows(provider, model, asked=asked.get("num_ctx"))
+    fields = {**fields, "options": {**asked, "num_ctx": windows.used.tokens}, "shift": False}
+    return canonical(fields).encode(), fields
 
 
 # Ollama's `context` is the conversation so far as tokens, opaque to clients. Ours is the conversation's id.
@@ -141,6 +153,7 @@ def conversation_in(context: Any) -> str | None:
     return name if name.startswith("c_") else None
 
 
+@router.head("/api/tags", include_in_schema=False)
 @router.get("/api/tags")
 async def tags(request: Request) -> Response:
     found = await engine_of(request).upstreams.models()
@@ -175,10 +188,13 @@ async def show(request: Request) -> Response:
 
 @router.get("/api/version")
 async def version(request: Request) -> Response:
+    """The protocol that is spoken here; our own name in it keeps two Holdfasts from asking each other."""
     provider = await engine_of(request).upstreams.main()
+    spoken = PROTOCOL_VERSION
     if understands(provider, "/api/version"):
-        return forwarded(await provider.forward("GET", "/api/version", {}))
-    return JSONResponse({"version": PROTOCOL_VERSION, "holdfast": __version__})
+        answer = await provider.forward("GET", "/api/version", {})
+        spoken = parse_object(b"".join([data async for data in answer.stream])).get("version", spoken)
+    return JSONResponse({"version": spoken, "holdfast": __version__})
 
 
 def _tag(model: ModelInfo) -> dict[str, Any]:

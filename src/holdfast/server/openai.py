@@ -13,7 +13,7 @@ from holdfast.dialects import openai, openai_writer
 from holdfast.dialects.wire import parse_object
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
-from holdfast.messages import ChatRequest, JsonObject
+from holdfast.messages import ChatRequest
 from holdfast.server.door import Shape, answer, body_of, engine_of, sse_frame
 from holdfast.server.errors import openai_error
 
@@ -33,12 +33,12 @@ def _read(fields: dict[str, object]) -> ChatRequest:
 
 def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
     del turn
-    options: JsonObject = chat.extra.get(openai.NAME, {}).get("stream_options") or {}
-    return openai_writer.Writer(chat.model, include_usage=bool(options.get("include_usage")))
+    options = chat.extra.get(openai.NAME, {}).get("stream_options")
+    wanted = isinstance(options, dict) and bool(options.get("include_usage"))
+    return openai_writer.Writer(chat.model, include_usage=wanted)
 
 
 CHAT = Shape(
-    dialect=openai.NAME,
     path="/v1/chat/completions",
     read=_read,
     writer=_writer,

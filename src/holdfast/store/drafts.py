@@ -104,6 +104,12 @@ def _take(connection: Connection, job: str, *, beat_until: float | None = None) 
     return None if row is None else _draft(row)
 
 
+def _gives_way(head: Stored, draft: Draft, new: NewMessage) -> bool:
+    """Whether the head is only an earlier state of this answer, or a fragment of another to its question."""
+    fragment = head.parent == draft.parent and head.finish == "cut" and new.finish != "cut"
+    return head.job == draft.job or fragment
+
+
 def _append(connection: Connection, draft: Draft, new: NewMessage, now: float) -> Stored:
     new = replace(new, job=new.job or draft.job, model=new.model or draft.model)
     conversation = heads.locked(connection, draft.conversation)
@@ -111,7 +117,7 @@ def _append(connection: Connection, draft: Draft, new: NewMessage, now: float) -
     found = tree.known(connection, conversation.tree, parent, [new])
     (answer,) = found or tree.grow(connection, conversation.tree, parent, [new], now)
     untouched = conversation.head == draft.parent or (
-        conversation.head is not None and tree.get(connection, conversation.head).job == draft.job
+        conversation.head is not None and _gives_way(tree.get(connection, conversation.head), draft, new)
     )
     if untouched and conversation.head != answer.id:
         heads.move(connection, conversation, answer.id, now)

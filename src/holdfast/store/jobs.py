@@ -93,12 +93,13 @@ class Jobs(Topic):
         *,
         error: str = "",
         usage: Usage = _NO_USAGE,
+        upstream: str | None = None,
         window: int | None = None,
         first_token_at: float | None = None,
         now: float | None = None,
     ) -> None:
         """The job is over, and this is what came of it. `cut`: the server stopped, or the client left."""
-        known = {"window": window, "first_token_at": first_token_at}
+        known = {"upstream": upstream, "window": window, "first_token_at": first_token_at}
         end(
             connection,
             job,
@@ -139,7 +140,7 @@ def end(
     error: str = "",
     usage: Usage = _NO_USAGE,
     now: float | None = None,
-    **known: float,
+    **known: float | str,
 ) -> None:
     connection.execute(
         update(jobs)

@@ -62,6 +62,7 @@ class Engine:
         self.models = models
         self._asides = Asides()
         self._recorders: set[Recorder] = set()
+        self._chores: set[asyncio.Task[None]] = set()
         self._recovering: asyncio.Task[None] | None = None
 
     async def turn(self, ask: Ask) -> Turn:
@@ -140,7 +141,9 @@ class Engine:
             self.models.look_again(provider, request.model)
             raise
         finally:
-            await watch.close()
+            # Learning is for the next time; this answer need not wait for it.
+            self._chores.add(chore := asyncio.create_task(watch.close()))
+            chore.add_done_callback(self._chores.discard)
 
     async def _recorded(
         self, recorder: Recorder, chunks: AsyncGenerator[Chunk, None]
@@ -235,6 +238,7 @@ class Engine:
             self._recovering.cancel()
         for recorder in list(self._recorders):
             await recorder.stop()
+        await asyncio.gather(*self._chores, return_exceptions=True)
         await self.models.aclose()
         await self.upstreams.aclose()
         self.store.close()

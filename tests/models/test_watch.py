@@ -26,12 +26,12 @@ def serve(vocabulary):
     tokenizer = Tokenizer(vocabulary)
     with ExitStack() as stack:
 
-        def start(*, facts, window=256):
+        def start(*, facts, window=256, old=True):
             model = FakeModel(trained_window=window, facts=vocabulary.to_metadata() if facts else {})
             fake = FakeOllama(
                 models=[model],
                 tokenize=lambda text: [str(token) for token in tokenizer.encode(text)],
-                old=True,
+                old=old,
             )
             fake.address, fake.window = stack.enter_context(fake.served()), window
             return fake
@@ -108,3 +108,21 @@ def test_a_cut_teaches_nothing(serve, ask):
         ask(fake, "so many words " * 200)
     _, learned = ask(fake, QUESTIONS[0])
     assert learned == 1
+
+
+def test_a_server_that_shows_what_it_renders_teaches_its_template_at_once(serve, ask):
+    fake = serve(facts=True, old=False, window=4096)
+    count, learned = ask(fake, QUESTIONS[0])
+    assert learned == 5, "the answer, and four chats that were only rendered"
+    assert count.tokens == len(fake.calls[-1].prompt)
+    assert len(fake.calls) == 1, "nothing was generated for it"
+    assert len(fake.loads) == 1, "and nothing loaded"
+    assert {body["options"]["num_ctx"] for path, body in fake.requests if path == "/api/chat"} == {4096}
+
+
+def test_a_server_that_cannot_show_it_is_asked_once(serve, ask):
+    fake = serve(facts=True)
+    ask(fake, *QUESTIONS)
+    probes = [body for path, body in fake.requests if body.get("_debug_render_only")]
+    assert len(probes) == 1
+    assert probes[0]["options"]["num_predict"] == 1

@@ -7,7 +7,8 @@ What was learned is kept in the store. Knows providers and the store; how counti
 import asyncio
 from collections import OrderedDict
 
-from holdfast.messages import ChatRequest
+from holdfast.errors import ProviderError
+from holdfast.messages import ChatRequest, Message
 from holdfast.models.vocabularies import Vocabularies
 from holdfast.models.windows import full_name
 from holdfast.providers.base import Provider
@@ -75,10 +76,31 @@ class Counters:
         counter.calibration = await asyncio.to_thread(before.learn, parts, reported, num_ctx=num_ctx)
         if counter.calibration is before:
             return
+        if len(before.answers) == 0:
+            await self._probe(provider, model, counter, num_ctx)
         key = (provider.location, full_name(provider, model), counter.method)
         number = self._learned[key] = self._learned.get(key, 0) + 1
         if number <= _EVERY_ANSWER_UNTIL or number % _THEN_EVERY == 0:
             await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())
+
+    async def _probe(self, provider: Provider, model: str, counter: Learning, num_ctx: int) -> None:
+        """Learns what the template adds from small chats that the server only renders.
+
+        After the first answer, because by then the model is in memory: rendering loads it. With the window of
+        that answer, because with another one it would be loaded anew.
+        """
+        tokenizer = self._vocabularies.at_hand(provider, model)
+        if tokenizer is None:
+            return
+        for request in _probes(model):
+            try:
+                text = await provider.render(request.with_options(num_ctx=num_ctx))
+            except ProviderError:
+                return
+            if text is None:
+                return
+            tokens = await asyncio.to_thread(tokenizer.count, text, special=True)
+            counter.calibration = counter.calibration.learn(counter.parts(request), tokens)
 
     async def _calibration(self, key: tuple[str, str, str], family: Family) -> Calibration:
         location, model, method = key
@@ -93,3 +115,17 @@ class Counters:
         info = dict(known.info) if known else {}
         info["calibration"] = {**(info.get("calibration") or {}), method: learned}
         self._store.models.put(location, model, info=info)
+
+
+def _probes(model: str) -> list[ChatRequest]:
+    """Chats that differ in one thing each: a message more, instructions, a tool."""
+    said, answered = Message.of("user", "Name a colour."), Message.of("assistant", "Blue.")
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}}
+    function = {"name": "weather", "description": "The weather of a city.", "parameters": parameters}
+    system = Message.of("system", "You are brief.")
+    return [
+        ChatRequest(model, (said,)),
+        ChatRequest(model, (said, answered, said)),
+        ChatRequest(model, (system, said, answered, said)),
+        ChatRequest(model, (system, said), tools=({"type": "function", "function": function},)),
+    ]

@@ -94,6 +94,9 @@ class Provider(Protocol):
     async def count(self, request: ChatRequest) -> int | None:
         """The prompt tokens of `request` by the server's own count, None if it cannot count."""
 
+    async def render(self, request: ChatRequest) -> str | None:
+        """The text that the model's template makes of a request, None if the server does not show it."""
+
     async def tokenize(self, model: str, text: str) -> list[int] | None:
         """The tokens of plain text, None if the server does not cut texts for others."""
 

@@ -82,6 +82,9 @@ class Embedded:
     async def count(self, request: ChatRequest) -> int | None:
         return await (await self._server(request.model)).count(request)
 
+    async def render(self, request: ChatRequest) -> str | None:
+        return await (await self._server(request.model)).render(request)
+
     async def tokenize(self, model: str, text: str) -> list[int] | None:
         return await (await self._server(model)).tokenize(model, text)
 

@@ -100,6 +100,10 @@ class ScriptedProvider:
     async def count(self, request: ChatRequest) -> int | None:
         return self._prompt_tokens(request)
 
+    async def render(self, request: ChatRequest) -> str | None:
+        self._known(request.model)
+        return None
+
     async def tokenize(self, model: str, text: str) -> list[int] | None:
         self._known(model)
         del text

@@ -35,6 +35,8 @@ class Ollama:
     def __init__(self, connection: Connection) -> None:
         self._http = connection
         self.location = connection.location
+        # None until it is known whether this version shows what it renders.
+        self._renders: bool | None = None
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -92,6 +94,18 @@ class Ollama:
     async def count(self, request: ChatRequest) -> int | None:  # noqa: ARG002
         """Ollama has no route for this."""
         return None
+
+    async def render(self, request: ChatRequest) -> str | None:
+        if self._renders is False:
+            return None
+        # Older versions do not know the word and would answer: one token of that is enough.
+        body = ollama.request_out(request.with_options(max_tokens=1))
+        body |= {"stream": False, "truncate": False, "shift": False, "_debug_render_only": True}
+        answer = await self._http.post("/api/chat", body, model=request.model)
+        shown = answer.get("_debug_info") if isinstance(answer, dict) else None
+        text = shown.get("rendered_template") if isinstance(shown, dict) else None
+        self._renders = isinstance(text, str)
+        return text if isinstance(text, str) else None
 
     async def tokenize(self, model: str, text: str) -> list[int] | None:  # noqa: ARG002
         """Ollama has no route for this either: its vocabulary is the way."""

@@ -88,6 +88,10 @@ class OpenAI:
         asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
         return number(await self._from_vllm("/tokenize", asked), "count")
 
+    async def render(self, request: ChatRequest) -> str | None:  # noqa: ARG002
+        """Not needed here: where a server can be asked, it counts."""
+        return None
+
     async def tokenize(self, model: str, text: str) -> list[int] | None:
         asked = {"model": model, "prompt": text, "add_special_tokens": False}
         answer = await self._from_vllm("/tokenize", asked)

@@ -30,6 +30,7 @@ from holdfast.providers.fake_ollama.prompt import (
     Tokenize,
     chat_tokens,
     cut,
+    rendered,
     words,
 )
 from holdfast.providers.fake_ollama.runner import Answer, Call, FakeModel, Generation, Load, Runner, echo
@@ -175,6 +176,9 @@ class FakeOllama:
             raise _Refused(400, "json: cannot unmarshal into Go struct field ChatRequest.messages")
         if not messages:
             return JSONResponse(writer.line(**self._only_loaded(model, body)))
+        if body.get("_debug_render_only") and not self._old:
+            text = rendered(_seen(model, messages), body.get("tools") or [])
+            return JSONResponse({"model": body["model"], "_debug_info": {"rendered_template": text}})
         return self._respond(self._answered(model, body, messages), writer, body)
 
     def _generate(self, body: dict[str, Any]) -> Response:

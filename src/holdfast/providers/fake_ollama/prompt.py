@@ -58,6 +58,17 @@ def render(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], tokenize
     return [*tokens, "<assistant>"]
 
 
+def rendered(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> str:
+    """The same chat as text, with ChatML's marks for the role and the end of each message."""
+    text = canonical(tools) if tools else ""
+    for message in messages:
+        said = str(message.get("content") or "")
+        if calls := message.get("tool_calls"):
+            said += canonical(calls)
+        text += f"<|im_start|>{said}<|im_end|>"
+    return f"{text}<|im_start|>"
+
+
 def chat_tokens(
     messages: Sequence[Mapping[str, Any]], tools: Sequence[Any], tokenize: Tokenize, limits: Limits
 ) -> list[str]:

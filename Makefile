@@ -29,7 +29,7 @@ test: setup lint types  ## everything: style, types, all tests, coverage
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup --cov --cov-report=term --cov-fail-under=80
 
 check: $(READY) lint types  ## the quick part, for every save
-	$(BIN)/pytest -n $(JOBS) -q -m "not real"
+	$(BIN)/pytest -n $(JOBS) -q -m "not real and not slow"
 
 lint: $(READY)  ## style
 	$(BIN)/ruff check .

@@ -12,6 +12,8 @@ import pytest
 
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = ("Name a colour.", "Name another one.", "And a third one?")
 
 

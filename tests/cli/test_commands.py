@@ -13,6 +13,8 @@ from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def upstream():

@@ -10,6 +10,8 @@ from holdfast.messages import Scope
 from holdfast.store import Store, open_store
 from tests.clients import CLIENTS, Client, lines_of
 
+pytestmark = pytest.mark.slow
+
 ONE_AT_A_TIME = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 
 

@@ -10,6 +10,8 @@ from holdfast.errors import NotFound
 from holdfast.messages import Message
 from tests.contract.test_store import SCOPE, count, said, talk, words
 
+pytestmark = pytest.mark.slow
+
 TABLES = (
     "branches",
     "messages",

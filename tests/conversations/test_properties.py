@@ -10,6 +10,8 @@ from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.conversations.kept import Talk, answer, system, user
 
+pytestmark = pytest.mark.slow
+
 # A fixture of the module is the same store for every example; a scope of its own keeps them apart.
 often = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 sometimes = settings(often, max_examples=10)

@@ -1,10 +1,13 @@
 """What comes in goes out again, unknown fields included, for every shape the wire allows."""
 
+import pytest
 from hypothesis import given
 
 from holdfast.dialects import ollama, openai
 from holdfast.messages import Message
 from tests.dialects.strategies import ollama_messages, ollama_requests, openai_messages, openai_requests
+
+pytestmark = pytest.mark.slow
 
 
 @given(ollama_messages)

@@ -9,6 +9,8 @@ from evals.identity import Score, main, replay, table, without_ids
 from evals.recorded import DATA, files, interleaved, read
 from tests.clients import CLIENTS, lines_of
 
+pytestmark = pytest.mark.slow
+
 RECORDED = files(DATA)
 needs_data = pytest.mark.skipif(not RECORDED, reason=f"no recorded traffic in {DATA}")
 

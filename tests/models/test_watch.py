@@ -14,6 +14,8 @@ from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def vocabulary(weights) -> Vocabulary:

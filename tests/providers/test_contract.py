@@ -14,7 +14,7 @@ from holdfast.providers.llamacpp import LlamaCpp
 from holdfast.providers.ollama import Ollama
 from holdfast.providers.openai import OpenAI
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture(

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Load, Reply
 from holdfast.providers.fake_ollama.prompt import DoesNotFit, Limits, chat_tokens, cut, render, words
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def serve():

@@ -103,7 +103,7 @@ async def test_tools_images_and_format_reach_the_server(to):
 async def test_a_request_without_messages_only_loads_the_model(to):
     with FakeOllama().served() as url:
         answer = await answered(to(url), ChatRequest("fake", ()))
-    assert (answer.finish, answer.empty) == ("load", True)
+    assert (answer.finish, not answer.message.parts) == ("load", True)
 
 
 async def test_closing_the_answer_makes_the_server_stop(to):

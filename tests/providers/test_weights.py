@@ -17,6 +17,8 @@ import holdfast
 from holdfast.errors import FetchFailed
 from holdfast.providers.weights import Weights, fetch, installed, unpack
 
+pytestmark = pytest.mark.slow
+
 CONTENT = b"GGUF" + b"weights " * 300_000
 MEMBER = "tiny_weights/tiny.gguf"
 

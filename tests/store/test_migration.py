@@ -15,6 +15,8 @@ from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.store.migrate import SHIPPED, Scripts
 
+pytestmark = pytest.mark.slow
+
 ADDS_A_COLUMN = 'op.add_column("settings", sa.Column("note", sa.Text))'
 FAILS = f'{ADDS_A_COLUMN}\n    op.execute("INSERT INTO nowhere VALUES (1)")'
 BREAKS_REFERENCES = 'op.execute("DELETE FROM branches")'

@@ -11,6 +11,8 @@ import pytest
 from holdfast.messages import Scope
 from holdfast.store import open_store
 
+pytestmark = pytest.mark.slow
+
 # Appends in a loop and prints the id of each message once it is stored.
 APPENDER = """if True:
     import sys

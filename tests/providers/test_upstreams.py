@@ -6,7 +6,6 @@ import pytest
 
 from holdfast.config import load
 from holdfast.errors import ConfigError, ModelMissing
-from holdfast.providers import upstreams as module
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.fake_ollama import FakeOllama
 from holdfast.providers.upstreams import Upstreams
@@ -44,12 +43,14 @@ async def test_without_a_server_only_the_embedded_model_is_there():
         await upstreams.route("llama3")
 
 
-async def test_a_server_that_is_started_later_is_found(monkeypatch):
-    monkeypatch.setattr(module, "LOOK_AGAIN", -1.0)
+async def test_a_server_that_is_started_later_is_found_but_not_looked_for_all_the_time():
     server = ScriptedProvider()
-    upstreams = Upstreams(Finder(None, server), ScriptedProvider())
-    assert await upstreams.main() is not server
-    assert await upstreams.main() is server
+    eager = Upstreams(Finder(None, server), ScriptedProvider(), look_again=-1.0)
+    assert await eager.main() is not server
+    assert await eager.main() is server
+    patient = Upstreams(Finder(None, server), ScriptedProvider())
+    assert await patient.main() is not server
+    assert await patient.main() is not server
 
 
 async def test_many_at_once_look_only_once():

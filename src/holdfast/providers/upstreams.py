@@ -18,8 +18,15 @@ LOOK_AGAIN = 10.0
 class Upstreams:
     """`find` looks for a server and gives None if there is none; `embedded` stands in until there is one."""
 
-    def __init__(self, find: Callable[[], Awaitable[Provider | None]], embedded: Provider) -> None:
+    def __init__(
+        self,
+        find: Callable[[], Awaitable[Provider | None]],
+        embedded: Provider,
+        *,
+        look_again: float = LOOK_AGAIN,
+    ) -> None:
         self._find = find
+        self._look_again = look_again
         self._embedded = embedded
         self._found: Provider | None = None
         self._looked_at = float("-inf")
@@ -28,7 +35,7 @@ class Upstreams:
     async def main(self) -> Provider:
         """The server that answers for every model but the embedded one."""
         async with self._looking:
-            if self._found is None and time.monotonic() - self._looked_at > LOOK_AGAIN:
+            if self._found is None and time.monotonic() - self._looked_at > self._look_again:
                 self._found = await self._find()
                 self._looked_at = time.monotonic()
         return self._found or self._embedded

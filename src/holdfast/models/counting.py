@@ -20,7 +20,7 @@ from holdfast.tokens.families import Family, family_of
 Learning = ExactCounter | EstimatingCounter
 
 _REMEMBERED = 16
-# The first answers teach the most, and each is worth a write; later ones only refine.
+# The first answers teach the most, and each is worth some milliseconds and a write; later ones only refine.
 _EVERY_ANSWER_UNTIL, _THEN_EVERY = 24, 8
 
 
@@ -29,7 +29,7 @@ class Counters:
         self._store = store
         self._vocabularies = vocabularies
         self._counters: OrderedDict[tuple[str, str, str], Learning] = OrderedDict()
-        self._learned: dict[tuple[str, str, str], int] = {}
+        self._seen: dict[tuple[str, str, str], int] = {}
 
     async def counter(self, provider: Provider, model: str, *families: str) -> Learning:
         """The best counter that is at hand now. `families` is what else is known of the model's kin."""
@@ -72,16 +72,17 @@ class Counters:
         self, provider: Provider, model: str, counter: Learning, parts: Parts, reported: int, num_ctx: int
     ) -> None:
         """Takes a server's own count of a request into account, and keeps what was learned."""
+        key = (provider.location, full_name(provider, model), counter.method)
+        number = self._seen[key] = self._seen.get(key, 0) + 1
+        if number > _EVERY_ANSWER_UNTIL and number % _THEN_EVERY:
+            return
         before = counter.calibration
         counter.calibration = await asyncio.to_thread(before.learn, parts, reported, num_ctx=num_ctx)
         if counter.calibration is before:
             return
         if len(before.answers) == 0:
             await self._probe(provider, model, counter, num_ctx)
-        key = (provider.location, full_name(provider, model), counter.method)
-        number = self._learned[key] = self._learned.get(key, 0) + 1
-        if number <= _EVERY_ANSWER_UNTIL or number % _THEN_EVERY == 0:
-            await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())
+        await self._store.run(self._store.atomically, self._keep, key, counter.calibration.to_json())
 
     async def _probe(self, provider: Provider, model: str, counter: Learning, num_ctx: int) -> None:
         """Learns what the template adds from small chats that the server only renders.

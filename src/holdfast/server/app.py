@@ -4,13 +4,15 @@ Knows nothing of what happens in a turn; `create_app` gets a ready engine.
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast import __version__
 from holdfast.config import Settings
@@ -46,7 +48,7 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
     )
     app.state.engine = engine
     app.state.guard = Guard(settings)
-    app.middleware("http")(_guarded)
+    app.add_middleware(Guarded, guard=app.state.guard)
     app.add_exception_handler(HoldfastError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
@@ -66,18 +68,25 @@ async def _say_which_server(engine: Engine) -> None:
         log.warning("%s", error)
 
 
-async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    guard: Guard = request.app.state.guard
-    try:
-        if request.url.path != "/health":
-            guard.check(request.headers)
-    except HoldfastError as error:
-        return _shaped(request, error)
-    return await call_next(request)
+class Guarded:
+    """Lets the guard look at the head of a request before anything else happens to it."""
+
+    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+        self._app = app
+        self._guard = guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] != "/health":
+            try:
+                self._guard.check(Headers(scope=scope))
+            except HoldfastError as error:
+                await _shaped(scope["path"], error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
-def _shaped(request: Request, error: HoldfastError) -> JSONResponse:
-    shape = openai_error if request.url.path.startswith("/v1/") else ollama_error
+def _shaped(path: str, error: HoldfastError) -> JSONResponse:
+    shape = openai_error if path.startswith("/v1/") else ollama_error
     status, body = shape(error)
     return JSONResponse(body, status)
 
@@ -85,21 +94,21 @@ def _shaped(request: Request, error: HoldfastError) -> JSONResponse:
 async def _told(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HoldfastError)
     log.info("%s %s: %s", request.method, request.url.path, error)
-    return _shaped(request, error)
+    return _shaped(request.url.path, error)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(step) for step in first["loc"][1:])
-    return _shaped(request, BadRequest(f"{where}: {first['msg']}", param=where))
+    return _shaped(request.url.path, BadRequest(f"{where}: {first['msg']}", param=where))
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return _shaped(request, NotFound(f"there is nothing at {request.url.path}"))
-    refused = _shaped(request, BadRequest(f"{request.method} {request.url.path}: {error.detail}"))
+        return _shaped(request.url.path, NotFound(f"there is nothing at {request.url.path}"))
+    refused = _shaped(request.url.path, BadRequest(f"{request.method} {request.url.path}: {error.detail}"))
     refused.status_code = error.status_code
     refused.headers.update(error.headers or {})
     return refused
@@ -107,9 +116,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _shaped(
-        request, HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
-    )
+    internal = HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
+    return _shaped(request.url.path, internal)
 
 
 async def _root(request: Request) -> Response:

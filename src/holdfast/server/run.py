@@ -26,8 +26,11 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    for chatty in ("alembic", "httpx", "uvicorn.error"):
+    for chatty in ("alembic", "httpx"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # What goes wrong in a request is logged where it is told; uvicorn would add a traceback for every answer
+    # that is cut off when the server is stopped.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     app = create_app(build_engine(settings), settings)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE

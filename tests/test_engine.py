@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.engine import Ask, Engine, title_of
 from holdfast.errors import Unreachable
-from holdfast.messages import ChatRequest, Message, Scope
+from holdfast.messages import ChatRequest, Message
 from holdfast.models.knowledge import Models
 from holdfast.providers.discovery import connect
 from holdfast.providers.fake import ScriptedProvider
@@ -122,11 +122,15 @@ async def test_instructions_go_on_with_a_history_that_is_left_to_us(tmp_path):
             "scripted", (Message.of("system", "Answer in French."), Message.of("user", "Yes?"))
         )
         conversation, _ = await answer(engine, chat)
-        chat = await engine.going_on(request("No?"), Scope(), conversation)
-        assert [message.text for message in chat.messages] == ["Answer in French.", "Yes?", "Oui.", "No?"]
-        other = ChatRequest("scripted", (Message.of("system", "Be brief."), Message.of("user", "No?")))
-        chat = await engine.going_on(other, Scope(), conversation)
-        assert chat.messages[0].text == "Be brief."
+        turn = await engine.turn(Ask(request("No?"), continues=conversation))
+        [chunk async for chunk in turn.chunks]
+        sent = [message.text for message in provider.requests[-1].messages]
+        assert sent == ["Answer in French.", "Yes?", "Oui.", "No?"]
+        other = ChatRequest("scripted", (Message.of("system", "Be brief."), Message.of("user", "So?")))
+        turn = await engine.turn(Ask(other, continues=conversation))
+        [chunk async for chunk in turn.chunks]
+        sent = [message.text for message in provider.requests[-1].messages]
+        assert sent == ["Be brief.", "Yes?", "Oui.", "No?", "Non.", "So?"]
 
 
 async def test_what_is_asked_on_the_side_settles_no_window(tmp_path):

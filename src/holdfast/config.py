@@ -30,6 +30,9 @@ _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^/@\s]*@")
 _IN_HOME = Path()
 
 
+PRESETS = ("balanced", "arasul", "supermemory", "openclaw", "ollama-prompt")
+
+
 def _setting(default: Any, help_: str, *, secret: bool = False, choices: tuple[str, ...] = ()) -> Any:
     return field(default=default, metadata={"help": help_, "secret": secret, "choices": choices})
 
@@ -51,6 +54,18 @@ class Settings:
     models_dir: Path = _setting(_IN_HOME, "Folder for model files. Empty: models in the data folder.")
     embedded_model: str = _setting("", "A GGUF file to use as the embedded model instead of SmolLM2.")
     embedded_window: int = _setting(8192, "Context window of the embedded model, in tokens.")
+    preset: str = _setting("balanced", "When and how a long history is made to fit.", choices=PRESETS)
+    level_1: float | None = _setting(
+        None, "Share from which old text is shortened, as 0.5 or 50%. Empty: the preset's."
+    )
+    level_2: float | None = _setting(
+        None, "Share from which what matters least is left out. Empty: the preset's."
+    )
+    level_3_ahead: float | None = _setting(
+        None, "Share from which a summary is made while idle. Empty: the preset's."
+    )
+    level_3: float | None = _setting(None, "Share from which a summary is made at once. Empty: the preset's.")
+    reserve: int = _setting(0, "Tokens kept free for the answer. 0: by the size of the window.")
     stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
     max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")
     language: str = _setting("auto", "Language of what people read.", choices=("auto", "en", "de"))
@@ -152,7 +167,12 @@ def _converted(name: str, value: Any, source: Source) -> Any:
     try:
         return _port(value) if name == "port" else _READERS[type(item.default)](value)
     except (TypeError, ValueError):
-        words = {str: "text", int: "a whole number, zero or more", float: "a number, zero or more"}
+        words = {
+            str: "text",
+            int: "a whole number, zero or more",
+            float: "a number, zero or more",
+            type(None): "a share above 0 and up to 1, such as 0.65 or 65%, or empty for the preset's",
+        }
         hint = f"It must be {words.get(type(item.default), 'a path')}."
         raise ConfigError(f"{name} ({source}) is {value!r}.", hint=hint) from None
 
@@ -183,9 +203,24 @@ def _number(value: Any) -> float:
     return number
 
 
+def _share(value: Any) -> float | None:
+    """A share of something: 0.65 and "65%" are the same; nothing is None, which leaves it to the preset."""
+    if isinstance(value, str):
+        value = value.strip()
+        if not value:
+            return None
+        if value.endswith("%"):
+            value = _number(value.removesuffix("%")) / 100
+    if not 0 < (share := _number(value)) <= 1:
+        raise ValueError
+    return share
+
+
 _READERS: Mapping[type, Callable[[Any], Any]] = {
     str: _text,
     int: _whole,
     float: _number,
+    # The shares are the only settings that are None by default.
+    type(None): _share,
     type(Path()): lambda value: Path(value).expanduser(),
 }

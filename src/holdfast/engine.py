@@ -7,19 +7,26 @@ it, and keeps the answer. It knows no wire format (that is the doors' business) 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from holdfast.conversations import Asides, Hints, Placement, Recorder, hints_from, locate
+from holdfast.conversations import Asides, Hints, Placement, Recorder, going_on, hints_from, lanes, locate
+from holdfast.conversations.context import context_of
 from holdfast.dialects.checks import check_request
 from holdfast.errors import Conflict, Overflow, StoreError
-from holdfast.messages import ChatRequest, Chunk, Message, Scope
+from holdfast.fitting import Fit, Fitter, Kept
+from holdfast.language import say
+from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 from holdfast.models.knowledge import Models
-from holdfast.models.windows import decides_itself, was_loaded
+from holdfast.models.windows import was_loaded
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
-from holdfast.store import Store
+from holdfast.store import Store, Stored
+from holdfast.window.presets import Preset, preset_named
+from holdfast.window.render import banner
+from holdfast.window.rules import decisions_in, rules_in
 
 log = logging.getLogger("holdfast.engine")
 
@@ -29,21 +36,24 @@ RECOVER_EVERY = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request as it came through a door: what is asked, whose it is, and what the client said about it."""
+    """A request as it came through a door: what is asked, whose it is, and what the client said about it.
+
+    `continues` names a conversation whose history the client leaves to us. `context` are texts that were
+    found for the question.
+    """
 
     request: ChatRequest
     scope: Scope = Scope()
     headers: Mapping[str, str] = field(default_factory=dict)
+    continues: str | None = None
+    context: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Where a request belongs: the job it is, and the message its answer will follow."""
+@dataclass(slots=True)
+class Facts:
+    """What becomes known of a turn on its way: `report` is there before its first chunk is."""
 
-    job: str
-    placement: Placement
-    conversation: str | None = None
-    parent: str | None = None
+    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,52 +63,67 @@ class Turn:
     model: str
     chunks: AsyncGenerator[Chunk, None]
     conversation: str | None = None
+    facts: Facts = field(default_factory=Facts)
 
 
 class Engine:
-    def __init__(self, store: Store, upstreams: Upstreams, models: Models) -> None:
+    def __init__(
+        self, store: Store, upstreams: Upstreams, models: Models, preset: Preset | None = None
+    ) -> None:
         self.store = store
         self.upstreams = upstreams
         self.models = models
+        self.fitter = Fitter(store, models, preset or preset_named("balanced"))
         self._asides = Asides()
         self._recorders: set[Recorder] = set()
-        self._chores: set[asyncio.Task[None]] = set()
+        self._chores: set[asyncio.Task[Any]] = set()
         self._recovering: asyncio.Task[None] | None = None
 
     async def turn(self, ask: Ask) -> Turn:
         """Carries one request from a door to the model, and its answer back."""
         check_request(ask.request)
+        context, request = context_of(ask.request)
+        ask = replace(ask, request=request, context=(*ask.context, *context))
         hints = hints_from(ask.headers, ask.request)
         kept = await self.keep(ask, hints)
+        conversation = kept.conversation.id if kept.conversation else None
         recorder = Recorder(
-            self.store,
-            job=kept.job,
-            model=ask.request.model,
-            conversation=kept.conversation,
-            parent=kept.parent,
+            self.store, job=kept.job, model=request.model, conversation=conversation, parent=kept.parent
         )
-        chunks = self._recorded(recorder, self._answer(ask.request, kept, recorder))
+        facts = Facts()
+        chunks = self._recorded(recorder, self._answer(ask, kept, recorder, facts))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, recorder, ask, hints, kept)
-        return Turn(ask.request.model, chunks, kept.conversation)
+        return Turn(request.model, chunks, conversation, facts)
 
     async def _answer(
-        self, request: ChatRequest, kept: Kept, recorder: Recorder
+        self, ask: Ask, kept: Kept, recorder: Recorder, facts: Facts
     ) -> AsyncGenerator[Chunk, None]:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
-        provider = await self.upstreams.route(request.model)
+        provider = await self.upstreams.route(ask.request.model)
         recorder.upstream = provider.location
-        request = await self.fetch(request, kept)
+        request = await self.fetch(ask.request, kept)
         request = await self.recall(request, kept)
-        request, recorder.window = await self.fit(request, kept, provider)
-        async with aclosing(self.send(request, provider, recorder.window)) as chunks:
-            async for chunk in chunks:
+        fitted = await self.fitter.fit(request, kept, provider, ask.context)
+        facts.report, recorder.window = fitted.report, fitted.window
+        begun = False
+        try:
+            async for chunk in self.send(fitted, provider):
+                begun = True
+                yield chunk
+        except Overflow as refused:
+            if begun:
+                raise
+            log.warning("%s refused a request that should have fitted: %s", provider.location, refused)
+            fitted = await self.fitter.fit(request, kept, provider, ask.context, refused)
+            facts.report, recorder.window = fitted.report, fitted.window
+            async for chunk in self.send(fitted, provider):
                 yield chunk
 
     async def keep(self, ask: Ask, hints: Hints) -> Kept:
         """Finds the conversation and appends what is new in the request. Side requests are not kept."""
         try:
-            placement = await self.store.run(locate, self.store, ask.scope, ask.request, hints, self._asides)
+            placement = await self.store.run(self._placed, ask, hints)
             return await self.store.run(self.store.atomically, self._kept, ask, placement)
         except Conflict:
             # Somebody else went on with the conversation in between: now nobody can.
@@ -114,36 +139,56 @@ class Engine:
         del kept
         return request
 
-    async def fit(self, request: ChatRequest, kept: Kept, provider: Provider) -> tuple[ChatRequest, int]:
-        """Makes the request fit the window that is really there, the same one in everything we send."""
-        if kept.placement.kind == "main":
-            asked = request.options.get("num_ctx")
-            windows = await self.models.settled(provider, request.model, asked=asked)
-        else:
-            # What a client asks for on the side decides nothing for the conversations.
-            windows = await self.models.windows(provider, request.model)
-        window = windows.used.tokens
-        return request if decides_itself(provider) else request.with_options(num_ctx=window), window
+    async def send(self, fitted: Fit, provider: Provider) -> AsyncGenerator[Chunk, None]:
+        """Asks the model; the recorder around it keeps the answer as it comes.
 
-    async def send(
-        self, request: ChatRequest, provider: Provider, window: int
-    ) -> AsyncGenerator[Chunk, None]:
-        """Asks the model; the recorder around it keeps the answer as it comes."""
-        watch = self.models.watch(provider, request, window)
+        A model that thought until its limit and said nothing is asked once more, to answer without thinking.
+        """
+        so_far = Answer()
+        async with aclosing(self._asked(fitted, provider)) as chunks:
+            async for chunk in chunks:
+                so_far.add(chunk)
+                if chunk.finish == "length" and not so_far.message.text and so_far.thinking:
+                    break
+                yield chunk
+            else:
+                return
+        yield Chunk(text=_no_answer())
+        without = replace(fitted, request=replace(fitted.request, think=False))
+        async with aclosing(self._asked(without, provider)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _asked(self, fitted: Fit, provider: Provider) -> AsyncGenerator[Chunk, None]:
+        """One request to the server, with somebody watching whether it really read all of it."""
+        request, begun = fitted.request, False
+        watch = self.models.watch(provider, request, fitted.window)
         try:
             async with aclosing(provider.chat(request)) as chunks:
                 async for chunk in chunks:
-                    await watch.see(chunk)
+                    try:
+                        await watch.see(chunk)
+                    except Overflow as cut:
+                        if not begun:
+                            raise
+                        # Too late to ask again: the answer is out.
+                        log.warning("%s", cut)
+                        self.models.look_again(provider, request.model)
+                        yield Chunk(text=f"\n\n{_cut_notice()}")
                     if chunk.usage is not None and was_loaded(chunk.usage):
                         self.models.look_again(provider, request.model)
+                    begun = True
                     yield chunk
         except Overflow:
             self.models.look_again(provider, request.model)
             raise
         finally:
             # Learning is for the next time; this answer need not wait for it.
-            self._chores.add(chore := asyncio.create_task(watch.close()))
-            chore.add_done_callback(self._chores.discard)
+            self._later(watch.close())
+
+    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
+        self._chores.add(chore := asyncio.create_task(work))
+        chore.add_done_callback(self._chores.discard)
 
     async def _recorded(
         self, recorder: Recorder, chunks: AsyncGenerator[Chunk, None]
@@ -171,13 +216,18 @@ class Engine:
 
     def _placed_and_kept(self, ask: Ask, hints: Hints) -> Kept:
         """Both in one transaction: slower for others, but sure."""
-        placement = locate(self.store, ask.scope, ask.request, hints, self._asides)
-        return self._kept(ask, placement)
+        return self._kept(ask, self._placed(ask, hints))
+
+    def _placed(self, ask: Ask, hints: Hints) -> Placement:
+        if ask.continues is not None:
+            return going_on(self.store, ask.scope, ask.request, ask.continues)
+        return locate(self.store, ask.scope, ask.request, hints, self._asides)
 
     def _kept(self, ask: Ask, placement: Placement) -> Kept:
         """One transaction: conversation, new messages, the prompt as sent, and the job."""
         log, request = self.store.log, ask.request
         conversation, parent = placement.conversation, placement.parent
+        appended: list[Stored] = []
         if placement.kind == "main":
             if conversation is None:
                 created = log.create(
@@ -188,37 +238,35 @@ class Engine:
                 )
                 conversation = created.id
             if placement.new:
-                parent = log.append(conversation, placement.new, parent=parent, expect=placement.head)[-1].id
+                appended = log.append(conversation, placement.new, parent=parent, expect=placement.head)
+                parent = appended[-1].id
+                self._mark(appended)
             elif parent != placement.head:
                 # An answer is wanted once more: until it comes, the conversation ends at its question.
                 log.set_head(conversation, parent, expect=placement.head)
         system = [message for message in request.messages if message.role == "system"]
+        prompt = self.store.prompts.keep(system, request.tools) if placement.kind == "main" else None
         job = self.store.jobs.start(
             ask.scope,
             kind=placement.kind,
             model=request.model,
             conversation=conversation,
-            prompt=self.store.prompts.keep(system, request.tools) if placement.kind == "main" else None,
+            prompt=prompt,
         )
-        if conversation is not None:
-            # From here on a crash leaves a trace of the answer that was wanted.
-            self.store.drafts.save(job.id, conversation, parent, Message("assistant", ()), request.model)
-        return Kept(job.id, placement, conversation, parent)
+        if conversation is None:
+            return Kept(job.id, placement)
+        # From here on a crash leaves a trace of the answer that was wanted.
+        self.store.drafts.save(job.id, conversation, parent, Message("assistant", ()), request.model)
+        row = log.get(conversation)
+        return Kept(job.id, placement, row, parent, tuple(appended), prompt or "")
 
-    async def going_on(self, request: ChatRequest, scope: Scope, conversation: str) -> ChatRequest:
-        """The request with the history in front of it that its client leaves to us."""
-        row = await self.store.run(self.store.log.get, conversation, scope)
-        path = await self.store.run(self.store.log.path, row.head) if row.head else []
-        system = [message for message in request.messages if message.role == "system"]
-        if not system:
-            system = await self.store.run(self._last_system, row.id)
-        rest = [message for message in request.messages if message.role != "system"]
-        return request.with_messages([*system, *(stored.message for stored in path), *rest])
-
-    def _last_system(self, conversation: str) -> list[Message]:
-        """The instructions that the conversation's last request had."""
-        jobs = self.store.jobs.recent(1, conversation=conversation)
-        return list(self.store.prompts.get(jobs[0].prompt).system) if jobs and jobs[0].prompt else []
+    def _mark(self, appended: list[Stored]) -> None:
+        """Sentences that bind what is said later are noted when they are said: they outlive their message."""
+        for stored in appended:
+            if stored.message.role == "user":
+                for kind, found in ((lanes.RULE, rules_in), (lanes.AGREED, decisions_in)):
+                    if sentences := found(stored.message.text):
+                        self.store.marks.put(stored.id, kind, sentences)
 
     async def start(self) -> None:
         """Takes up what an earlier process left behind."""
@@ -239,6 +287,7 @@ class Engine:
         for recorder in list(self._recorders):
             await recorder.stop()
         await asyncio.gather(*self._chores, return_exceptions=True)
+        await self.fitter.close()
         await self.models.aclose()
         await self.upstreams.aclose()
         self.store.close()
@@ -249,3 +298,24 @@ def title_of(messages: tuple[Message, ...], length: int = 80) -> str:
     said = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
     line = " ".join(said.strip().splitlines()[0].split()) if said else ""
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def _no_answer() -> str:
+    return (
+        banner(
+            say(
+                "the model thought until its limit; this answer is without thinking",
+                "das Modell hat bis zu seiner Grenze nachgedacht; diese Antwort ist ohne Nachdenken",
+            )
+        )
+        + "\n\n"
+    )
+
+
+def _cut_notice() -> str:
+    return banner(
+        say(
+            "the model server read only part of this conversation; the next request will be smaller",
+            "der Modell-Server hat nur einen Teil des Gesprächs gelesen; die nächste Anfrage wird kleiner",
+        )
+    )

@@ -34,7 +34,10 @@ class HoldfastError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".rstrip()
+        if not self.hint:
+            return self.message
+        end = "" if self.message.endswith((".", "!", "?", ":", ")")) else "."
+        return f"{self.message}{end} {self.hint}"
 
 
 class BadRequest(HoldfastError):

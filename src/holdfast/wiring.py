@@ -26,11 +26,14 @@ from holdfast.providers.discovery import (
 from holdfast.providers.http import Patience
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.window.presets import preset_from
 
 
 def build_engine(settings: Settings) -> Engine:
+    preset = preset_from(settings)
     store = open_store(settings.store)
-    return Engine(store, build_upstreams(settings), Models(store, settings.home / "cache"))
+    models = Models(store, settings.home / "cache")
+    return Engine(store, build_upstreams(settings), models, preset)
 
 
 @asynccontextmanager

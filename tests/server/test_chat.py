@@ -182,7 +182,8 @@ def until(look, tries=400):
     ],
 )
 def test_trouble_before_the_first_byte_has_a_status_of_its_own(serve, error, status, code):
-    holdfast = serve(ScriptedProvider([error, error]))
+    # What is too large is tried once more, smaller.
+    holdfast = serve(ScriptedProvider([error] * 4))
     response = holdfast.client.post("/v1/chat/completions", json=openai(USER, stream=True))
     assert response.status_code == status
     assert response.json()["error"]["code"] == code

@@ -1,11 +1,13 @@
 """How a window is shared out."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import BadRequest
-from holdfast.tokens.budget import Levels, budget_for
+from holdfast.tokens.budget import NEVER, Levels, budget_for
 
 WINDOWS = st.integers(512, 2_000_000)
 
@@ -98,3 +100,29 @@ def test_the_answer_gets_what_was_asked_for_as_far_as_it_fits():
 def test_a_window_that_holds_no_conversation_is_refused(window):
     with pytest.raises(BadRequest, match="holds no conversation"):
         budget_for(window)
+
+
+@given(WINDOWS, st.integers(0, 3_000_000), st.sampled_from(["history", "room", "window"]))
+def test_a_level_that_is_not_there_never_comes_and_the_others_come_when_full_at_the_latest(
+    window, fixed, shares_of
+):
+    levels = Levels(prune=None, ahead=None)
+    steps = replace(budget_for(window, levels=levels), shares_of=shares_of).thresholds(fixed)
+    assert (steps.prune, steps.ahead) == (NEVER, NEVER)
+    assert 0 <= steps.leave_out <= steps.summarise <= steps.full
+
+
+def test_shares_of_the_whole_window_count_the_fixed_cost():
+    budget = budget_for(8_192)
+    of_window = replace(budget, shares_of="window").thresholds(fixed=1_000)
+    assert (of_window.prune, of_window.leave_out) == (4_096 - 1_000, 5_324 - 1_000)
+    of_room = replace(budget, shares_of="room").thresholds(fixed=1_000)
+    assert of_room.prune == 3_072 - 1_000
+    assert replace(budget, shares_of="window").thresholds(fixed=5_000).prune == 0
+
+
+def test_below_its_floor_a_request_is_not_summarised():
+    budget = replace(budget_for(8_192), floor=6_000)
+    steps = budget.thresholds(fixed=1_000)
+    assert (steps.ahead, steps.summarise) == (5_000, 5_000)
+    assert steps.prune == budget_for(8_192).thresholds(fixed=1_000).prune

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from holdfast import __version__
-from holdfast.cli import chat, config, conversations, count, doctor, models, serve
+from holdfast.cli import chat, config, conversations, count, doctor, models, serve, window
 from holdfast.cli.output import complain
 from holdfast.errors import HoldfastError
 from holdfast.language import say, speak
@@ -26,6 +26,7 @@ app.command("serve")(serve.serve)
 app.command("ask")(chat.ask)
 app.command("chat")(chat.chat)
 app.command("count")(count.count)
+app.command("window")(window.window)
 app.command("doctor")(doctor.doctor)
 app.command("config")(config.config)
 app.add_typer(conversations.app, name="conversations")

@@ -46,11 +46,7 @@ class Talk:
         self.answer = Answer()
         system = [Message.of("system", clean(self._system))] if self._system else []
         request = ChatRequest(self.model, (*system, Message.of("user", clean(text))))
-        headers = {}
-        if self.conversation:
-            request = await self._engine.going_on(request, self._scope, self.conversation)
-            headers["x-holdfast-conversation"] = self.conversation
-        turn = await self._engine.turn(Ask(request, self._scope, headers))
+        turn = await self._engine.turn(Ask(request, self._scope, continues=self.conversation))
         self.conversation = turn.conversation
         async with aclosing(turn.chunks) as chunks:
             async for chunk in chunks:

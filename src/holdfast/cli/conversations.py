@@ -1,17 +1,27 @@
-"""`holdfast conversations`: what was kept."""
+"""`holdfast conversations`: what was kept. Finding, reading, renaming, forking and deleting it.
 
-from typing import Annotated
+What a model was shown of it is in `cli/changes.py` and `cli/window.py`.
+"""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
+from holdfast.cli import changes
+from holdfast.cli.kept import Id, Json, headline, kept
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project, scope_here
+from holdfast.errors import BadRequest
 from holdfast.language import say
 
-app = typer.Typer(help="The conversations that were kept.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from holdfast.conversations.search import Results
+    from holdfast.messages import Message
+    from holdfast.store import Conversation
 
-Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+app = typer.Typer(help="The conversations that were kept.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -37,38 +47,176 @@ def list_(
 
 
 @app.command()
-def show(
-    context: typer.Context,
-    conversation: Annotated[str, typer.Argument(help="Its id, or a clear beginning of it.")],
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
+def show(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
     """Show a conversation from its first word to its last."""
     from holdfast.conversations.shown import conversation_out, draft_out, message_out
-    from holdfast.store import open_store
+    from holdfast.fitting.account import pins_of
 
-    with open_store(load(context).settings.store) as store:
-        row = store.log.get(conversation, scope_here(project))
+    with kept(load(context).settings, conversation, project) as (store, row):
         path = store.log.path(row.head) if row.head else []
         drafts = store.drafts.of(row.id)
+        pins = pins_of(store, row)
     if as_json:
-        written = [message_out(stored) for stored in path] + [draft_out(draft) for draft in drafts]
+        written = [message_out(stored, pins) for stored in path] + [draft_out(draft) for draft in drafts]
         print_json({"chat": conversation_out(row), "messages": written})
         return
-    console.print(Text(row.title, style="bold"), row.id)
-    for stored in path:
-        _print_message(stored.message.role, stored.message.text, stored.finish)
-        for call in stored.message.tool_calls:
-            write(f"  → {call.name}({call.arguments})\n")
+    headline(row.title, row.id)
+    pinned = say(" · pinned", " · angeheftet")
+    for number, stored in enumerate(path, 1):
+        place = f"{number} · {stored.id}{pinned if stored.id in pins else ''}"
+        print_message(stored.message, stored.finish, place)
     for draft in drafts:
-        _print_message("assistant", draft.message.text, "writing")
+        print_message(draft.message, "writing", "")
 
 
-def _print_message(role: str, text: str, finish: str) -> None:
-    names = {"user": say("You", "Sie"), "assistant": say("Model", "Modell"), "tool": say("Tool", "Werkzeug")}
+def print_message(message: "Message", finish: str, place: str) -> None:
+    """What somebody said, under who said it and where it stands."""
     marks = {
         "cut": say(" (cut off)", " (abgebrochen)"),
         "writing": say(" (being written)", " (wird geschrieben)"),
     }
-    console.print(f"\n[bold]{names.get(role, role)}[/bold]{marks.get(finish, '')}")
-    write(f"{text}\n")
+    console.print(Text(f"\n{changes.speaker(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
+    console.print(Text(place, style="dim"))
+    write(f"{message.text}\n")
+    for call in message.tool_calls:
+        write(f"  → {call.name}({call.arguments})\n")
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    words: Annotated[list[str], typer.Argument(help="What to look for; an exact phrase in quotes.")],
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Find messages by their words, in all conversations."""
+    from holdfast.conversations.search import search as find
+    from holdfast.conversations.shown import results_out
+    from holdfast.store import open_store
+
+    with open_store(load(context).settings.store) as store:
+        found = find(store, scope_here(project), " ".join(words), limit=limit)
+    if as_json:
+        print_json(results_out(found))
+    else:
+        _print_results(found)
+
+
+def _print_results(found: "Results") -> None:
+    reasons = {
+        "nothing to search for": say(
+            "These words are in every text; look for something rarer.",
+            "Diese Wörter stehen in jedem Text; suchen Sie nach etwas Seltenerem.",
+        ),
+        "nothing found": say(
+            "Nothing found in this project. Fewer or other words may help; --project looks elsewhere.",
+            "Nichts gefunden in diesem Projekt. Weniger oder andere Wörter helfen vielleicht; --project sucht"
+            " anderswo.",
+        ),
+    }
+    if found.empty:
+        console.print(reasons.get(found.empty, found.empty))
+    for hit in found.hits:
+        edited = "" if hit.current else say(" · edited away", " · nicht mehr im Verlauf")
+        where = f"{hit.conversation} · {moment(hit.at)} · {changes.speaker(hit.role)}{edited}"
+        headline(hit.title, where)
+        write(f"{hit.snippet}\n")
+        console.print(Text(f"{hit.message} · {', '.join(hit.matched)}\n", style="dim"))
+
+
+@app.command()
+def rename(
+    context: typer.Context,
+    conversation: Id,
+    title: Annotated[list[str], typer.Argument(help="What it is to be called.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Give a conversation another title."""
+    from holdfast.conversations.shown import conversation_out
+
+    named = " ".join(" ".join(title).split())
+    if not named:
+        raise BadRequest(
+            say("a title needs at least one character", "ein Titel braucht wenigstens ein Zeichen")
+        )
+    with kept(load(context).settings, conversation, project) as (store, row):
+        row = store.log.rename(row.id, named)
+    if as_json:
+        print_json(conversation_out(row))
+    else:
+        console.print(Text(say(f"{row.id} is now called: {named}", f"{row.id} heißt jetzt: {named}")))
+
+
+@app.command()
+def delete(
+    context: typer.Context,
+    conversation: Id,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Delete a conversation and its words, except those that a fork shares."""
+    from holdfast.conversations.shown import conversation_out
+
+    with kept(load(context).settings, conversation, project) as (store, row):
+        if not yes:
+            _ask(row)
+        store.log.delete(row.id)
+    if as_json:
+        print_json({"deleted": conversation_out(row)})
+    else:
+        console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
+
+
+def _ask(row: "Conversation") -> None:
+    """Goes on only if somebody agrees."""
+    if not sys.stdin.isatty():
+        raise BadRequest(
+            say(
+                f"{row.id} was not deleted: nobody is here to be asked.",
+                f"{row.id} wurde nicht gelöscht: niemand ist da, der gefragt werden kann.",
+            ),
+            hint=say("Add --yes to delete it without a question.", "Mit --yes wird ohne Frage gelöscht."),
+        )
+    headline(row.title, row.id)
+    if not typer.confirm(say("Delete it for good?", "Endgültig löschen?"), default=False):
+        console.print(say("Nothing was deleted.", "Nichts wurde gelöscht."))
+        raise typer.Exit(1)
+
+
+@app.command()
+def fork(
+    context: typer.Context,
+    conversation: Id,
+    message: Annotated[
+        str | None,
+        typer.Argument(metavar="[MESSAGE]", help="The last message to share, by number or id; else all."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="What the fork is called; else as its origin.")] = "",
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Go on in a second conversation from any message; both share what came before it."""
+    from holdfast.conversations import forks
+    from holdfast.conversations.named import message_named
+    from holdfast.conversations.shown import conversation_out
+
+    with kept(load(context).settings, conversation, project) as (store, row):
+        start = None if message is None else message_named(store, row, message).id
+        made = store.atomically(forks.fork, store, row, start, title.strip())
+    if as_json:
+        print_json(conversation_out(made))
+    else:
+        told = say(
+            "Forked: {id}. Go on with `holdfast chat -c {id}`.",
+            "Abgezweigt: {id}. Weiter mit `holdfast chat -c {id}`.",
+        )
+        console.print(Text(told.format(id=made.id)))
+
+
+app.command("pin")(changes.pin)
+app.command("unpin")(changes.unpin)
+app.command("undo")(changes.undo)
+app.command("expand")(changes.expand)

@@ -99,14 +99,13 @@ def show(
     settings = load(context).settings
 
     async def look() -> Row:
-        from holdfast.tokens.budget import budget_for
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
             provider = await engine.upstreams.route(model)
             info = await provider.describe(model)
             windows = await engine.models.windows(provider, model)
-            budget = budget_for(windows.used.tokens, thinks="thinking" in info.capabilities)
+            budget = engine.fitter.preset.budget(windows.used.tokens, thinks=windows.thinks)
             count = await engine.models.counters.count_text(provider, model, "Holdfast", info.family)
             return {
                 **row_of(info, windows),

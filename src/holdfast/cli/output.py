@@ -55,7 +55,8 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         table.add_column(column, overflow="fold")
     for row in rows:
         # As text, not as markup: a title may have brackets.
-        table.add_row(*(Text("" if value is None else str(value)) for value in row))
+        texts = ("" if value is None else _CONTROL.sub("\ufffd", str(value)) for value in row)
+        table.add_row(*map(Text, texts))
     console.print(table)
 
 

@@ -6,7 +6,7 @@ answer. It knows no model server and no wire format.
 
 from holdfast.conversations.alignment import Alignment, align
 from holdfast.conversations.hints import Hints, hints_from
-from holdfast.conversations.identity import locate
+from holdfast.conversations.identity import going_on, locate
 from holdfast.conversations.likeness import anchor
 from holdfast.conversations.placement import Placement
 from holdfast.conversations.recorder import Recorder
@@ -21,6 +21,7 @@ __all__ = [
     "Recorder",
     "align",
     "anchor",
+    "going_on",
     "hints_from",
     "locate",
     "side_of",

@@ -57,6 +57,24 @@ def locate(
     return _new(inquiry, "nothing in it is known: a new conversation", hints.external_id)
 
 
+def going_on(store: Store, scope: Scope, request: ChatRequest, conversation: str) -> Placement:
+    """At the end of a conversation of ours, whose history the client leaves to us."""
+    row = store.log.get(conversation, scope)
+    new = _kept(request.messages)
+    return Placement(
+        "main",
+        reason="the client goes on with a conversation it knows from us",
+        conversation=row.id,
+        head=row.head,
+        parent=row.head,
+        new=new,
+        matched=(None,) * len(request.messages),
+        external_id=row.external_id,
+        client=row.client,
+        from_log=True,
+    )
+
+
 def _side(name: str, beside: str | None, why: str) -> Placement:
     return Placement("side", reason=f"{name}: {why}", side=name, beside=beside)
 
@@ -107,7 +125,9 @@ def _named(store: Store, inquiry: Inquiry) -> Placement:
     candidates = [one for one in Candidates(store, inquiry).within(conversation) if one.alignment.pairs]
     if candidates:
         return _into(max(candidates, key=lambda one: one.worth), inquiry, reason)
-    return _behind(inquiry, conversation, conversation.head, _kept(inquiry.messages), reason)
+    placement = _behind(inquiry, conversation, conversation.head, _kept(inquiry.messages), reason)
+    # Nothing of it was resent: the client counts on us for what was said before.
+    return replace(placement, from_log=True)
 
 
 def _by_name(store: Store, scope: Scope, name: str) -> Conversation | None:
@@ -130,7 +150,7 @@ def _continued(store: Store, inquiry: Inquiry) -> Placement | None:
     answer = next((stored.id for stored in reversed(path) if stored.job == job), conversation.head)
     reason = "the client named the answer that it continues"
     placement = _behind(inquiry, conversation, answer, _kept(inquiry.messages), reason)
-    return replace(placement, forks=answer != conversation.head)
+    return replace(placement, forks=answer != conversation.head, from_log=True)
 
 
 def _handed_on(store: Store, inquiry: Inquiry) -> Conversation | None:

@@ -37,6 +37,8 @@ class Placement:
     forks: bool = False
     external_id: str = ""
     client: str = ""
+    # The client leaves the history to us: the request holds only what is new.
+    from_log: bool = False
 
     @property
     def messages(self) -> tuple[Message, ...]:

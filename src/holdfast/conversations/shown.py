@@ -1,12 +1,14 @@
-"""Conversations and messages as people and programs see them: plain values for REST and the command line.
+"""Conversations, messages and what was done to them, as plain values for REST and the command line.
 
 Knows no wire format of any protocol; those are in `dialects`.
 """
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from holdfast.conversations.search import Results
 from holdfast.messages import Message
-from holdfast.store import Conversation, Draft, Stored
+from holdfast.store import Compaction, Conversation, Decision, Draft, Stored
 
 
 def conversation_out(row: Conversation) -> dict[str, Any]:
@@ -20,23 +22,76 @@ def conversation_out(row: Conversation) -> dict[str, Any]:
     }
 
 
-def message_out(stored: Stored) -> dict[str, Any]:
+def message_out(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
     return {
         "id": stored.id,
         "parent": stored.parent,
-        **_said(stored.message),
+        **said_in(stored.message),
         "model": stored.model or None,
         "finish": stored.finish or None,
         "created_at": stored.created_at,
+        **({"pinned": True} if stored.id in pins else {}),
     }
 
 
 def draft_out(draft: Draft) -> dict[str, Any]:
-    said = _said(draft.message)
+    said = said_in(draft.message)
     return {"id": None, "parent": draft.parent, **said, "model": draft.model or None, "finish": "writing"}
 
 
-def _said(message: Message) -> dict[str, Any]:
+def decision_out(made: Decision) -> dict[str, Any]:
+    return {
+        "id": made.id,
+        "lane": made.lane,
+        "kind": made.kind,
+        "rule": made.rule,
+        "messages": list(made.messages),
+        "tokens_before": made.tokens_before,
+        "tokens_after": made.tokens_after,
+        "reason": made.reason or None,
+        "batch": made.batch or None,
+        "created_at": made.created_at,
+        **({"undone_at": made.vetoed_at} if made.vetoed_at is not None else {}),
+    }
+
+
+def compaction_out(row: Compaction, decisions: Sequence[Decision]) -> dict[str, Any]:
+    """A batch with its decisions, the ones that were undone since included."""
+    return {
+        "id": row.id,
+        "lane": row.lane,
+        "level": row.level,
+        "strategy": row.strategy,
+        "messages": row.messages,
+        "tokens_before": row.tokens_before,
+        "tokens_after": row.tokens_after,
+        "tokens_freed": row.tokens_freed,
+        "duration_ms": row.duration_ms,
+        "created_at": row.created_at,
+        "decisions": [decision_out(made) for made in decisions if made.batch == row.id],
+    }
+
+
+def results_out(found: Results) -> dict[str, Any]:
+    """What a search found, and with what; where that is nothing, why."""
+    hits = [
+        {
+            "conversation": hit.conversation,
+            "title": hit.title,
+            "message": hit.message,
+            "role": hit.role,
+            "created_at": hit.at,
+            "snippet": hit.snippet,
+            "score": hit.score,
+            "matched": list(hit.matched),
+            "current": hit.current,
+        }
+        for hit in found.hits
+    ]
+    return {"hits": hits, "engine": found.engine, "empty": found.empty or None}
+
+
+def said_in(message: Message) -> dict[str, Any]:
     value: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.thinking:
         value["thinking"] = message.thinking

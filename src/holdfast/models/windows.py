@@ -55,6 +55,8 @@ class Windows:
     trained: Figure | None = None
     running: Figure | None = None
     warnings: tuple[str, ...] = field(default=())
+    # Whether the model thinks before it answers, as far as its server says.
+    thinks: bool = False
 
 
 def windows_of(
@@ -84,7 +86,8 @@ def windows_of(
         used = used if used.source == _SET and used.tokens < running.tokens else running
     elif trained and used.tokens > trained.tokens:
         used = Figure(trained.tokens, f"{used.source}, but trained for no more")
-    return Windows(used, recommended, trained, running, tuple(warnings))
+    thinks = "thinking" in model.capabilities
+    return Windows(used, recommended, trained, running, tuple(warnings), thinks)
 
 
 def _trained(model: ModelInfo, warnings: list[str]) -> Figure | None:

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import __version__
 from holdfast.config import Settings
@@ -47,8 +47,7 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.state.engine = engine
-    app.state.guard = Guard(settings)
-    app.add_middleware(Guarded, guard=app.state.guard)
+    app.add_middleware(Guarded, guard=Guard(settings))
     app.add_exception_handler(HoldfastError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
@@ -82,7 +81,21 @@ class Guarded:
             except HoldfastError as error:
                 await _shaped(scope["path"], error)(scope, receive, send)
                 return
+            receive = self._counted(receive)
         await self._app(scope, receive, send)
+
+    def _counted(self, receive: Receive) -> Receive:
+        """A body is as large as it turns out to be, whatever its head claimed."""
+        size = 0
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            self._guard.check_size(size)
+            return message
+
+        return counted
 
 
 def _shaped(path: str, error: HoldfastError) -> JSONResponse:

@@ -1,18 +1,44 @@
-"""The conversations that were kept, over REST.
+"""The conversations that were kept, over REST: finding, reading, renaming, forking and deleting them.
 
-Knows the store's log; what a model was sent is the business of the chat doors.
+Knows the log; what of a conversation a model is shown is in `chat_windows`.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, StringConstraints
 from starlette.requests import Request
 
-from holdfast.conversations.shown import conversation_out, draft_out, message_out
+from holdfast.conversations import forks
+from holdfast.conversations.named import message_named
+from holdfast.conversations.search import search
+from holdfast.conversations.shown import conversation_out, draft_out, message_out, results_out
 from holdfast.errors import BadRequest
+from holdfast.fitting.account import message_account, pins_of
+from holdfast.server import chat_windows
 from holdfast.server.door import engine_of, scope_of
+from holdfast.store import Conversation
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
+
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+
+
+class Changes(BaseModel):
+    """What can be changed about a conversation."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: Title
+
+
+class ForkFrom(BaseModel):
+    """Where a fork goes on from, by default the last message, and what it is called."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    message: str | None = None
+    title: Title | None = None
 
 
 @router.get("")
@@ -27,6 +53,48 @@ async def chats(
     return {"chats": [conversation_out(row) for row in page], "next": more}
 
 
+@router.get("/search")
+async def find(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
+    """Messages of all conversations that have the words of `q`, best first."""
+    store = engine_of(request).store
+    return results_out(await store.run(search, store, scope_of(request), q, limit=limit))
+
+
+@router.patch("/{conversation}")
+async def change(request: Request, conversation: str, changes: Changes) -> dict[str, Any]:
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> Conversation:
+        return store.log.rename(store.log.get(conversation, scope).id, changes.title)
+
+    return conversation_out(await store.run(store.atomically, work))
+
+
+@router.delete("/{conversation}", status_code=204)
+async def delete(request: Request, conversation: str) -> None:
+    """Remove a conversation and its words, except those that a fork shares."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> None:
+        store.log.delete(store.log.get(conversation, scope).id)
+
+    await store.run(store.atomically, work)
+
+
+@router.post("/{conversation}/fork", status_code=201)
+async def fork(request: Request, conversation: str, start: ForkFrom | None = None) -> dict[str, Any]:
+    """A second conversation that shares this one's messages up to one of them."""
+    store, scope = engine_of(request).store, scope_of(request)
+    start = start or ForkFrom()
+
+    def work() -> Conversation:
+        row = store.log.get(conversation, scope)
+        message = message_named(store, row, start.message).id if start.message is not None else None
+        return forks.fork(store, row, message, start.title or "")
+
+    return conversation_out(await store.run(store.atomically, work))
+
+
 @router.get("/{conversation}/messages")
 async def messages(request: Request, conversation: str) -> dict[str, Any]:
     """The conversation as it stands, an answer that is being written included."""
@@ -34,8 +102,24 @@ async def messages(request: Request, conversation: str) -> dict[str, Any]:
     row = await store.run(store.log.get, conversation, scope_of(request))
     path = await store.run(store.log.path, row.head) if row.head else []
     drafts = await store.run(store.drafts.of, row.id)
-    written = [message_out(stored) for stored in path] + [draft_out(draft) for draft in drafts]
+    pins = await store.run(pins_of, store, row)
+    written = [message_out(stored, pins) for stored in path] + [draft_out(draft) for draft in drafts]
     return {"chat": conversation_out(row), "messages": written, "compaction_summary": None}
+
+
+@router.get("/{conversation}/messages/{message}")
+async def message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """One message in full, and how it stands in each window: there, shortened or left out, and why."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        return message_account(store, row, message_named(store, row, message))
+
+    return await store.run(work)
+
+
+router.include_router(chat_windows.router)
 
 
 def _position(before: str | None) -> tuple[float, str] | None:

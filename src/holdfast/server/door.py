@@ -19,7 +19,6 @@ from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.providers.base import Forwarded, understands
-from holdfast.server.guard import Guard
 
 T = TypeVar("T")
 
@@ -56,17 +55,10 @@ def engine_of(request: Request) -> Engine:
 
 
 async def body_of(request: Request) -> bytes:
-    """The whole body, as long as it is no larger than the guard allows, whatever its head claimed."""
-    guard: Guard = request.app.state.guard
-    pieces, size = [], 0
     try:
-        async for piece in request.stream():
-            size += len(piece)
-            guard.check_size(size)
-            pieces.append(piece)
+        return await request.body()
     except ClientDisconnect:
         raise BadRequest("the client went away before its request was complete") from None
-    return b"".join(pieces)
 
 
 def scope_of(request: Request) -> Scope:
@@ -98,11 +90,8 @@ async def converse(
     request: Request, shape: Shape, chat: ChatRequest, *, goes_on: str | None = None
 ) -> Response:
     """A turn of a conversation; `goes_on` names the one whose history the client leaves to us."""
-    engine, scope, headers = engine_of(request), scope_of(request), dict(request.headers)
-    if goes_on is not None:
-        chat = await engine.going_on(chat, scope, goes_on)
-        headers["x-holdfast-conversation"] = goes_on
-    turn = await engine.turn(Ask(chat, scope, headers))
+    ask = Ask(chat, scope_of(request), dict(request.headers), continues=goes_on)
+    turn = await engine_of(request).turn(ask)
     return await respond(request, shape, chat, turn)
 
 
@@ -121,17 +110,31 @@ async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict
 async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn) -> Response:
     """Waits for the first piece of the answer, so that an error still has a status of its own."""
     writer = shape.writer(chat, turn)
-    told = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
     chunks = turn.chunks
     try:
         first = await _unless_gone(request, anext(chunks, None))
         if chat.stream:
             stream = _streamed(first, chunks, writer, shape)
-            return StreamingResponse(stream, media_type=shape.media_type, headers=told)
-        return JSONResponse(await _unless_gone(request, _whole(first, chunks, writer)), headers=told)
+            return StreamingResponse(stream, media_type=shape.media_type, headers=_told(turn))
+        whole = await _unless_gone(request, _whole(first, chunks, writer))
+        return JSONResponse(whole, headers=_told(turn))
     except BaseException:
         await chunks.aclose()
         raise
+
+
+def _told(turn: Turn) -> dict[str, str]:
+    """What every answer says about the window it was made from."""
+    report = turn.facts.report
+    told = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
+    if report:
+        told |= {
+            "X-Holdfast-Tokens": str(report["tokens"]),
+            "X-Holdfast-Window": str(report["window"]),
+            "X-Holdfast-Level": str(report["level"]),
+            "X-Holdfast-Prefix": "kept" if report["prefix"]["kept"] else report["prefix"]["cause"],
+        }
+    return told
 
 
 async def _whole(first: Chunk | None, chunks: AsyncGenerator[Chunk, None], writer: Writer) -> dict[str, Any]:

@@ -4,7 +4,9 @@
 """
 
 from holdfast.store.ids import new_id
+from holdfast.store.ranking import Found, TextHit
 from holdfast.store.store import Store, open_store
+from holdfast.store.texts import searchable
 from holdfast.store.values import (
     AnchorHit,
     Compaction,
@@ -15,6 +17,8 @@ from holdfast.store.values import (
     JobKind,
     JobStatus,
     KnownModel,
+    Lane,
+    Mark,
     ModelChanges,
     NewMessage,
     OutboxItem,
@@ -28,16 +32,21 @@ __all__ = [
     "Conversation",
     "Decision",
     "Draft",
+    "Found",
     "Job",
     "JobKind",
     "JobStatus",
     "KnownModel",
+    "Lane",
+    "Mark",
     "ModelChanges",
     "NewMessage",
     "OutboxItem",
     "Prompt",
     "Store",
     "Stored",
+    "TextHit",
     "new_id",
     "open_store",
+    "searchable",
 ]

@@ -34,9 +34,12 @@ class Decisions(Topic):
         tokens_after: int,
         reason: str = "",
         data: JsonObject | None = None,
+        batch: str = "",
+        name: str = "",
         now: float | None = None,
     ) -> Decision:
-        decision = new_id("d")
+        """Keep a decision; `name` is the id it has where others already speak of it."""
+        decision = name or new_id("d")
         row = {
             "id": decision,
             "lane": lane,
@@ -48,6 +51,7 @@ class Decisions(Topic):
             "tokens_after": tokens_after,
             "reason": reason,
             "data": data or {},
+            "batch": batch,
             "created_at": time.time() if now is None else now,
         }
         connection.execute(insert(decisions), row)
@@ -57,6 +61,15 @@ class Decisions(Topic):
     def of(self, connection: Connection, lane: str) -> list[Decision]:
         """The decisions in force in a lane, in the order they were made."""
         return _in_lane(connection, lane, vetoed=False)
+
+    @reads
+    def named(self, connection: Connection, names: Sequence[str]) -> list[Decision]:
+        """Some decisions by their ids, in the order they were made; those undone meanwhile are left out."""
+        if not names:
+            return []
+        query = select(decisions).where(decisions.c.id.in_(names), decisions.c.vetoed_at.is_(None))
+        rows = connection.execute(query.order_by(decisions.c.created_at, decisions.c.id))
+        return [_decision(row) for row in rows]
 
     @reads
     def vetoes(self, connection: Connection, lane: str) -> list[Decision]:

@@ -208,6 +208,23 @@ class Log(Topic):
         return tree.path(connection, message_id, limit=limit)
 
     @reads
+    def part(
+        self, connection: Connection, message_id: str, *, below: int, keep: Sequence[str] = ()
+    ) -> list[Stored]:
+        """Of the path: what is deeper than `below`, and those named in `keep`; in order."""
+        return tree.part(connection, message_id, below=below, keep=keep)
+
+    @reads
+    def sizes(self, connection: Connection, message_id: str, limit: int) -> list[tuple[str, int, int]]:
+        """The last `limit` messages of the path, newest first, as (id, depth, length): nothing is decoded."""
+        return tree.sizes(connection, message_id, limit=limit)
+
+    @reads
+    def path_ids(self, connection: Connection, message_id: str) -> list[str]:
+        """The names of the messages on the path, in order: the index is their depth."""
+        return tree.path_ids(connection, message_id)
+
+    @reads
     def children(self, connection: Connection, message_id: str) -> list[Stored]:
         """What follows a message: more than one where an answer was repeated or a question edited."""
         return tree.children(connection, message_id)

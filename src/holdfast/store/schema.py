@@ -106,6 +106,18 @@ message_tokens = Table(
     Column("tokens", BigInteger, nullable=False),
 )
 
+# What is special about a message: pinned by somebody, or holding a rule or a decision, which `text` quotes.
+marks = Table(
+    "marks",
+    metadata,
+    Column("message", Words, ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("tree", Words, nullable=False),
+    Column("text", Words, nullable=False),
+    Index("marks_tree", "tree"),
+)
+
 conversations = Table(
     "conversations",
     metadata,
@@ -178,6 +190,20 @@ jobs = Table(
     Index("jobs_prompt", "prompt"),
 )
 
+# What a conversation looks like in windows of one size: `state` can be worked out anew from the decisions.
+lanes = Table(
+    "lanes",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("conversation", Words, ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
+    Column("window", BigInteger, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("state", Json, nullable=False),
+    Column("report", Json, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("lanes_conversation", "conversation", "updated_at"),
+)
+
 decisions = Table(
     "decisions",
     metadata,
@@ -193,6 +219,7 @@ decisions = Table(
     Column("data", Json, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("vetoed_at", Double),
+    Column("batch", Words, nullable=False, server_default=text("''")),
     Index("decisions_lane", "lane", "created_at"),
     Index("decisions_conversation", "conversation"),
 )

@@ -20,13 +20,16 @@ from holdfast.store.database import Database, on_writer_thread
 from holdfast.store.decisions import Compactions, Decisions
 from holdfast.store.drafts import Drafts
 from holdfast.store.jobs import Jobs
+from holdfast.store.lanes import Lanes
 from holdfast.store.leases import Leases
 from holdfast.store.log import Log
+from holdfast.store.marks import Marks
 from holdfast.store.migrate import SHIPPED, Scripts, upgrade
 from holdfast.store.models import Models
 from holdfast.store.outbox import Outbox
 from holdfast.store.prompts import Prompts
 from holdfast.store.settings import Settings
+from holdfast.store.texts import Texts
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -51,11 +54,14 @@ class Store:
         self.drafts = Drafts(database)
         self.jobs = Jobs(database)
         self.prompts = Prompts(database)
+        self.marks = Marks(database)
+        self.lanes = Lanes(database)
         self.decisions = Decisions(database)
         self.compactions = Compactions(database)
         self.outbox = Outbox(database)
         self.models = Models(database)
         self.settings = Settings(database)
+        self.texts = Texts(database)
         self.leases = Leases(database)
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -71,6 +71,9 @@ _AT = select(messages.c.id).where(
 )
 _PATH = _path_query(*_COLUMNS)
 _PATH_IDS = _path_query(messages.c.id, messages.c.depth)
+_PATH_SIZES = _path_query(messages.c.id, messages.c.depth, func.length(messages.c.body).label("size"))
+_SOME_IDS = _PATH_IDS.where(messages.c.id.in_(bindparam("names", expanding=True)))
+_PATH_SOME = _PATH.where(messages.c.id.in_(bindparam("names", expanding=True)))
 
 
 def stored(row: Sequence[Any]) -> Stored:
@@ -92,6 +95,35 @@ def path(connection: Connection, message_id: str, *, limit: int | None = None) -
     low = 0 if limit is None else max(0, end.depth - limit + 1)
     rows = connection.execute(_PATH, {"branch": end.branch, "depth": end.depth, "low": low})
     return sorted(map(stored, rows), key=lambda message: message.depth)
+
+
+def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[str]) -> list[Stored]:
+    """Of the way to the message: all that is deeper than `below`, and what is named in `keep`."""
+    end = get(connection, message_id)
+    place = {"branch": end.branch, "depth": end.depth}
+    found = [stored(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
+    for names in portions(keep):
+        rows = connection.execute(_PATH_SOME, {**place, "low": 0, "names": names})
+        found += [message for message in map(stored, rows) if message.depth <= below]
+    return sorted(found, key=lambda message: message.depth)
+
+
+def depths(connection: Connection, end: Stored, names: Sequence[str]) -> dict[str, int]:
+    """Those of the messages that are on the way to `end`, each with its depth."""
+    place = {"branch": end.branch, "depth": end.depth, "low": 0}
+    return {
+        row.id: row.depth
+        for portion in portions(names)
+        for row in connection.execute(_SOME_IDS, {**place, "names": portion})
+    }
+
+
+def sizes(connection: Connection, message_id: str, *, limit: int) -> list[tuple[str, int, int]]:
+    """Name, depth and length of the last messages of the way, the newest first."""
+    end = get(connection, message_id)
+    low = max(0, end.depth - limit + 1)
+    rows = connection.execute(_PATH_SIZES, {"branch": end.branch, "depth": end.depth, "low": low})
+    return sorted(((row.id, row.depth, row.size) for row in rows), key=lambda row: row[1], reverse=True)
 
 
 def path_ids(connection: Connection, message_id: str) -> list[str]:

@@ -112,7 +112,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was done to named messages in a lane's window, and why. `vetoed_at` is set once it was undone."""
+    """What was done to named messages in a lane's window, and why. `vetoed_at` is set once it was undone.
+
+    Those of one `batch` were made together, and the compaction of that name says what they came to.
+    """
 
     id: str
     lane: str
@@ -126,6 +129,33 @@ class Decision:
     data: JsonObject
     created_at: float
     vetoed_at: float | None = None
+    batch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is special about a message: somebody pinned it, or `text` in it is a rule or a decision."""
+
+    message: str
+    kind: str
+    text: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """How one conversation stands in windows of one size: what was last sent there, and its report.
+
+    `state` belongs to whoever wrote it; `version` rises with every change.
+    """
+
+    id: str
+    conversation: str
+    window: int
+    version: int
+    state: JsonObject
+    report: JsonObject
+    updated_at: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,34 @@
 Numbers in, numbers out. It knows no messages and does not decide what leaves: it says how much room there is.
 """
 
+import sys
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log2
+from typing import Literal
 
 from holdfast.errors import BadRequest
+
+# What a level's share is a share of: what history can have, the window without the reserve, or all of it.
+SharesOf = Literal["history", "room", "window"]
+
+# The threshold of a level that is not there: no history is ever that long.
+NEVER = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """From which share of history's room on something is done about it. `ahead` is level 3 while idle."""
+    """From which share on something is done about history. `ahead` is level 3 while idle; None is never."""
 
-    prune: float = 0.50
-    leave_out: float = 0.65
-    ahead: float = 0.70
-    summarise: float = 0.80
+    prune: float | None = 0.50
+    leave_out: float | None = 0.65
+    ahead: float | None = 0.70
+    summarise: float | None = 0.80
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The same in tokens, for one request."""
+    """The same in tokens of history, for one request, whatever the shares are of."""
 
     prune: int
     leave_out: int
@@ -42,6 +50,9 @@ class Budget:
     summary: int
     research: int
     levels: Levels = field(default_factory=Levels)
+    shares_of: SharesOf = "history"
+    # What a request must have in all before it is summarised, ahead or in line.
+    floor: int = 0
 
     @property
     def memory(self) -> int:
@@ -63,12 +74,25 @@ class Budget:
         return max(0, self.room - fixed)
 
     def thresholds(self, fixed: int) -> Thresholds:
+        """At the latest, a level that is there comes when history is full."""
         full = self.for_history(fixed)
+
+        def tokens(share: float | None, floor: int = 0) -> int:
+            if share is None:
+                return NEVER
+            if self.shares_of == "history":
+                asked = int(full * share)
+            else:
+                # These shares are of a whole request, fixed cost included.
+                whole = self.room if self.shares_of == "room" else self.window
+                asked = int(whole * share) - fixed
+            return min(full, max(0, asked, floor - fixed))
+
         return Thresholds(
-            prune=int(full * self.levels.prune),
-            leave_out=int(full * self.levels.leave_out),
-            ahead=int(full * self.levels.ahead),
-            summarise=int(full * self.levels.summarise),
+            prune=tokens(self.levels.prune),
+            leave_out=tokens(self.levels.leave_out),
+            ahead=tokens(self.levels.ahead, self.floor),
+            summarise=tokens(self.levels.summarise, self.floor),
             full=full,
         )
 

@@ -34,6 +34,18 @@ class Parts:
     images: int = 0
     doubt: float = 0.0
 
+    def __add__(self, other: "Parts") -> "Parts":
+        return Parts(
+            self.text + other.text,
+            self.messages + other.messages,
+            self.tool_text + other.tool_text,
+            self.calls + other.calls,
+            self.tools + other.tools,
+            self.unprompted or other.unprompted,
+            self.images + other.images,
+            self.doubt + other.doubt,
+        )
+
     @property
     def row(self) -> tuple[float, ...]:
         return (
@@ -123,10 +135,14 @@ class Calibration:
     def per_call(self) -> float:
         return max(0.0, self.costs[3])
 
+    def likely(self, parts: Parts) -> float:
+        """The tokens of a whole request, without a word on how sure that is."""
+        return max(product(self.costs, parts.row) + parts.images, 1.0)
+
     def expected(self, parts: Parts) -> Estimate:
         """The tokens of a whole request, with the least and the most it may be."""
         row = parts.row
-        tokens = max(product(self.costs, row) + parts.images, 1.0)
+        tokens = self.likely(parts)
         doubt, seen = parts.doubt / _WIDTH, self.spread * tokens
         if self.method == "exact":
             doubt = seen

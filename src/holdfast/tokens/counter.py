@@ -7,8 +7,8 @@ adds and what a server reports are known elsewhere.
 import base64
 import binascii
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from holdfast.messages import (
@@ -27,7 +27,7 @@ from holdfast.messages import (
 )
 from holdfast.tokens.calibration import Calibration, Parts
 from holdfast.tokens.estimate import Estimate, estimate
-from holdfast.tokens.families import Family, family_of
+from holdfast.tokens.families import UNKNOWN, Family, family_of
 
 # What Ollama takes an image for, and close to what most local vision models use: never the size of its data.
 IMAGE_TOKENS = 768
@@ -86,6 +86,10 @@ class _Counted:
     calls: int = 0
     called: int = 0
 
+    @property
+    def doubt(self) -> int:
+        return max(self.high - self.tokens, self.tokens - self.low)
+
 
 class _PartsCounter:
     """Takes requests apart and adds up; the two kinds of counter differ in how a text is measured.
@@ -121,19 +125,40 @@ class _PartsCounter:
     def parts(self, request: ChatRequest) -> Parts:
         """The request as numbers: what `Calibration.learn` wants beside the server's count."""
         sent = _thinking_sent(request.messages)
-        counted = [self._counted(message, at >= sent) for at, message in enumerate(request.messages)]
-        tools = [self._tool(tool) for tool in request.tools]
-        texts = [*counted, *tools]
+        total = self.tool_parts(request.tools)
+        for at, message in enumerate(request.messages):
+            total += self.message_parts(message, thinking=at >= sent)
+        return replace(total, unprompted=all(message.role != "system" for message in request.messages))
+
+    def message_parts(self, message: Message, *, thinking: bool = True) -> Parts:
+        """One message as numbers; those of a request are the sum of its messages' and its tools'."""
+        counted = self._counted(message, thinking)
         return Parts(
-            text=sum(item.tokens - item.called for item in counted),
-            messages=len(counted),
-            tool_text=sum(item.called for item in counted) + sum(item.tokens for item in tools),
-            calls=sum(item.calls for item in counted),
-            tools=len(tools),
-            unprompted=all(message.role != "system" for message in request.messages),
-            images=sum(item.images for item in counted),
-            doubt=sum(max(item.high - item.tokens, item.tokens - item.low) for item in texts),
+            text=counted.tokens - counted.called,
+            messages=1,
+            tool_text=counted.called,
+            calls=counted.calls,
+            images=counted.images,
+            doubt=counted.doubt,
         )
+
+    def tool_parts(self, tools: Sequence[JsonObject]) -> Parts:
+        counted = [self._tool(tool) for tool in tools]
+        return Parts(
+            text=0,
+            messages=0,
+            tool_text=sum(item.tokens for item in counted),
+            tools=len(counted),
+            doubt=sum(item.doubt for item in counted),
+        )
+
+    def expected(self, parts: Parts) -> Estimate:
+        """What these parts cost with all that was learned so far."""
+        return self.calibration.expected(parts)
+
+    def likely(self, parts: Parts) -> float:
+        """The same without its bounds, for where many small numbers are added up."""
+        return self.calibration.likely(parts)
 
     def _counted(self, message: Message, thinking: bool) -> _Counted:
         try:
@@ -209,7 +234,8 @@ class EstimatingCounter(_PartsCounter):
             return estimate(text, family)
 
         learned = calibration or Calibration.fresh("estimate", family.name)
-        super().__init__(measure, learned, f"the prices of {family.name}", image_tokens)
+        by = "the usual prices of text" if family is UNKNOWN else f"the prices of {family.name}"
+        super().__init__(measure, learned, by, image_tokens)
 
 
 def _thinking_sent(messages: tuple[Message, ...]) -> int:

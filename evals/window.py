@@ -1,0 +1,59 @@
+"""`python -m evals.window`: does every request fit, keep its prefix, and lose nothing? See results/window.md.
+
+Four parts, each runnable alone. `cache` and `clients` start `holdfast serve` and a real llama.cpp with
+SmolLM2 and look from outside; `speed` and `agents` use the library, without a model.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from evals import window_agents, window_cache, window_clients, window_speed
+from evals.window_rows import Row, progress, table
+from evals.window_serving import weights
+
+PARTS = ("speed", "cache", "clients", "agents")
+# Turns of a part, and of the comparisons beside it, when nothing else is said; and when it shall be quick.
+_TURNS = {"cache": 100, "clients": 300}
+_QUICK_TURNS = {"cache": 12, "clients": 30}
+_COMPARED, _QUICK_COMPARED = 9, 3
+
+
+def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
+    turns = _QUICK_TURNS if chosen.quick else _TURNS
+    compared = _QUICK_COMPARED if chosen.quick else _COMPARED
+    parts: dict[str, Callable[[], Iterator[Row]]] = {
+        "speed": lambda: window_speed.rows(model, quick=chosen.quick),
+        "cache": lambda: window_cache.rows(chosen.turns or turns["cache"], compared, model),
+        "clients": lambda: window_clients.rows(chosen.turns or turns["clients"], model),
+        "agents": lambda: window_agents.rows(model, quick=chosen.quick),
+    }
+    for part in chosen.part or PARTS:
+        yield from parts[part]()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m evals.window", description=__doc__.partition("\n")[0])
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
+    parser.add_argument("--turns", type=int, help="turns of the chats in `cache` and `clients`")
+    parser.add_argument("--quick", action="store_true", help="a small part of everything")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    chosen = parser.parse_args(arguments)
+    model = weights()
+    if model is None:
+        progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")
+        return 1
+    rows = list(measure(chosen, model))
+    print(
+        json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
+        if chosen.json
+        else table(rows)
+    )
+    return int(any(row.met is False for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""One measured number beside what was promised, and the table of them.
+
+Knows nothing of how anything is measured.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_HEAD = "| part | what | case | reached | target | met |\n|---|---|---|---|---|---|"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`met` is None where nothing was promised: a number for comparison."""
+
+    part: str
+    what: str
+    case: str
+    value: float
+    unit: str = ""
+    target: str = ""
+    met: bool | None = None
+
+    @property
+    def reached(self) -> str:
+        number = f"{self.value:,.0f}" if self.value == int(self.value) else f"{self.value:,.2f}"
+        return f"{number} {self.unit}".rstrip()
+
+
+def none_of(part: str, what: str, case: str, found: int, of: str = "") -> Row:
+    """Something that must not happen at all."""
+    return Row(part, what, case, found, of, "0", found == 0)
+
+
+def table(rows: Sequence[Row]) -> str:
+    words = {True: "yes", False: "**no**", None: "–"}
+    lines = [
+        f"| {row.part} | {row.what} | {row.case} | {row.reached} | {row.target or '–'} | {words[row.met]} |"
+        for row in rows
+    ]
+    return "\n".join([_HEAD, *lines])
+
+
+def progress(text: str) -> None:
+    """What is going on, for whoever waits: on stderr, so that the table stays clean."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()

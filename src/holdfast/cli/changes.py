@@ -1,0 +1,168 @@
+"""`holdfast conversations pin|unpin|undo|expand`: what a window does to messages, seen and taken back.
+
+Says it in words; what is done, and why, is known in `window`.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.kept import Id, Json, MessageId, kept
+from holdfast.cli.output import console, load, moment, print_json, write
+from holdfast.cli.project import Project
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.fitting.account import Standing
+    from holdfast.store import Conversation, Decision, Store
+
+
+def speaker(role: str) -> str:
+    names = {"user": say("You", "Sie"), "assistant": say("Model", "Modell"), "tool": say("Tool", "Werkzeug")}
+    return names.get(role, role)
+
+
+def pin(
+    context: typer.Context,
+    conversation: Id,
+    message: MessageId,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Keep a message in the window as it is, whatever has to give way."""
+    from holdfast.conversations.named import message_named
+    from holdfast.conversations.shown import message_out
+    from holdfast.fitting import pins
+    from holdfast.window.presets import preset_from
+
+    settings = load(context).settings
+    with kept(settings, conversation, project) as (store, row):
+        found = message_named(store, row, message)
+        store.atomically(pins.pin, store, preset_from(settings), row, found.id)
+        (standing,) = _standings(store, row, found.id)
+    if as_json:
+        print_json({**message_out(found), "pinned": True})
+        return
+    console.print(Text(say(f"Pinned: {found.id}", f"Angeheftet: {found.id}")))
+    # A pin protects from what comes; what was decided before holds until it is undone.
+    for made in standing.decisions:
+        if made.kind in ("shorten", "leave_out"):
+            told = say("Before that", "Vorher")
+            bring_back = say("To bring it back", "Zurückholen")
+            console.print(Text(f"{told}: {in_words(made)}"))
+            console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {made.id}"))
+
+
+def unpin(
+    context: typer.Context,
+    conversation: Id,
+    message: MessageId,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Let a message be shortened or left out again."""
+    from holdfast.conversations import lanes
+    from holdfast.conversations.named import message_named
+    from holdfast.conversations.shown import message_out
+
+    with kept(load(context).settings, conversation, project) as (store, row):
+        found = message_named(store, row, message)
+        lanes.unpin(store, row, found.id)
+    if as_json:
+        print_json({**message_out(found), "pinned": False})
+    else:
+        console.print(Text(say(f"No longer pinned: {found.id}", f"Nicht mehr angeheftet: {found.id}")))
+
+
+def undo(
+    context: typer.Context,
+    conversation: Id,
+    decision: Annotated[
+        str | None, typer.Argument(metavar="[DECISION]", help="A decision's id; else the last batch.")
+    ] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Take back what was shortened or left out; it is not done again before the last resort."""
+    from holdfast.conversations import lanes
+    from holdfast.conversations.named import decision_named
+    from holdfast.conversations.shown import decision_out
+
+    with kept(load(context).settings, conversation, project) as (store, row):
+        name = None if decision is None else decision_named(store, row, decision)
+        undone = store.atomically(lanes.undo, store, row, name)
+    if as_json:
+        print_json({"undone": [decision_out(made) for made in undone]})
+    for made in () if as_json else undone:
+        console.print(Text(f"{say('Undone', 'Rückgängig')}: {in_words(made)}"))
+
+
+def in_words(made: "Decision") -> str:
+    """A decision as a sentence: what, how many messages, and what that came to."""
+    from holdfast.window import sentences
+
+    number = len(made.messages)
+    messages = (
+        say("1 message", "1 Nachricht") if number == 1 else say(f"{number} messages", f"{number} Nachrichten")
+    )
+    tokens = say(
+        f"{made.tokens_before:,} to {made.tokens_after:,} tokens",
+        f"{made.tokens_before:,} auf {made.tokens_after:,} Token",
+    )
+    return f"{sentences.rule(made.rule)} ({messages}, {tokens}) · {made.id} · {moment(made.created_at)}"
+
+
+def expand(
+    context: typer.Context,
+    conversation: Id,
+    message: Annotated[
+        str | None, typer.Argument(metavar="[MESSAGE]", help="One message, by number or id; else all.")
+    ] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show the originals of what the window shortened or left out."""
+    from holdfast.conversations.shown import message_out
+
+    with kept(load(context).settings, conversation, project) as (store, row):
+        found = _standings(store, row, message)
+    if as_json:
+        print_json([{**message_out(one.stored), **one.to_json()} for one in found])
+        return
+    if not found:
+        console.print(
+            say("The window has everything, word for word.", "Das Fenster hat alles, Wort für Wort.")
+        )
+    for one in found:
+        _print_original(one)
+
+
+def _standings(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
+    from holdfast.conversations.named import message_named
+    from holdfast.fitting.account import Standing, changed, lane_of, standings
+
+    if message is None:
+        return changed(standings(store, row, lane_of(store, row)))
+    stored = message_named(store, row, message)
+    # Its words are there to be read, whether or not a model was ever shown them.
+    used = store.lanes.of(row.id)
+    here = [one for one in standings(store, row, used[0]) if one.stored.id == stored.id] if used else []
+    return here or [Standing(stored, "elsewhere" if used else "in")]
+
+
+def _print_original(one: "Standing") -> None:
+    from holdfast.window import sentences
+
+    why = ", ".join(map(sentences.rule, one.rules))
+    by = [f"{made.id}, {moment(made.created_at)}" for made in one.decisions]
+    place = " · ".join((str(one.stored.depth + 1), one.stored.id, moment(one.stored.created_at)))
+    console.print(Text(speaker(one.stored.message.role), style="bold"), Text(place, style="dim"))
+    console.print(Text(why or sentences.state(one.state), style="italic"))
+    for line in by:
+        console.print(Text(line, style="dim"))
+    write(f"{one.stored.message.text}\n")
+    for call in one.stored.message.tool_calls:
+        write(f"  → {call.name}({call.arguments})\n")
+    write("\n")

@@ -1,0 +1,40 @@
+"""What the commands about conversations share: the arguments they take, and the conversation they are about.
+
+Opens the store only; no model server is needed to look at what was kept.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.output import console, write
+from holdfast.cli.project import scope_here
+from holdfast.config import Settings
+
+if TYPE_CHECKING:
+    from holdfast.store import Conversation, Store
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
+MessageId = Annotated[
+    str, typer.Argument(metavar="MESSAGE", help="A message's number or id, as `show` has them.")
+]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+@contextmanager
+def kept(
+    settings: Settings, conversation: str, project: str | None
+) -> Iterator[tuple["Store", "Conversation"]]:
+    from holdfast.store import open_store
+
+    with open_store(settings.store) as store:
+        yield store, store.log.get(conversation, scope_here(project))
+
+
+def headline(title: str, more: str) -> None:
+    """A title, which anybody may have written, and what is known about it."""
+    write(f"{title} " if title else "")
+    console.print(Text(more, style="bold"))

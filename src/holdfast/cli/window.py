@@ -1,0 +1,206 @@
+"""`holdfast window`: what a model was last shown of a conversation, and why.
+
+Draws the report; what is in it is worked out in `window`.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.changes import in_words
+from holdfast.cli.kept import Id, Json, headline, kept
+from holdfast.cli.output import console, load, moment, print_json, print_table, write
+from holdfast.cli.project import Project
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.store import Compaction, Decision
+
+_WIDTH = 64
+# Each section has a fill of its own, so that the bar can be read without colours.
+_FILLS = {
+    "tools": ("▒", "magenta"),
+    "system": ("▓", "blue"),
+    "history": ("█", "green"),
+    "question": ("▚", "yellow"),
+    "recalled": ("▞", "cyan"),
+    "research": ("▤", "bright_cyan"),
+    "reserve": ("░", "bright_black"),
+    "free": ("·", "dim"),
+}
+# More than these is for programs to read.
+_NEWEST, _LAST_BATCHES = 20, 5
+
+Report = dict[str, Any]
+
+
+def window(
+    context: typer.Context,
+    conversation: Id,
+    size: Annotated[
+        int | None, typer.Option("--window", min=1, help="The window of this size, not the newest.")
+    ] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a model was last shown of a conversation: section by section, and what is out and why."""
+    from holdfast.fitting.account import lane_of, standings, window_account
+
+    with kept(load(context).settings, conversation, project) as (store, row):
+        report = window_account(store, row, size)
+        if as_json:
+            print_json(report)
+            return
+        lane = lane_of(store, row, report["window"])
+        found = standings(store, row, lane)
+        decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
+        batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
+    headline(row.title, row.id)
+    _print_sections(report)
+    _print_level(report)
+    _print_messages(report, left_out=sum(one.state == "out" for one in found))
+    _print_sentences(report)
+    _print_prefix(report["prefix"])
+    _print_decisions(say("In force", "In Kraft"), decisions)
+    _print_decisions(say("Undone, not to be done again", "Rückgängig, nicht wieder zu tun"), vetoes)
+    _print_batches(batches)
+
+
+def _print_sections(report: Report) -> None:
+    from holdfast.window import sentences
+
+    size = report["window"]
+    rows = [(section["name"], section["tokens"]) for section in report["sections"]]
+    free = size - sum(tokens for _, tokens in rows)
+    if free > 0:
+        rows.append(("free", free))
+    console.print(bar(rows, size))
+    names = {"free": say("free", "frei")}
+    print_table(
+        ("", say("section", "Abschnitt"), "Tokens", "%"),
+        [
+            (
+                _FILLS[name][0],
+                names.get(name) or sentences.section(name),
+                f"{tokens:,}",
+                f"{tokens / size:.1%}",
+            )
+            for name, tokens in rows
+            if tokens
+        ],
+    )
+
+
+def bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Text:
+    """One line in which every section has its share; what rounds to nothing is not seen."""
+    drawn, so_far = Text(), 0
+    for name, tokens in rows:
+        before, so_far = so_far, so_far + tokens
+        fill, style = _FILLS[name]
+        cells = round(min(so_far, whole) / whole * width) - round(min(before, whole) / whole * width)
+        drawn.append(fill * cells, style=style)
+    return drawn
+
+
+def _print_level(report: Report) -> None:
+    from holdfast.window import sentences
+
+    used, room = report["tokens"], report["room"]
+    how = f"{sentences.method(report['method'])}, {report['counted_by']}"
+    spread = f"{report['at_least']:,}–{report['at_most']:,}"
+    history, marks = report["history"], report["history"]["marks"]
+    lines = [
+        say(
+            f"{used:,} of {room:,} tokens used ({report['utilisation']:.0%}; {how}: {spread})",
+            f"{used:,} von {room:,} Token belegt ({report['utilisation']:.0%}; {how}: {spread})",
+        ),
+        sentences.level(report["level"]),
+        say(
+            f"history, counted high: {history['tokens']:,} of {history['full']:,} tokens",
+            f"Verlauf, hoch gezählt: {history['tokens']:,} von {history['full']:,} Token",
+        ),
+        *(f"  {tokens:>9,}  {sentences.mark(name)}" for name, tokens in marks.items()),
+    ]
+    if model := report.get("model"):
+        lines.insert(
+            0,
+            say(
+                f"window of {report['window']:,} tokens, {model}",
+                f"Fenster von {report['window']:,} Token, {model}",
+            ),
+        )
+    console.print(Text("\n".join(lines)))
+
+
+def _print_messages(report: Report, left_out: int) -> None:
+    states = [message["state"] for message in report["messages"]]
+    whole, short = states.count("in"), states.count("shortened")
+    console.print(
+        say(
+            f"messages: {whole} whole, {short} shortened, {left_out} left out",
+            f"Nachrichten: {whole} ganz, {short} gekürzt, {left_out} weggelassen",
+        )
+    )
+    if short or left_out:
+        told = say("the originals: ", "die Originale: ")
+        console.print(Text(f"  {told}holdfast conversations expand {report['conversation']}", style="dim"))
+
+
+def _print_sentences(report: Report) -> None:
+    headings = (
+        ("rules", say("Rules carried along", "Mitgeführte Regeln")),
+        ("agreed", say("Decisions carried along", "Mitgeführte Entscheidungen")),
+        ("pins", say("Pinned", "Angeheftet")),
+    )
+    for name, heading in headings:
+        if report[name]:
+            console.print(Text(f"{heading}:", style="bold"))
+            write("".join(f"  {sentence}\n" for sentence in report[name]))
+
+
+def _print_prefix(prefix: Report) -> None:
+    from holdfast.window import sentences
+
+    shared, before = prefix["shared_bytes"], prefix["previous_bytes"]
+    if prefix["kept"]:
+        told = say(
+            f"prefix kept: the request begins with all {before:,} bytes of the one before",
+            f"Präfix gehalten: die Anfrage beginnt mit allen {before:,} Bytes der vorigen",
+        )
+    elif before:
+        why = sentences.cause(prefix["cause"])
+        told = say(
+            f"prefix lost after {shared:,} of {before:,} bytes: {why}",
+            f"Präfix verloren nach {shared:,} von {before:,} Bytes: {why}",
+        )
+    else:
+        told = sentences.cause(prefix["cause"])
+    console.print(Text(told))
+
+
+def _print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
+    if not decisions:
+        return
+    console.print(Text(f"\n{heading}:", style="bold"))
+    if earlier := len(decisions[:-_NEWEST]):
+        told = say(f"… {earlier} earlier ones: --json", f"… {earlier} frühere: --json")
+        console.print(Text(f"  {told}", style="dim"))
+    for made in decisions[-_NEWEST:]:
+        console.print(Text(f"  {in_words(made)}"))
+
+
+def _print_batches(batches: Sequence["Compaction"]) -> None:
+    from holdfast.window import sentences
+
+    if not batches:
+        return
+    console.print(Text(f"\n{say('Last batches', 'Letzte Durchgänge')}:", style="bold"))
+    for batch in batches[-_LAST_BATCHES:]:
+        came_to = say(
+            f"{batch.messages} messages, {batch.tokens_before:,} to {batch.tokens_after:,} tokens",
+            f"{batch.messages} Nachrichten, {batch.tokens_before:,} auf {batch.tokens_after:,} Token",
+        )
+        level, when = sentences.level(batch.level), moment(batch.created_at)
+        console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms"))

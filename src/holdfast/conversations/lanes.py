@@ -1,0 +1,305 @@
+"""Lanes: a conversation in windows of one size, as the store has it.
+
+Loads no more of a conversation than its window can hold, however long it is, and keeps what was decided. What
+a window is made of, and why, is known in `window`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from holdfast.errors import BadRequest, NotFound
+from holdfast.messages import JsonObject
+from holdfast.store import Conversation, Decision, Mark, Store, Stored
+
+# Marks of a message.
+PIN, RULE, AGREED = "pin", "rule", "agreed"
+# A level that somebody undid comes again only after history has grown from what it then is.
+HELD = -1
+
+# So many messages are looked at first to see where a window's history could begin.
+_LOOKED_AT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Up to `through` only the messages in `keep` are in the window: nothing else of it need be read."""
+
+    through: str
+    depth: int
+    keep: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a lane was left. All but `sent`, `fired` and `slack` can be worked out from the decisions."""
+
+    base: Base | None = None
+    # The decisions that still show; None means all of them.
+    active: tuple[str, ...] | None = None
+    # The last request, piece by piece: name, fingerprint, size.
+    sent: tuple[tuple[str, str, int], ...] = ()
+    fired: Mapping[int, int] = field(default_factory=dict)
+    # The instructions as they were last sent, by the digest under which they are kept.
+    prompt: str = ""
+    # What a server's refusals have taught: how much of the room is really there.
+    slack: float = 1.0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "base": [self.base.through, self.base.depth, list(self.base.keep)] if self.base else None,
+            "active": None if self.active is None else list(self.active),
+            "sent": [list(link) for link in self.sent],
+            "fired": {str(level): tokens for level, tokens in self.fired.items()},
+            "prompt": self.prompt,
+            "slack": self.slack,
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> "State":
+        base, active = value.get("base"), value.get("active")
+        return cls(
+            base=Base(base[0], base[1], tuple(base[2])) if base else None,
+            active=None if active is None else tuple(active),
+            sent=tuple((name, digest, size) for name, digest, size in value.get("sent", ())),
+            fired={int(level): tokens for level, tokens in value.get("fired", {}).items()},
+            prompt=value.get("prompt", ""),
+            slack=value.get("slack", 1.0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A lane as it is loaded: its state, the decisions that show, those that were undone, and the marks."""
+
+    id: str
+    conversation: str
+    window: int
+    version: int
+    state: State
+    decisions: tuple[Decision, ...]
+    vetoes: tuple[Decision, ...]
+    marks: tuple[Mark, ...]
+
+    @property
+    def pins(self) -> frozenset[str]:
+        return frozenset(mark.message for mark in self.marks if mark.kind == PIN)
+
+    def sentences(self, kind: str, below: int | None = None) -> dict[str, list[str]]:
+        """The rules or decisions in messages, up to a depth where one is given."""
+        found: dict[str, list[str]] = {}
+        for mark in self.marks:
+            if mark.kind == kind and (below is None or mark.depth <= below):
+                found.setdefault(mark.message, []).append(mark.text)
+        return found
+
+
+class Proposed(Protocol):
+    """A decision that is to be kept."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def messages(self) -> Sequence[str]: ...
+    @property
+    def tokens_before(self) -> int: ...
+    @property
+    def tokens_after(self) -> int: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def data(self) -> JsonObject: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one level did in one go, to be kept as one row of the record and its decisions."""
+
+    level: int
+    strategy: str
+    decisions: Sequence[Proposed]
+    messages: int
+    tokens_before: int
+    tokens_after: int
+    duration_ms: int = 0
+
+
+def lane_id(conversation: str, window: int) -> str:
+    return f"{conversation}:{window}"
+
+
+def load(store: Store, conversation: str, window: int, head: str | None) -> Lane:
+    name = lane_id(conversation, window)
+    row = store.lanes.get(name)
+    state = State.from_json(row.state) if row else State()
+    if state.base is not None and state.active is not None:
+        decisions = store.decisions.named(state.active)
+    else:
+        decisions = store.decisions.of(name) if row else []
+    return Lane(
+        id=name,
+        conversation=conversation,
+        window=window,
+        version=row.version if row else 0,
+        state=state,
+        decisions=tuple(decisions),
+        vetoes=tuple(store.decisions.vetoes(name)) if row else (),
+        marks=tuple(store.marks.of(head)) if head else (),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What of a conversation can be in a window. `horizon` is set where older messages were not even read."""
+
+    lane: Lane
+    messages: tuple[Stored, ...]
+    horizon: Base | None = None
+
+
+def history(store: Store, lane: Lane, head: str, characters: int) -> History:
+    """The messages that the lane's window may have, read from the log; at most about so many characters."""
+    base = lane.state.base
+    if base is not None:
+        found = store.log.part(head, below=base.depth, keep=(*base.keep, base.through))
+        if any(stored.id == base.through for stored in found):
+            kept = [stored for stored in found if stored.id != base.through or stored.id in base.keep]
+            return History(lane, tuple(kept))
+        lane = without_base(store, lane)
+    edge = _edge(store, head, characters)
+    found = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
+    if edge is None:
+        return History(lane, tuple(found))
+    through, depth = edge
+    keep = tuple(stored.id for stored in found if stored.depth <= depth)
+    return History(lane, tuple(found), Base(through, depth, keep))
+
+
+def _edge(store: Store, head: str, characters: int) -> tuple[str, int] | None:
+    """The newest message, counted from the end, for which there is no room; None if there is for all."""
+    limit = _LOOKED_AT
+    while True:
+        sizes, left = store.log.sizes(head, limit), characters
+        for name, depth, size in sizes:
+            left -= size
+            if left < 0:
+                return name, depth
+        if len(sizes) < limit:
+            return None
+        limit *= 4
+
+
+def without_base(store: Store, lane: Lane) -> Lane:
+    """The lane with all its decisions: what was condensed does not hold on the way that is taken now."""
+    decisions = tuple(store.decisions.of(lane.id))
+    state = State(
+        sent=lane.state.sent, fired=lane.state.fired, prompt=lane.state.prompt, slack=lane.state.slack
+    )
+    return Lane(
+        lane.id, lane.conversation, lane.window, lane.version, state, decisions, lane.vetoes, lane.marks
+    )
+
+
+def keep(
+    store: Store,
+    lane: Lane,
+    work: Iterable[Work],
+    others: Iterable[Proposed],
+    state: State,
+    report: JsonObject,
+) -> None:
+    """One transaction: the record of what was done, the decisions, and how the lane stands now."""
+    for batch in work:
+        row = store.compactions.record(
+            lane.conversation,
+            lane=lane.id,
+            level=batch.level,
+            strategy=batch.strategy,
+            messages=batch.messages,
+            tokens_before=batch.tokens_before,
+            tokens_after=batch.tokens_after,
+            duration_ms=batch.duration_ms,
+        )
+        for proposed in batch.decisions:
+            _record(store, lane, proposed, row.id)
+    for proposed in others:
+        _record(store, lane, proposed, "")
+    store.lanes.put(
+        lane.id,
+        lane.conversation,
+        window=lane.window,
+        state=state.to_json(),
+        report=report,
+        expect=lane.version,
+    )
+
+
+def _record(store: Store, lane: Lane, proposed: Proposed, batch: str) -> None:
+    store.decisions.record(
+        lane.id,
+        lane.conversation,
+        kind=proposed.kind,
+        rule=proposed.rule,
+        messages=proposed.messages,
+        tokens_before=proposed.tokens_before,
+        tokens_after=proposed.tokens_after,
+        reason=proposed.reason,
+        data=proposed.data,
+        batch=batch,
+        name=proposed.id,
+    )
+
+
+def undo(store: Store, conversation: Conversation, decision: str | None = None) -> list[Decision]:
+    """Undo a decision, or all of the last batch. What they did is not done again before the last resort."""
+    lanes = store.lanes.of(conversation.id)
+    if decision is None:
+        undone = next((found for lane in lanes if (found := _last_batch(store, lane.id))), [])
+        if not undone:
+            raise NotFound(f"nothing was shortened or left out in {conversation.id}")
+    else:
+        of_all = (made for lane in lanes for made in store.decisions.of(lane.id))
+        undone = [made for made in of_all if made.id == decision]
+        if not undone:
+            raise NotFound(f"decision '{decision}' not found in {conversation.id}")
+    row = next(lane for lane in lanes if lane.id == undone[0].lane)
+    removed = [store.decisions.remove(made.id) for made in undone]
+    state = State.from_json(row.state)
+    # Until history has grown, nothing else is cut in the place of what came back.
+    held = State(sent=state.sent, fired=dict.fromkeys((1, 2), HELD), prompt=state.prompt, slack=state.slack)
+    store.lanes.put(
+        row.id,
+        row.conversation,
+        window=row.window,
+        state=held.to_json(),
+        report=row.report,
+        expect=row.version,
+    )
+    return removed
+
+
+def _last_batch(store: Store, lane: str) -> list[Decision]:
+    """The decisions that were made last to free room; what was brought in is not among them."""
+    made = [one for one in store.decisions.of(lane) if one.batch]
+    return [one for one in made if one.batch == made[-1].batch]
+
+
+def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
+    found = message_of(store, conversation, message)
+    if not store.marks.remove(found.id, PIN):
+        raise BadRequest(
+            f"message '{message}' is not pinned", hint="`holdfast window` shows the pinned ones."
+        )
+    return found
+
+
+def message_of(store: Store, conversation: Conversation, message: str) -> Stored:
+    """A message of the conversation's tree; one of another conversation is as good as missing."""
+    found = store.log.message(message)
+    if found.tree != conversation.tree:
+        raise NotFound(f"message '{message}' not found")
+    return found

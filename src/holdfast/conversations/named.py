@@ -1,0 +1,57 @@
+"""What a person points at in a conversation: a message or a decision, by its id or a clear beginning of it.
+
+Messages also go by their number, as they are counted when a conversation is shown. Whether the conversation
+may be seen at all is asked before.
+"""
+
+import re
+from collections.abc import Iterable
+
+from holdfast.conversations.lanes import message_of
+from holdfast.errors import BadRequest, NotFound
+from holdfast.store import Conversation, Store, Stored
+
+# Shorter beginnings mean many: an id begins with the time at which it was made.
+_BEGINNING = re.compile(r"[a-z]_[0-9a-z]{6,26}")
+
+
+def message_named(store: Store, conversation: Conversation, name: str) -> Stored:
+    """Any message of the tree by its whole id; by less of it, or by number, one that leads to the head."""
+    path = store.log.path_ids(conversation.head) if conversation.head else []
+    if name.isdecimal() and len(name) < 10:
+        if not 1 <= int(name) <= len(path):
+            raise NotFound(
+                f"{conversation.id} has no message number {name}.", hint=f"It has {len(path)} messages."
+            )
+        return store.log.message(path[int(name) - 1])
+    found = _beginning_with(name.lower(), path, "messages")
+    try:
+        return message_of(store, conversation, found or name)
+    except NotFound:
+        raise NotFound(
+            f"message '{name}' not found in {conversation.id}.",
+            hint=f"`holdfast conversations show {conversation.id}` has the ids, and so has"
+            f" /api/chats/{conversation.id}/messages; a message's number in it will do, too.",
+        ) from None
+
+
+def decision_named(store: Store, conversation: Conversation, name: str) -> str:
+    """The id of a decision that is in force in one of the conversation's windows."""
+    ids = [made.id for lane in store.lanes.of(conversation.id) for made in store.decisions.of(lane.id)]
+    found = name if name in ids else _beginning_with(name.lower(), ids, "decisions")
+    if found is None:
+        raise NotFound(
+            f"no decision '{name}' is in force in {conversation.id}.",
+            hint=f"`holdfast window {conversation.id}` has their ids, and so has"
+            f" /api/chats/{conversation.id}/window.",
+        )
+    return found
+
+
+def _beginning_with(beginning: str, ids: Iterable[str], what: str) -> str | None:
+    if not _BEGINNING.fullmatch(beginning):
+        return None
+    found = [name for name in ids if name.startswith(beginning)]
+    if len(found) > 1:
+        raise BadRequest(f"{len(found)} {what} begin with '{beginning}'.", hint="Give more of the id.")
+    return found[0] if found else None

@@ -1,0 +1,208 @@
+"""Bringing back what the window left out, when the newest message points at it.
+
+Found by words alone, so it works without any model. It only quotes: what is in the window, how much room
+there is and where the quotes go is decided by those who call it.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast import words
+from holdfast.conversations.passages import passage
+from holdfast.messages import Message, Role
+from holdfast.store import Found, Store, TextHit, searchable
+
+# Messages compared, and of these the ones that are read.
+_COMPARED = 40
+_READ = 8
+# A person's own words hold the facts more often than the answers to them.
+_BY_ROLE = {"user": 1.2, "assistant": 1.0, "tool": 1.0}
+# What a message gains from those right before and after it being about the same.
+_BESIDE = 0.1
+# A hit that is so much weaker than the best one is left where it is.
+_WEAKER = 0.5
+# A term points at something when it is at least so rare, as a share of the rarity of a word said once.
+_RARE = 0.25
+_RARE_ALONE = 0.6
+# So much of what is asked about must be in a message: less where several words of it come together there.
+_ALONE = 0.4
+_TOGETHER = 0.2
+# What a term that was never said takes from all others.
+_UNHEARD = 0.5
+# A message in the window that is this close to a left-out one makes quoting it needless.
+_AS_GOOD = 1.0
+
+# A single word points at something only in a message that asks, or that goes back to a subject.
+_ASKING = re.compile(
+    r"\?|\b(?:who|what|when|where|which|why|how|whose|wer|was|wann|wo|welche[rsmn]?|warum|wieso|wie|wem|wen"
+    r"|about|back to|remember|remind|earlier|regarding|previous(?:ly)?|über|wegen|zurück zu[rm]?|erinner\w*"
+    r"|vorhin|damals|bezüglich|früher)\b",
+    re.IGNORECASE,
+)
+# Words of agreement and thanks, and of asking for another answer: they point at nothing left out.
+_IDLE = frozenset(
+    words.terms(
+        """
+        thanks thank thx ok okay yes yeah yep no nope sure great good nice cool perfect awesome fine right
+        correct exactly hello hi hey bye cheers welcome sorry wow lol haha go continue proceed next again
+        more less better shorter longer try retry repeat stop wait done want need like make give get show
+        explain help write rewrite say said know think look see use work works thing things something
+        anything everything detail details example examples step steps way one two really maybe much many
+        lot still already yet well first last time question answer mean understand got agree love sounds
+        idea point part bit list danke dankeschön vielen super toll prima klasse gut genau richtig stimmt
+        ja nein alles klar passt hallo moin tschüss servus weiter weitermachen mach mache fortfahren
+        nochmal erneut versuch probier kürzer länger besser anders mehr weniger zeig zeige erkläre erklär
+        hilf schreib schreibe gib brauche möchte will weiß wissen denke meinst verstehe verstanden sache
+        sachen beispiel schritt frage antwort bisschen wirklich vielleicht eigentlich einfach mal eben
+        halt schon ganz erste letzte gerne gern fertig else today morning evening tomorrow ask asked left
+        wrong heute morgen abend falsch sicher hat war man hmm hm ah oh aha simplify format table
+        recommend check double verify summarize summary translate improve fix change add remove compare
+        elaborate sense feeling tabelle formatieren empfehlen empfiehlst prüfe prüfen überprüfe fasse fass
+        zusammenfassen zusammenfassung übersetze übersetz übersetzen verbessere verbessern ändere ändern
+        vereinfachen idee
+        """
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A quote from a message that is not in the window; `why` names the words that pointed at it."""
+
+    message: str
+    role: Role
+    at: float
+    text: str
+    why: str
+
+
+def bring_back(
+    store: Store,
+    tree: str,
+    question: Message,
+    *,
+    head: str,
+    within: Collection[str],
+    room: int,
+    count: Callable[[str], int],
+    limit: int = 3,
+) -> list[Snippet]:
+    """Quotes from the way to `head` that the question points at, best first, at most `room` tokens together.
+
+    `within` are the messages that are in the window in full. Nothing is quoted when nothing is pointed at, or
+    when the window has it already.
+    """
+    asked = words.spelled(question.text)
+    telling = words.telling(question.text)
+    if room <= 0 or not (telling or asked.keys() - _IDLE):
+        return []
+    # Names first: of a long message only the first terms are looked up.
+    terms = sorted(asked, key=lambda term: term not in telling)
+    found = store.texts.find(
+        tree, terms, words.parts(question.text), head=head, limit=_COMPARED + len(within)
+    )
+    found = _without_itself(store, found, question, within)
+    weights = _pointing(found, telling)
+    if not weights:
+        return []
+    # What is asked about and was never said counts too: the question is then about something else.
+    unheard = sum(value == 0 and term not in _IDLE for term, value in found.rarity.items())
+    sought = sum(weights.values()) + _UNHEARD * unheard * found.rarest
+    alone: set[str] = set()
+    if _ASKING.search(question.text):
+        # A part of a compound weighs less, and the compound it comes from is rare enough.
+        enough = _RARE_ALONE * found.rarest
+        alone = {term for term, value in weights.items() if value >= enough or term not in asked}
+    chosen = _chosen(found.hits, weights, sought, telling, alone, within)
+    return _quotes(store, chosen, question, asked, weights, limit, room, count)
+
+
+def _without_itself(store: Store, found: Found, question: Message, within: Collection[str]) -> Found:
+    """What was found, less the question itself where it is in the log already: it would be its own answer."""
+    likely = sorted((hit for hit in found.hits if hit.message in within), key=lambda hit: -len(hit.matched))
+    read = store.texts.read([hit.message for hit in likely[:3]])
+    own = {hit.message: hit for hit in likely[:3] if hit.message in read}
+    own = {name: hit for name, hit in own.items() if _says(read[name].message) == question.text.strip()}
+    said = {term for hit in own.values() for term in hit.matched}
+    rarity = {
+        term: 0.0 if term in said and value >= found.rarest else value for term, value in found.rarity.items()
+    }
+    return replace(found, hits=tuple(hit for hit in found.hits if hit.message not in own), rarity=rarity)
+
+
+def _says(message: Message) -> str:
+    return searchable(message).strip()
+
+
+def _pointing(found: Found, telling: frozenset[str]) -> dict[str, float]:
+    """The terms of the question that can point at something, with their weight."""
+    said_once = found.rarest
+    return {
+        term: value
+        for term, value in found.rarity.items()
+        if value > 0 and (term in telling or (term not in _IDLE and value >= _RARE * said_once))
+    }
+
+
+def _chosen(
+    hits: Sequence[TextHit],
+    weights: Mapping[str, float],
+    sought: float,
+    telling: frozenset[str],
+    alone: Collection[str],
+    within: Collection[str],
+) -> list[TextHit]:
+    """The left-out messages worth reading, best first."""
+
+    def share(hit: TextHit) -> float:
+        return sum(weights.get(term, 0.0) for term in hit.matched) / sought
+
+    def points(hit: TextHit) -> bool:
+        matched = hit.matched & weights.keys()
+        if len(matched) > 1:
+            return share(hit) >= _TOGETHER
+        return bool(matched & telling) or (share(hit) >= _ALONE and any(term in alone for term in matched))
+
+    seen = max((hit.score for hit in hits if hit.message in within), default=0.0)
+    strength = {(hit.branch, hit.depth): hit.score for hit in hits}
+    ranked = []
+    for hit in hits:
+        if hit.message in within or hit.role == "system" or not points(hit) or hit.score * _AS_GOOD <= seen:
+            continue
+        beside = sum(strength.get((hit.branch, hit.depth + step), 0.0) for step in (-1, 1))
+        ranked.append((_BY_ROLE.get(hit.role, 1.0) * hit.score + _BESIDE * beside, hit))
+    ranked.sort(key=lambda pair: -pair[0])
+    return [hit for strength_of, hit in ranked[:_READ] if strength_of >= _WEAKER * ranked[0][0]]
+
+
+def _quotes(
+    store: Store,
+    chosen: Sequence[TextHit],
+    question: Message,
+    asked: Mapping[str, str],
+    weights: Mapping[str, float],
+    limit: int,
+    room: int,
+    count: Callable[[str], int],
+) -> list[Snippet]:
+    quotes: list[Snippet] = []
+    read = store.texts.read([hit.message for hit in chosen])
+    for hit in chosen:
+        if len(quotes) == limit or room <= 0:
+            break
+        stored = read.get(hit.message)
+        if stored is None:
+            continue
+        said = _says(stored.message)
+        # The same question asked before has no answer in it.
+        if said == question.text.strip():
+            continue
+        share = room if len(quotes) == limit - 1 else max(room // 2, room // (limit - len(quotes)))
+        text = passage(said, weights, share, count)
+        if text and all(text != quote.text for quote in quotes):
+            room -= count(text)
+            pointed = sorted(hit.matched & weights.keys(), key=lambda term: (-weights[term], term))
+            why = ", ".join(dict.fromkeys(asked.get(term, term) for term in pointed))
+            quotes.append(Snippet(stored.id, stored.message.role, stored.created_at, text, why))
+    return quotes

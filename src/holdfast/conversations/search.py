@@ -1,0 +1,166 @@
+"""Searching in conversations, as people do it: by words, by an exact id, by a phrase in quotes.
+
+It reads the log through the store's full text and picks what to show. Doors turn hits into answers.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from holdfast import words
+from holdfast.conversations.passages import passage
+from holdfast.messages import Role, Scope
+from holdfast.store import Conversation, Store, Stored, TextHit, searchable
+
+# Longer questions are cut: nobody means every word of a whole text.
+_LONGEST = 2_000
+_SNIPPET = 300
+# One long conversation must not hide all others.
+_PER_CONVERSATION = 3
+# Messages ranked, and those read to put exact matches first: of one conversation, and for each one shown.
+_RANKED = 500
+_READ_OF_TREE = 12
+_READ_FOR_ONE = 4
+_QUOTED = re.compile(r"\"([^\"]+)\"|„([^“”]+)[“”]|“([^”]+)”")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that was found, in the conversation it belongs to.
+
+    `matched` are the words of the question it has; `current` is false for a message that was edited away or
+    answered anew, and is only on a branch nobody stands on.
+    """
+
+    conversation: str
+    title: str
+    message: str
+    role: Role
+    at: float
+    snippet: str
+    score: float
+    matched: tuple[str, ...]
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Hits, best first, and why there are none. `engine` is `scan` where this SQLite has no full text."""
+
+    hits: tuple[Hit, ...]
+    engine: str
+    empty: Literal["", "nothing to search for", "nothing found"] = ""
+
+
+def search(store: Store, scope: Scope, query: str, *, limit: int = 20) -> Results:
+    """The messages of a scope that a question finds; run it with `store.run`."""
+    query = query[:_LONGEST]
+    asked = words.spelled(query)
+    if not asked:
+        return Results((), store.texts.engine, "nothing to search for")
+    exactly = _Exactly(query)
+    terms = sorted(asked, key=lambda term: term not in exactly.telling)
+    found = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
+    weights = {term: value or 1.0 for term, value in found.rarity.items()}
+    hits = _shown(store, scope, _read(store, found.hits, exactly, limit), asked, weights, limit)
+    return Results(tuple(hits), found.engine, "" if hits else "nothing found")
+
+
+class _Exactly:
+    """What a question asks for word for word: names as they are, and what stands in quotes."""
+
+    def __init__(self, query: str) -> None:
+        self.telling = words.telling(query)
+        self._phrases = [_plain("".join(groups)) for groups in _QUOTED.findall(query)]
+        self._terms = [frozenset(words.terms(phrase)) for phrase in self._phrases]
+        # A quoted word is looked for as it stands there, so only names outside of quotes are left.
+        self._names = self.telling & words.telling(_QUOTED.sub(" ", query))
+
+    def promised(self, hit: TextHit) -> int:
+        """How much of it a message can have, by its terms."""
+        return sum(terms <= hit.matched for terms in self._terms) + len(self._names & hit.matched)
+
+    def kept(self, hit: TextHit, stored: Stored) -> int:
+        """How much of it a message has."""
+        text = _plain(searchable(stored.message)) if self._phrases else ""
+        return sum(phrase in text for phrase in self._phrases) + len(self._names & hit.matched)
+
+
+def _read(
+    store: Store, hits: Sequence[TextHit], exactly: _Exactly, limit: int
+) -> list[tuple[TextHit, Stored]]:
+    """The messages of the best hits, those first that have exactly what was asked for."""
+    taken: Counter[str] = Counter()
+    chosen = []
+    for hit in sorted(hits, key=exactly.promised, reverse=True):
+        taken[hit.tree] += 1
+        if taken[hit.tree] <= _READ_OF_TREE:
+            chosen.append(hit)
+    read = store.texts.read([hit.message for hit in chosen[: limit * _READ_FOR_ONE]])
+    found = [(hit, read[hit.message]) for hit in chosen if hit.message in read]
+    return sorted(found, key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _shown(
+    store: Store,
+    scope: Scope,
+    candidates: Sequence[tuple[TextHit, Stored]],
+    asked: Mapping[str, str],
+    weights: Mapping[str, float],
+    limit: int,
+) -> list[Hit]:
+    whose = _Whose(store, scope)
+    shown: list[Hit] = []
+    taken: Counter[str] = Counter()
+    for hit, stored in candidates:
+        conversation, current = whose(stored)
+        if conversation is None or taken[conversation.id] == _PER_CONVERSATION:
+            continue
+        taken[conversation.id] += 1
+        matched = sorted(hit.matched, key=lambda term: (-weights.get(term, 0.0), term))
+        snippet = passage(searchable(stored.message), weights, _SNIPPET, len)
+        shown.append(
+            Hit(
+                conversation.id,
+                conversation.title,
+                stored.id,
+                stored.message.role,
+                stored.created_at,
+                snippet,
+                round(hit.score, 4),
+                tuple(dict.fromkeys(asked.get(term, term) for term in matched)),
+                current,
+            )
+        )
+        if len(shown) == limit:
+            break
+    return shown
+
+
+class _Whose:
+    """Which conversation a message belongs to: the last used one that stands on it, else the last used."""
+
+    def __init__(self, store: Store, scope: Scope) -> None:
+        self._store = store
+        self._scope = scope
+        self._heads: dict[str, list[tuple[Conversation, Mapping[str, int]]]] = {}
+
+    def __call__(self, stored: Stored) -> tuple[Conversation | None, bool]:
+        if stored.tree not in self._heads:
+            self._heads[stored.tree] = self._heads_of(stored.tree)
+        heads = self._heads[stored.tree]
+        for conversation, upto in heads:
+            if stored.depth <= upto.get(stored.branch, -1):
+                return conversation, True
+        return (heads[0][0], False) if heads else (None, False)
+
+    def _heads_of(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
+        known = [one for one in self._store.log.conversations_of(tree) if one.scope == self._scope]
+        known.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
+        return [(one, self._store.texts.way_to(one.head) if one.head else {}) for one in known]

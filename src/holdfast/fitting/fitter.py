@@ -1,0 +1,337 @@
+"""Fits one request after the other, each in its lane, and keeps what was decided before it goes out.
+
+Knows the store, the models and `window`. Sending is the engine's business.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakValueDictionary
+
+from holdfast.conversations import lanes
+from holdfast.conversations.recall import Snippet, bring_back
+from holdfast.errors import Conflict, Overflow, StoreError
+from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
+from holdfast.messages import ChatRequest
+from holdfast.models.counting import Learning
+from holdfast.models.knowledge import Models
+from holdfast.models.windows import decides_itself
+from holdfast.providers.base import Provider
+from holdfast.store import Store, new_id
+from holdfast.tokens.budget import Budget
+from holdfast.window.additions import addition, dropped_recall, quoted, sources
+from holdfast.window.decisions import Decided, Proposal
+from holdfast.window.fit import Batch, Fitted, fit
+from holdfast.window.items import Item
+from holdfast.window.presets import Preset
+from holdfast.window.report import Link, chain_of, prefix_of, report_of
+from holdfast.window.view import Draft, View
+
+log = logging.getLogger("holdfast.window")
+
+# With less room than this nothing is brought back until something else has left.
+_LEAST_RECALL = 40
+# What is believed of the room after a server refused a request that should have fitted.
+_TIGHTER = 0.85
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A request that fits, and what there is to say about it."""
+
+    request: ChatRequest
+    window: int
+    report: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One request that is to be fitted, and what it is measured with."""
+
+    request: ChatRequest
+    kept: Kept
+    budget: Budget
+    counter: Learning
+    # Texts that came with the question.
+    context: Sequence[str]
+    refused: bool
+
+
+class Fitter:
+    def __init__(self, store: Store, models: Models, preset: Preset) -> None:
+        self.preset = preset
+        self._store = store
+        self._models = models
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._writing: dict[str, asyncio.Task[None]] = {}
+
+    async def fit(
+        self,
+        request: ChatRequest,
+        kept: Kept,
+        provider: Provider,
+        context: Sequence[str] = (),
+        refused: Overflow | None = None,
+    ) -> Fit:
+        """The request as it goes out. `refused` is what the server said to an earlier try."""
+        if kept.placement.kind == "main":
+            asked = request.options.get("num_ctx")
+            windows = await self._models.settled(provider, request.model, asked=asked)
+        else:
+            # What a client asks for on the side decides nothing for the conversations.
+            windows = await self._models.windows(provider, request.model)
+        budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
+        counter = await self._models.counters.counter(provider, request.model)
+        case = _Case(request, kept, budget, counter, context, refused is not None)
+        made, report = await self._made(case)
+        options: dict[str, int] = {}
+        if not decides_itself(provider):
+            options["num_ctx"] = budget.window
+        if (limit := request.options.get("max_tokens")) and limit > 0:
+            options["max_tokens"] = max(1, budget.for_answer(made.total.high, limit))
+        return Fit(request.with_messages(made.messages).with_options(**options), budget.window, report)
+
+    async def _made(self, case: _Case) -> tuple[Fitted, dict[str, Any]]:
+        if case.kept.conversation is None:
+            made = await asyncio.to_thread(_alone, case)
+            return made, report_of(made, prefix_of(made, (), ()), case.counter)
+        # Two requests of one conversation take turns here: each builds on what the other decided.
+        turn = self._turns.setdefault(case.kept.conversation.id, asyncio.Lock())
+        async with turn:
+            await self.settle(case.kept.conversation.id)
+            try:
+                return await self._in_lane(case)
+            except Conflict:
+                # Another process was faster; now its decisions hold.
+                return await self._in_lane(case)
+
+    async def settle(self, conversation: str) -> None:
+        """Waits until what is known of a conversation's last window is written."""
+        writing = self._writing.pop(conversation, None)
+        if writing is not None and not writing.done():
+            await writing
+
+    async def close(self) -> None:
+        await asyncio.gather(*(writing for writing in self._writing.values() if not writing.done()))
+
+    async def _in_lane(self, case: _Case) -> tuple[Fitted, dict[str, Any]]:
+        began = time.perf_counter()
+        count = _counting(case.counter)
+        lot = await self._store.run(lot_of, self._store, case.request, case.kept, case.budget, count)
+        slack = lot.lane.state.slack * (_TIGHTER if case.refused else 1.0)
+        draft = _draft(case, lot, slack)
+        made = await asyncio.to_thread(self._fitted, draft, _first(case, lot, draft), case.refused)
+        if snippets := await self._recalled(made, case.kept, lot):
+            made = await asyncio.to_thread(self._with_quotes, made, snippets)
+        named, batches = _named(made)
+        state = _state(lot, made, named, slack)
+        before = [Link(*link) for link in lot.lane.state.sent]
+        prefix = prefix_of(made, before, [Link(*link) for link in state.sent])
+        names = {id(old): new.id for old, new in zip(made.view.proposals, named, strict=True)}
+        report = report_of(made, prefix, case.counter, names)
+        report |= {"lane": lot.lane.id, "conversation": lot.lane.conversation, "model": case.request.model}
+        duration = int((time.perf_counter() - began) * 1000)
+        work = [_work(batch, duration) for batch in batches]
+        done = {proposal.id for batch in batches for proposal in batch.proposals}
+        others = [proposal for proposal in named if proposal.id not in done]
+        kept = self._store.run(
+            self._store.atomically, lanes.keep, self._store, lot.lane, work, others, state, report
+        )
+        if named:
+            await kept
+        else:
+            # Nothing was decided: how the lane was left can be written while the model reads.
+            self._writing = {name: task for name, task in self._writing.items() if not task.done()}
+            self._writing[lot.lane.conversation] = asyncio.create_task(_soon(kept))
+        _say(report)
+        return made, report
+
+    def _fitted(self, draft: Draft, proposals: Sequence[Proposal], refused: bool) -> Fitted:
+        every_turn = self.preset.prune_every_turn
+        return fit(draft, proposals, every_turn=every_turn, at_least=2 if refused else 0)
+
+    # Bringing back
+
+    async def _recalled(self, made: Fitted, kept: Kept, lot: Lot) -> list[Snippet]:
+        """What a new question points at and the window does not have."""
+        view, question = made.view, made.view.question
+        if question is None or question.depth < 0 or question is not view.shown[-1].item:
+            return []
+        if any(one.section == "recalled" for one in view.shown[-1].additions):
+            return []
+        whole = {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}
+        if lot.is_whole and len(whole) == len(lot.items):
+            return []
+        room = view.draft.budget.recalled - _replayed(view)
+        if room < _LEAST_RECALL:
+            room += sum(proposal.tokens_before for proposal in dropped_recall(view))
+        # The question itself is no place to find what it asks for.
+        before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
+        if not before:
+            return []
+        return await self._store.run(
+            self._found, question, kept, before[-1], whole - {question.id}, room, view.text_tokens
+        )
+
+    def _found(
+        self, question: Item, kept: Kept, head: str, within: Collection[str], room: int, count: Any
+    ) -> list[Snippet]:
+        assert kept.conversation is not None
+        tree = kept.conversation.tree
+        try:
+            return bring_back(
+                self._store, tree, question.message, head=head, within=within, room=room, count=count
+            )
+        except StoreError as error:
+            log.warning("what the window leaves out could not be searched: %s", error)
+            return []
+
+    def _with_quotes(self, made: Fitted, snippets: Sequence[Snippet]) -> Fitted:
+        """The window once more, with the quotes behind the question."""
+        view = made.view
+        assert view.question is not None
+        full = view.draft.budget.recalled - _replayed(view) < _LEAST_RECALL
+        more = dropped_recall(view) if full else []
+        text = quoted(view.question.message, [(one.at, one.role, one.text) for one in snippets])
+        origin = [{"message": one.message, "why": one.why} for one in snippets]
+        more.append(addition(view, view.question, "recalled", text, new_id("d"), sources=origin))
+        again = self._fitted(replace(view.draft, fired=made.fired), [*view.proposals, *more], refused=False)
+        return replace(again, batches=(*made.batches, *again.batches))
+
+
+async def _soon(writing: Awaitable[None]) -> None:
+    try:
+        await writing
+    except (Conflict, StoreError) as error:
+        log.warning("how a window was left could not be kept: %s", error)
+
+
+def _alone(case: _Case) -> Fitted:
+    """A side request: nothing is kept of it, so nothing is decided but what must be."""
+    system = leading_system(case.request.messages)
+    talk = case.request.messages[len(system) :]
+    items = tuple(Item(f"x_{at}", message) for at, message in enumerate(talk))
+    draft = Draft(items, case.budget, case.counter, system=system, tools=case.request.tools)
+    return fit(draft, levels=False)
+
+
+def _draft(case: _Case, lot: Lot, slack: float) -> Draft:
+    budget, lane = case.budget, lot.lane
+    if slack < 1.0:
+        budget = replace(budget, reserve=budget.window - int(budget.room * slack))
+    return Draft(
+        items=lot.items,
+        budget=budget,
+        gauge=case.counter,
+        system=lot.system,
+        tools=case.request.tools,
+        decisions=(*lot.condensed, *lane.decisions),
+        vetoes=lane.vetoes,
+        pins=lane.pins,
+        rules=lane.sentences(lanes.RULE),
+        agreed=lane.sentences(lanes.AGREED),
+        seen=frozenset(name for name, _, _ in lane.state.sent),
+        fired=lane.state.fired,
+    )
+
+
+def _first(case: _Case, lot: Lot, draft: Draft) -> list[Proposal]:
+    """What is there to be decided before any level looks at the window: a question brings things along."""
+    proposals = [] if lot.horizon is None else [lot.horizon]
+    view = View(draft, proposals)
+    question = view.question
+    if question is None or question is not lot.items[-1]:
+        return proposals
+    told = {one.text for shown in view.shown if shown.item is question for one in shown.additions}
+    if case.context and (text := sources(question.message, case.context)) not in told:
+        proposals.append(addition(view, question, "research", text, new_id("d")))
+    clocks = [one.text for shown in view.shown for one in shown.additions if one.section == "clock"]
+    if lot.told and clocks[-1:] != [lot.told]:
+        proposals.append(addition(view, question, "clock", lot.told, new_id("d")))
+    return proposals
+
+
+def _replayed(view: View) -> int:
+    """Tokens of all that was brought back and is still in the window."""
+    added = (one for shown in view.shown for one in shown.additions if one.section == "recalled")
+    return sum(view.text_tokens(one.text) for one in added)
+
+
+def _counting(counter: Learning) -> Any:
+    return lambda text: counter.count_text(text).high
+
+
+def _named(made: Fitted) -> tuple[list[Proposal], list[Batch]]:
+    """The proposals and batches with the ids under which they will be kept."""
+    named = {
+        id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
+        for proposal in made.view.proposals
+    }
+    batches = [
+        replace(batch, proposals=tuple(named[id(proposal)] for proposal in batch.proposals))
+        for batch in made.batches
+    ]
+    return list(named.values()), batches
+
+
+def _work(batch: Batch, duration: int) -> lanes.Work:
+    return lanes.Work(
+        level=batch.level,
+        strategy=batch.strategy,
+        decisions=batch.proposals,
+        messages=batch.messages,
+        tokens_before=batch.tokens_before,
+        tokens_after=batch.tokens_after,
+        duration_ms=duration,
+    )
+
+
+def _state(lot: Lot, made: Fitted, named: Sequence[Proposal], slack: float) -> lanes.State:
+    """How the lane stands after this: what is out as one line, and only the decisions that still show."""
+    rendered, base = made.view.rendered, lot.lane.state.base
+    out = {name for name, rule in rendered.out.items() if rule != "orphan"}
+    ends = [(item.depth, item.id) for item in lot.items if item.id in out and item.depth >= 0]
+    ends += [(base.depth, base.through)] if base is not None else []
+    if lot.horizon is not None:
+        ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
+    state = lanes.State(
+        sent=tuple((link.name, link.digest, link.size) for link in chain_of(made.view)),
+        fired=made.fired,
+        prompt=lot.prompt,
+        slack=slack,
+    )
+    if not ends:
+        return state
+    depth, through = max(ends)
+    keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
+    decisions: list[Decided] = [*lot.lane.decisions, *named]
+    active = tuple(decision.id for decision in _showing(decisions, made))
+    return replace(state, base=lanes.Base(through, depth, keep), active=active)
+
+
+def _showing(decisions: Sequence[Decided], made: Fitted) -> list[Decided]:
+    """The decisions without which the window would not look as it does, what is merely out apart."""
+    shown = {one.item.id for one in made.view.shown}
+    sentences = [one for one in decisions if one.kind == "leave_out" and "rules" in one.data][-1:]
+    return [
+        one
+        for one in decisions
+        if one in sentences
+        or (one.kind != "leave_out" and (not one.messages or shown.intersection(one.messages)))
+    ]
+
+
+def _say(report: Mapping[str, Any]) -> None:
+    prefix = report["prefix"]
+    log.info(
+        "%s: %d of %d tokens (%s), level %d, prefix %s",
+        report["lane"],
+        report["tokens"],
+        report["room"],
+        report["method"],
+        report["level"],
+        "kept" if prefix["kept"] else f"lost: {prefix['cause']}",
+    )

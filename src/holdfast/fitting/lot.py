@@ -1,0 +1,176 @@
+"""What a window is made of: the lane of a request, and its messages by their names in the log.
+
+The messages are the client's, each as the log has it where it knows it, or the log's own where the client
+leaves its history to us. What becomes of them is not decided here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from holdfast.conversations import Placement, lanes
+from holdfast.errors import NotFound
+from holdfast.messages import ChatRequest, Message
+from holdfast.store import Conversation, Store, Stored
+from holdfast.tokens.budget import Budget
+from holdfast.window.additions import clock_for
+from holdfast.window.decisions import Floor, Proposal
+from holdfast.window.items import Item
+from holdfast.window.relevance import capped
+
+# How many windows of history are looked at when nothing is known of it, and characters in a token, at least.
+_LOOKED_AT, _CHARACTERS = 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a request belongs: the job it is, and the message its answer will follow."""
+
+    job: str
+    placement: Placement
+    conversation: Conversation | None = None
+    parent: str | None = None
+    # What of the request was new, as the log has it, and the digest of its instructions.
+    appended: tuple[Stored, ...] = ()
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """`told` is what the clock in the instructions says now, where the rest of them stayed as it was."""
+
+    lane: lanes.Lane
+    items: tuple[Item, ...]
+    system: tuple[Message, ...]
+    prompt: str
+    told: str = ""
+    horizon: Proposal | None = None
+
+    @property
+    def condensed(self) -> tuple[Proposal, ...]:
+        """All that was left out before, as one decision."""
+        base = self.lane.state.base
+        return () if base is None else (_everything_before(base, "earlier"),)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every message of the conversation is among these."""
+        known = [item for item in self.items if item.depth >= 0]
+        return bool(known) and len(known) == known[-1].depth + 1
+
+
+def lot_of(
+    store: Store, request: ChatRequest, kept: Kept, budget: Budget, count: Callable[[str], int]
+) -> Lot:
+    assert kept.conversation is not None
+    lane = lanes.load(store, kept.conversation.id, budget.window, kept.parent)
+    characters = budget.room * _LOOKED_AT * _CHARACTERS
+    if kept.placement.from_log and kept.parent is not None:
+        found = lanes.history(store, lane, kept.parent, characters)
+        lane, horizon = found.lane, found.horizon
+        items = tuple(_item(stored) for stored in found.messages)
+    else:
+        items = items_of(request, kept)
+        if lane.state.base is not None and not _floor(lane.state.base, "").holds(items):
+            lane = lanes.without_base(store, lane)
+        horizon = None if lane.version else _far(items, characters, lane.pins)
+    system, prompt, told = _instructions(store, request, kept, lane)
+    beyond = None
+    if horizon is not None:
+        kinds = {"rules": lanes.RULE, "agreed": lanes.AGREED}
+        said = {
+            name: capped(chain.from_iterable(lane.sentences(kind, horizon.depth).values()), count)
+            for name, kind in kinds.items()
+        }
+        beyond = _everything_before(horizon, "horizon", **said)
+    return Lot(lane, items, system, prompt, told, beyond)
+
+
+def items_of(request: ChatRequest, kept: Kept) -> tuple[Item, ...]:
+    """The client's history. What matched is sent as stored; what was new has its name from the log."""
+    start = len(leading_system(request.messages))
+    matched = kept.placement.matched or (None,) * len(request.messages)
+    talk = [at for at, message in enumerate(request.messages) if message.role != "system"]
+    new = dict(zip(talk[len(talk) - len(kept.appended) :], kept.appended, strict=True))
+    items: list[Item] = []
+    names: set[str] = set()
+    for at, message in enumerate(request.messages[start:], start):
+        stored = new.get(at) or matched[at]
+        item = Item(_unlogged(message, names), message) if stored is None else _item(stored)
+        if stored is not None and at == talk[-1] and _dressed(message, stored.message):
+            item = Item(stored.id, message, stored.depth, stored.created_at)
+        names.add(item.id)
+        items.append(item)
+    return tuple(items)
+
+
+def leading_system(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The instructions in front; a system message further back is part of the talk."""
+    end = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+    return tuple(messages[:end])
+
+
+def _item(stored: Stored) -> Item:
+    return Item(stored.id, stored.message, stored.depth, stored.created_at)
+
+
+def _unlogged(message: Message, names: set[str]) -> str:
+    """A name for a message that only the client has; the same one again next time."""
+    name = f"x_{message.digest[:24]}"
+    number = 2
+    while name in names:
+        name, number = f"x_{message.digest[:24]}_{number}", number + 1
+    return name
+
+
+def _dressed(sent: Message, stored: Message) -> bool:
+    """Whether the newest question brings along more than when it was first asked: then that is wanted."""
+    return sent.role == "user" and len(sent.text) > len(stored.text) and stored.text.strip() in sent.text
+
+
+def _floor(base: lanes.Base, rule: str) -> Floor:
+    return Floor(base.through, base.depth, frozenset(base.keep), rule)
+
+
+def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[str]) -> Proposal:
+    kept = {name: list(said) for name, said in sentences.items()}
+    data = {"through": base.through, "depth": base.depth, "keep": list(base.keep), **kept}
+    return Proposal("leave_out", rule, (), 0, 0, data=data)
+
+
+def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.Base | None:
+    """Where a long history that comes all at once is cut before anything in it is measured."""
+    left = characters
+    for item in reversed(items):
+        left -= len(item.message.text) + 100
+        if left < 0 and item.depth >= 0:
+            keep = tuple(one.id for one in items if one.id in pins and 0 <= one.depth <= item.depth)
+            return lanes.Base(item.id, item.depth, keep)
+    return None
+
+
+def _instructions(
+    store: Store, request: ChatRequest, kept: Kept, lane: lanes.Lane
+) -> tuple[tuple[Message, ...], str, str]:
+    """The system messages to send, the digest they are kept under, and the time if that alone changed."""
+    system = leading_system(request.messages)
+    if not system and kept.placement.from_log:
+        system = _last_system(store, lane.conversation, kept.job)
+    if not lane.state.prompt or lane.state.prompt == kept.prompt:
+        return system, kept.prompt, ""
+    try:
+        before = leading_system(store.prompts.get(lane.state.prompt).system)
+    except NotFound:
+        return system, kept.prompt, ""
+    told = clock_for(before, system)
+    return (system, kept.prompt, "") if told is None else (before, lane.state.prompt, told)
+
+
+def _last_system(store: Store, conversation: str, job: str) -> tuple[Message, ...]:
+    """The instructions that the conversation's last request had."""
+    for earlier in store.jobs.recent(3, conversation=conversation):
+        if earlier.id != job and earlier.prompt:
+            system = leading_system(store.prompts.get(earlier.prompt).system)
+            if system:
+                return system
+    return ()

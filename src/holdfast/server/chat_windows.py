@@ -1,0 +1,91 @@
+"""What a model is shown of a conversation, over REST: the report, what was done, undoing and pinning.
+
+Only hands questions on; how a window comes about is known in `fitting` and `window`.
+"""
+
+from typing import Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict
+from starlette.requests import Request
+
+from holdfast.conversations import lanes
+from holdfast.conversations.named import decision_named, message_named
+from holdfast.conversations.shown import decision_out, message_out
+from holdfast.fitting.account import compactions_account, window_account
+from holdfast.fitting.pins import pin
+from holdfast.server.door import engine_of, scope_of
+from holdfast.store import Decision, Stored
+
+# Part of the conversations' routes, and included there.
+router = APIRouter()
+
+
+class Undo(BaseModel):
+    """Which decision is to be undone; by default all of the last batch."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    decision: str | None = None
+
+
+@router.get("/{conversation}/window")
+async def window(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """What was last sent in the newest window, or in that of this size, and what is decided there."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return window_account(store, store.log.get(conversation, scope), window)
+
+    return await store.run(work)
+
+
+@router.get("/{conversation}/compactions")
+async def compactions(request: Request, conversation: str) -> dict[str, Any]:
+    """Every batch that made room, oldest first, with its decisions."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return compactions_account(store, store.log.get(conversation, scope))
+
+    return await store.run(work)
+
+
+@router.post("/{conversation}/undo")
+async def undo(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
+    """Take back a decision, or the last batch; the same is not done again before the last resort."""
+    store, scope = engine_of(request).store, scope_of(request)
+    name = which.decision if which else None
+
+    def work() -> list[Decision]:
+        row = store.log.get(conversation, scope)
+        return lanes.undo(store, row, None if name is None else decision_named(store, row, name))
+
+    undone = await store.run(store.atomically, work)
+    return {"undone": [decision_out(made) for made in undone]}
+
+
+@router.post("/{conversation}/messages/{message}/pin")
+async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Keep a message in the window as it is, whatever has to give way."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return pin(store, engine.fitter.preset, row, message_named(store, row, message).id)
+
+    return {**message_out(await store.run(store.atomically, work)), "pinned": True}
+
+
+@router.delete("/{conversation}/messages/{message}/pin")
+async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return lanes.unpin(store, row, message_named(store, row, message).id)
+
+    return {**message_out(await store.run(store.atomically, work)), "pinned": False}

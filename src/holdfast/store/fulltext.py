@@ -1,0 +1,274 @@
+"""Full-text engines under one interface: FTS5 in SQLite, tsvector in PostgreSQL, and a plain scan.
+
+An engine keeps rows of tokens and says which rows have which; what the tokens mean and how rows are ranked is
+said in `texts`. The tables carry a version of their own and are no part of the migrations: whatever is in
+them can be built again from the log.
+"""
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import BigInteger, Column, Connection, MetaData, Table, Text, func, select
+
+# A change of the tables or triggers needs a new number: they are then built anew.
+_LAYOUT = 1
+
+# Groups of tokens: a row must have one token of every group.
+Groups = Sequence[Sequence[str]]
+Ids = tuple[int, int]
+
+metadata = MetaData()
+
+# One row a message, more for a message of enormous size. `depth` and `branch` are its place in the tree.
+rows = Table(
+    "text_rows",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("message", Text),
+    Column("tree", Text),
+    Column("branch", Text),
+    Column("depth", BigInteger),
+    Column("role", Text),
+    Column("length", BigInteger),
+    Column("tokens", Text),
+)
+# A row's id is made of the number of its tree and a running one, and a tree's number begins with that of its
+# scope. So a tree and a scope are each a range of ids, and no search looks at the words of another.
+trees = Table(
+    "text_trees",
+    metadata,
+    Column("tree", Text, primary_key=True),
+    Column("scope", Text),
+    Column("number", BigInteger),
+    Column("next", BigInteger),
+    Column("rows", BigInteger),
+    Column("length", BigInteger),
+)
+ROWS_OF_TREE = 1 << 23
+TREES_OF_SCOPE = 1 << 22
+# Messages that are in the log and not in the index yet, in the order they came.
+waiting = Table(
+    "text_waiting",
+    metadata,
+    Column("id", BigInteger, primary_key=True),
+    Column("message", Text),
+    Column("tree", Text),
+)
+state = Table("text_state", metadata, Column("name", Text, primary_key=True), Column("value", Text))
+
+# Engines split text at ASCII signs; moved to where Unicode has no meaning for them, they stay in their token.
+_SIGNS = str.maketrans({sign: chr(0xE000 + ord(sign)) for sign in string.punctuation})
+
+
+def encoded(term: str) -> str:
+    return term.translate(_SIGNS)
+
+
+@dataclass(frozen=True, slots=True)
+class FullText:
+    """FTS5. The rows are the content it indexes; triggers keep both together."""
+
+    name: str = "fts5"
+
+    def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
+        """SQL for the rows in a range of ids that have a token of every group; it needs `values`."""
+        name = _bound(values, _expression(groups, " AND ", " OR ", '"'))
+        return (
+            f"SELECT rowid AS id FROM text_index WHERE text_index MATCH {name} AND {_between('rowid', ids)}"  # noqa: S608
+        )
+
+    def create(self) -> list[str]:
+        return [
+            *_tables("INTEGER PRIMARY KEY AUTOINCREMENT"),
+            (
+                "CREATE VIRTUAL TABLE text_index USING fts5(tokens, content='text_rows', content_rowid='id',"
+                " tokenize='ascii', detail='none', columnsize=0)"
+            ),
+            (
+                "CREATE TRIGGER text_indexed AFTER INSERT ON text_rows BEGIN"
+                " INSERT INTO text_index (rowid, tokens) VALUES (NEW.id, NEW.tokens); END"
+            ),
+            (
+                "CREATE TRIGGER text_unindexed AFTER DELETE ON text_rows BEGIN"
+                " INSERT INTO text_index (text_index, rowid, tokens) VALUES ('delete', OLD.id, OLD.tokens);"
+                " END"
+            ),
+            *_SQLITE_TRIGGERS,
+        ]
+
+    def drop(self) -> list[str]:
+        return [*_DROP_SQLITE, "DROP TABLE IF EXISTS text_index", *_DROP_TABLES]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """No engine at all, for a SQLite without FTS5: every row is looked at. Right, but slow for long logs."""
+
+    name: str = "scan"
+
+    def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
+        either = (
+            " OR ".join(f"instr(' ' || tokens || ' ', {_bound(values, f' {token} ')})" for token in group)
+            for group in groups
+        )
+        return f"SELECT id FROM text_rows WHERE ({') AND ('.join(either)}) AND {_between('id', ids)}"  # noqa: S608
+
+    def create(self) -> list[str]:
+        return [*_tables("INTEGER PRIMARY KEY AUTOINCREMENT"), *_SQLITE_TRIGGERS]
+
+    def drop(self) -> list[str]:
+        return [*_DROP_SQLITE, *_DROP_TABLES]
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """PostgreSQL's tsvector with a GIN index. It gets lexemes, so no configuration of its own splits them."""
+
+    name: str = "tsvector"
+
+    def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
+        name = _bound(values, _expression(groups, " & ", " | ", "'"))
+        return f"SELECT id FROM text_rows WHERE vector @@ CAST({name} AS tsquery) AND {_between('id', ids)}"  # noqa: S608
+
+    def create(self) -> list[str]:
+        return [
+            *_tables("BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"),
+            (
+                "ALTER TABLE text_rows ADD COLUMN vector tsvector"
+                " GENERATED ALWAYS AS (array_to_tsvector(string_to_array(tokens, ' '))) STORED"
+            ),
+            "CREATE INDEX text_rows_vector ON text_rows USING gin (vector)",
+            *_POSTGRES_TRIGGERS,
+        ]
+
+    def drop(self) -> list[str]:
+        return [*_DROP_TABLES, *_DROP_POSTGRES]
+
+
+Engine = FullText | Scan | Vector
+
+
+def engine_for(connection: Connection) -> Engine:
+    """The best engine this database has."""
+    if connection.dialect.name == "postgresql":
+        return Vector()
+    known = connection.exec_driver_sql("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").first()
+    return FullText() if known else Scan()
+
+
+def is_ready(connection: Connection, engine: Engine, version: int) -> bool:
+    """Whether the tables are there, of this version, and told of every message."""
+    if connection.dialect.name == "postgresql":
+        there = (
+            "SELECT to_regclass('text_state') IS NOT NULL"
+            " AND EXISTS (SELECT 1 FROM pg_trigger WHERE tgname = 'text_said')"
+        )
+    else:
+        # A migration that makes the table of messages anew takes the triggers away with the old one.
+        there = "SELECT count(*) = 2 FROM sqlite_master WHERE name IN ('text_state', 'text_said')"
+    if not connection.exec_driver_sql(there).scalar():
+        return False
+    return connection.scalar(select(state.c.value).where(state.c.name == "version")) == _mark(engine, version)
+
+
+def lock(connection: Connection) -> None:
+    """Let no other process change the tables until this transaction ends; in SQLite none can anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+
+
+def build(connection: Connection, engine: Engine, version: int) -> None:
+    """Make the tables anew, with every message of the log waiting to be indexed."""
+    lock(connection)
+    if is_ready(connection, engine, version):
+        return
+    for statement in (*engine.drop(), *engine.create()):
+        connection.exec_driver_sql(statement)
+    connection.execute(state.insert(), {"name": "version", "value": _mark(engine, version)})
+
+
+# Any number will do, as long as every Holdfast uses the same.
+_LOCK = 4_065_201_108
+
+_DROP_TABLES = [
+    f"DROP TABLE IF EXISTS {name}" for name in ("text_rows", "text_trees", "text_waiting", "text_state")
+]
+_DROP_SQLITE = [
+    f"DROP TRIGGER IF EXISTS {name}"
+    for name in ("text_said", "text_gone", "text_left", "text_indexed", "text_unindexed")
+]
+_GONE = "DELETE FROM text_waiting WHERE message = OLD.id; DELETE FROM text_rows WHERE message = OLD.id;"
+_LEFT = (
+    "UPDATE text_trees SET rows = rows - 1, length = length - OLD.length WHERE tree = OLD.tree;"
+    " DELETE FROM text_trees WHERE tree = OLD.tree AND rows = 0;"
+)
+_SQLITE_TRIGGERS = [
+    f"CREATE TRIGGER text_left AFTER DELETE ON text_rows BEGIN {_LEFT} END",
+    (
+        "CREATE TRIGGER text_said AFTER INSERT ON messages BEGIN"
+        " INSERT INTO text_waiting (message, tree) VALUES (NEW.id, NEW.tree); END"
+    ),
+    f"CREATE TRIGGER text_gone AFTER DELETE ON messages BEGIN {_GONE} END",
+]
+_DROP_POSTGRES = [
+    *(f"DROP TRIGGER IF EXISTS {name} ON messages" for name in ("text_said", "text_gone", "text_emptied")),
+    "DROP FUNCTION IF EXISTS text_said, text_gone, text_emptied, text_left",
+]
+_POSTGRES_TRIGGERS = [
+    (
+        "CREATE FUNCTION text_said() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO text_waiting (message, tree) VALUES (NEW.id, NEW.tree); RETURN NULL; END $$"
+    ),
+    f"CREATE FUNCTION text_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {_GONE} RETURN NULL; END $$",
+    (
+        "CREATE FUNCTION text_emptied() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " DELETE FROM text_waiting; DELETE FROM text_rows; RETURN NULL; END $$"
+    ),
+    f"CREATE FUNCTION text_left() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {_LEFT} RETURN NULL; END $$",
+    "CREATE TRIGGER text_left AFTER DELETE ON text_rows FOR EACH ROW EXECUTE FUNCTION text_left()",
+    "CREATE TRIGGER text_said AFTER INSERT ON messages FOR EACH ROW EXECUTE FUNCTION text_said()",
+    "CREATE TRIGGER text_gone AFTER DELETE ON messages FOR EACH ROW EXECUTE FUNCTION text_gone()",
+    "CREATE TRIGGER text_emptied AFTER TRUNCATE ON messages EXECUTE FUNCTION text_emptied()",
+]
+
+
+def _tables(identity: str) -> list[str]:
+    return [
+        "CREATE TABLE text_state (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        f"CREATE TABLE text_waiting (id {identity}, message TEXT NOT NULL UNIQUE, tree TEXT NOT NULL)",
+        "CREATE INDEX text_waiting_tree ON text_waiting (tree, id)",
+        (
+            f"CREATE TABLE text_rows (id {identity}, message TEXT NOT NULL, tree TEXT NOT NULL,"
+            " branch TEXT NOT NULL, depth BIGINT NOT NULL, role TEXT NOT NULL,"
+            " length BIGINT NOT NULL, tokens TEXT NOT NULL)"
+        ),
+        "CREATE INDEX text_rows_message ON text_rows (message)",
+        (
+            "CREATE TABLE text_trees (tree TEXT PRIMARY KEY, scope TEXT NOT NULL,"
+            " number BIGINT NOT NULL UNIQUE, next BIGINT NOT NULL, rows BIGINT NOT NULL,"
+            " length BIGINT NOT NULL)"
+        ),
+        "CREATE INDEX text_trees_scope ON text_trees (scope, number)",
+        "INSERT INTO text_waiting (message, tree) SELECT id, tree FROM messages ORDER BY created_at, id",
+    ]
+
+
+def _bound(values: dict[str, str], value: str) -> str:
+    """A name for the value, as it stands in SQL."""
+    name = f"v{len(values)}"
+    values[name] = value
+    return f":{name}"
+
+
+def _between(name: str, ids: Ids) -> str:
+    return f"{name} BETWEEN {ids[0]:d} AND {ids[1]:d}"
+
+
+def _expression(groups: Groups, both: str, either: str, quote: str) -> str:
+    """The groups in an engine's own language. Tokens have no ASCII signs, so quoting them is enough."""
+    return both.join("(" + either.join(f"{quote}{token}{quote}" for token in group) + ")" for group in groups)
+
+
+def _mark(engine: Engine, version: int) -> str:
+    return f"{_LAYOUT}.{version} {engine.name}"

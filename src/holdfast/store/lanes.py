@@ -1,0 +1,62 @@
+"""Lanes: how a conversation stands in windows of one size.
+
+It keeps what `window` worked out; what that means is known there. Changes are by compare-and-swap, since two
+requests of one conversation may be on their way at once.
+"""
+
+import time
+
+from sqlalchemy import Connection, insert, select, update
+
+from holdfast.errors import Conflict
+from holdfast.messages import JsonObject
+from holdfast.store.database import Topic, reads, writes
+from holdfast.store.schema import lanes
+from holdfast.store.values import Lane
+
+
+class Lanes(Topic):
+    __slots__ = ()
+
+    @reads
+    def get(self, connection: Connection, lane: str) -> Lane | None:
+        row = connection.execute(select(lanes).where(lanes.c.id == lane)).first()
+        return None if row is None else Lane(**row._mapping)
+
+    @reads
+    def of(self, connection: Connection, conversation: str) -> list[Lane]:
+        """The lanes of a conversation, the last used first."""
+        query = select(lanes).where(lanes.c.conversation == conversation)
+        rows = connection.execute(query.order_by(lanes.c.updated_at.desc(), lanes.c.id))
+        return [Lane(**row._mapping) for row in rows]
+
+    @writes
+    def put(
+        self,
+        connection: Connection,
+        lane: str,
+        conversation: str,
+        *,
+        window: int,
+        state: JsonObject,
+        report: JsonObject,
+        expect: int,
+        now: float | None = None,
+    ) -> None:
+        """Keep a lane, if its version still is `expect` (0: there is none yet); else it is a Conflict."""
+        values = {
+            "state": state,
+            "report": report,
+            "version": expect + 1,
+            "updated_at": time.time() if now is None else now,
+        }
+        if expect:
+            change = update(lanes).where(lanes.c.id == lane, lanes.c.version == expect)
+            done = connection.execute(change.values(**values)).rowcount == 1
+        else:
+            done = self.get(lane) is None
+            if done:
+                row = {"id": lane, "conversation": conversation, "window": window, **values}
+                connection.execute(insert(lanes), row)
+        if not done:
+            raise Conflict(f"Lane {lane} was changed meanwhile.", hint="Read it again and repeat.")

@@ -1,0 +1,46 @@
+"""What is special about messages: pins, and sentences in them that bind what is said later.
+
+It keeps them by message, so that they go where the message goes. What they are good for is known in `window`.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, select
+
+from holdfast.store import tree
+from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.schema import marks
+from holdfast.store.values import Mark
+
+
+class Marks(Topic):
+    __slots__ = ()
+
+    @writes
+    def put(self, connection: Connection, message: str, kind: str, texts: Sequence[str] = ("",)) -> None:
+        """Mark a message. The texts take the place of those it had before."""
+        place = tree.get(connection, message).tree
+        connection.execute(delete(marks).where(marks.c.message == message, marks.c.kind == kind))
+        rows = [
+            {"message": message, "kind": kind, "number": number, "tree": place, "text": text}
+            for number, text in enumerate(texts)
+        ]
+        if rows:
+            upsert(connection, marks, rows)
+
+    @writes
+    def remove(self, connection: Connection, message: str, kind: str) -> bool:
+        """Take a mark away; whether there was one."""
+        gone = connection.execute(delete(marks).where(marks.c.message == message, marks.c.kind == kind))
+        return gone.rowcount > 0
+
+    @reads
+    def of(self, connection: Connection, message: str) -> list[Mark]:
+        """The marks on the way from the root to this message, in order."""
+        end = tree.get(connection, message)
+        query = select(marks.c.message, marks.c.kind, marks.c.text, marks.c.number)
+        rows = list(connection.execute(query.where(marks.c.tree == end.tree)))
+        depths = tree.depths(connection, end, [row.message for row in rows])
+        found = [row for row in rows if row.message in depths]
+        found.sort(key=lambda row: (depths[row.message], row.kind, row.number))
+        return [Mark(row.message, row.kind, row.text, depths[row.message]) for row in found]

@@ -1,0 +1,179 @@
+"""Finding rows by their tokens and ranking them, alike on every engine.
+
+The engine only says which rows have a token; which rows are looked at closely and what they are worth is
+worked out here, by one BM25. It knows no message and no scope, only ranges of ids.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from holdfast.store.fulltext import Engine, Groups, Ids, encoded
+
+# Of a question, as many terms are looked up; a longer one is a text, not a question.
+_TERMS = 64
+# Rows compared: those with the rarest terms, which common terms then only order. And those of them whose
+# length is looked at.
+_CANDIDATES = 500
+_CLOSELY = 250
+# The two numbers of BM25.
+_SATURATION = 0.9
+_BY_LENGTH = 0.6
+# What only a part of a compound is worth beside a whole word.
+_PART_WEIGHT = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class TextHit:
+    """A message that has some of the terms asked for; `matched` are those, as they were asked."""
+
+    message: str
+    tree: str
+    branch: str
+    depth: int
+    role: str
+    score: float
+    matched: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hits, best first; what each term weighs there, by its rarity; and which engine found them.
+
+    A term that nothing has weighs 0, one that is only part of a compound weighs less.
+    """
+
+    hits: tuple[TextHit, ...]
+    rarity: Mapping[str, float]
+    # How rare a term is that one message has.
+    rarest: float
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One token to look for, the term it stands for, and what it is worth."""
+
+    token: str
+    term: str
+    weight: float
+
+
+class Lookup:
+    """Which rows in a range of ids have which tokens."""
+
+    def __init__(self, connection: Connection, engine: Engine, ids: Ids) -> None:
+        self._connection = connection
+        self._engine = engine
+        self._ids = ids
+
+    def counts(self, asked: Sequence[Asked]) -> dict[Asked, int]:
+        """How many rows have each token; those that none has are left out."""
+        rows = self._each([((one.token,),) for one in asked], "count(*)")
+        return {asked[index]: count for index, count in rows if count}
+
+    def pairs(self, rarest_first: Sequence[Asked], counts: Mapping[Asked, int]) -> dict[Asked, set[int]]:
+        """The rows of each token, for the candidates: the rows that have one of the rarest tokens."""
+        rare, room = [], _CANDIDATES
+        for asked in rarest_first:
+            room -= counts[asked]
+            if room < 0:
+                break
+            rare.append(asked)
+        if not rare:
+            return self._newest(rarest_first)
+        common = rarest_first[len(rare) :]
+        # Common tokens are looked for among the candidates only.
+        among = tuple(one.token for one in rare)
+        groups: list[Groups] = [((one.token,),) for one in rare]
+        groups += [((one.token,), among) for one in common]
+        return self._rows_of(rarest_first, groups)
+
+    def _newest(self, rarest_first: Sequence[Asked]) -> dict[Asked, set[int]]:
+        """Where every token is common: the newest rows that have the rarest of them."""
+        if not rarest_first:
+            return {}
+        values: dict[str, str] = {}
+        sql = self._engine.matching(((rarest_first[0].token,),), self._ids, values)
+        newest = f"SELECT id FROM ({sql}) AS m ORDER BY id DESC LIMIT {_CANDIDATES}"  # noqa: S608
+        low = self._connection.scalar(text(f"SELECT min(id) FROM ({newest}) AS n"), values)  # noqa: S608
+        groups: list[Groups] = [((one.token,), (rarest_first[0].token,)) for one in rarest_first]
+        return self._rows_of(rarest_first, groups, f"WHERE id >= {int(low)}")
+
+    def _rows_of(
+        self, asked: Sequence[Asked], groups: Sequence[Groups], condition: str = ""
+    ) -> dict[Asked, set[int]]:
+        pairs = sorted(self._each(groups, "id", condition))
+        return {asked[index]: {row for _, row in found} for index, found in groupby(pairs, key=itemgetter(0))}
+
+    def _each(self, groups: Sequence[Groups], what: str, condition: str = "") -> list[tuple[int, int]]:
+        """One question for each of `groups`, all in one statement; every row says which it answers."""
+        if not groups:
+            return []
+        values: dict[str, str] = {}
+        # The tokens are bound; what stands in the text is ours.
+        selects = [
+            f"SELECT {index}, {what} FROM ({self._engine.matching(one, self._ids, values)}) AS m {condition}"  # noqa: S608
+            for index, one in enumerate(groups)
+        ]
+        rows = self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
+        return [(index, value) for index, value in rows]
+
+
+class Worth:
+    """What the candidates' terms are worth. A term counts once: whole, or else as part of a compound."""
+
+    def __init__(self, pairs: Mapping[Asked, set[int]], rarity: Mapping[Asked, float]) -> None:
+        whole = {asked.term: found for asked, found in pairs.items() if asked.weight == 1}
+        self._matched = {
+            asked: found if asked.weight == 1 else found - whole.get(asked.term, set())
+            for asked, found in pairs.items()
+        }
+        self._worth: dict[int, float] = defaultdict(float)
+        for asked, found in self._matched.items():
+            value = asked.weight * rarity[asked]
+            for row in found:
+                self._worth[row] += value
+
+    def best(self) -> list[int]:
+        """The rows worth most, before their length is known."""
+        return nlargest(_CLOSELY, self._worth, key=lambda row: (self._worth[row], row))
+
+    def ranked(self, rows: Mapping[int, Any], average: float, limit: int) -> list[TextHit]:
+        """BM25, repeats of a term not counted: in long answers they tell the length and not the subject."""
+        scores = [(self._score(row, it.length / average), row) for row, it in rows.items()]
+        best: dict[str, TextHit] = {}
+        for score, row in sorted(scores, reverse=True):
+            it = rows[row]
+            # Of a message in several rows the best one counts.
+            if it.message not in best:
+                terms = frozenset(asked.term for asked, found in self._matched.items() if row in found)
+                best[it.message] = TextHit(it.message, it.tree, it.branch, it.depth, it.role, score, terms)
+            if len(best) == limit:
+                break
+        return list(best.values())
+
+    def _score(self, row: int, length: float) -> float:
+        penalty = _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * length)
+        return self._worth[row] * (_SATURATION + 1) / (1 + penalty)
+
+
+def rarity_of(total: int, having: int) -> float:
+    return math.log(1 + (total - having + 0.5) / (having + 0.5))
+
+
+def asked_for(terms: Sequence[str], parts: Sequence[str]) -> list[Asked]:
+    whole = list(dict.fromkeys(terms))[:_TERMS]
+    pieces = [part for part in dict.fromkeys(parts) if part not in whole][:_TERMS]
+    return [
+        *(Asked(encoded(term), term, 1.0) for term in whole),
+        *(Asked(encoded(f"~{term}"), term, _PART_WEIGHT) for term in whole),
+        *(Asked(encoded(part), part, _PART_WEIGHT) for part in pieces),
+    ]

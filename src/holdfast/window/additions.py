@@ -1,0 +1,72 @@
+"""What is put behind a question: quotes from earlier, sources that came with it, a clock that ticked on.
+
+Each becomes a decision on that one message, so it is written once and stays as it is. Pure; what there is to
+be quoted is found elsewhere.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from holdfast.messages import Message
+from holdfast.window.clock import same_but_for_time, told_time
+from holdfast.window.decisions import Proposal, Section
+from holdfast.window.items import Item
+from holdfast.window.view import View
+from holdfast.words import language_of
+
+_QUOTED = {"en": "[From earlier in this conversation]", "de": "[Von weiter oben im Gespräch]"}
+_SOURCES = {"en": "[Context for this question]", "de": "[Kontext zu dieser Frage]"}
+_SPEAKER = {
+    "en": {"user": "user", "assistant": "assistant", "tool": "tool"},
+    "de": {"user": "Nutzer", "assistant": "Assistent", "tool": "Werkzeug"},
+}
+
+
+def addition(view: View, question: Item, section: Section, text: str, name: str, **more: object) -> Proposal:
+    rule = "context" if section == "research" else section
+    data = {"section": section, "text": text, **more}
+    return Proposal("add", rule, (question.id,), 0, view.text_tokens(text), data=data, id=name)
+
+
+def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
+    """Quotes with their dates and who said them."""
+    language = language_of(question.text) or "en"
+    lines = [
+        f"- {datetime.fromtimestamp(at, UTC):%Y-%m-%d}, {_SPEAKER[language].get(role, role)}: {text}"
+        for at, role, text in quotes
+    ]
+    return "\n".join((_QUOTED[language], *lines))
+
+
+def sources(question: Message, texts: Sequence[str]) -> str:
+    return "\n\n".join((_SOURCES[language_of(question.text) or "en"], *texts))
+
+
+def clock_for(before: Sequence[Message], now: Sequence[Message]) -> str | None:
+    """What the clocks in the instructions say now; None if more than the time in them has changed."""
+    if len(before) != len(now):
+        return None
+    told = []
+    for old, new in zip(before, now, strict=True):
+        if not same_but_for_time(old.text, new.text):
+            return None
+        if old.text != new.text:
+            told.append(told_time(old.text, new.text))
+    return "\n".join(told)
+
+
+def dropped_recall(view: View) -> list[Proposal]:
+    """The older half of what is still quoted leaves in one go, to make room for other quotes."""
+    quotes = [
+        (shown.item.id, one)
+        for shown in view.shown
+        for one in shown.additions
+        if one.section == "recalled" and one.decision
+    ]
+    older = quotes[: (len(quotes) + 1) // 2]
+    if not older:
+        return []
+    tokens = sum(view.text_tokens(one.text) for _, one in older)
+    instead = {one.decision: "" for _, one in older}
+    names = tuple(dict.fromkeys(name for name, _ in older))
+    return [Proposal("replace", "recalled_full", names, tokens, 0, data={"instead": instead})]

@@ -1,0 +1,165 @@
+"""What is done to a history to make it fit, as decisions on named messages, and what they come to.
+
+A decision is made once and holds until it is undone: rendering log and decisions gives the window. Knows
+nothing of why a decision is made; how it is stored is somebody else's business.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from holdfast.messages import JsonObject
+from holdfast.window.items import Item
+
+Kind = Literal["shorten", "leave_out", "add", "replace"]
+Section = Literal["clock", "recalled", "research"]
+
+# The level at which each rule works. LAST is what is done when nothing else helped.
+LAST = 9
+LEVEL_OF: Mapping[str, int] = {
+    "clock": 0,
+    "recalled": 0,
+    "context": 0,
+    "entry": 0,
+    "repeat": 1,
+    "tool_result": 1,
+    "file": 1,
+    "long": 1,
+    "research": 1,
+    "recalled_full": 0,
+    "relevance": 2,
+    "horizon": 2,
+    "earlier": 2,
+    "last": LAST,
+}
+
+
+class Decided(Protocol):
+    """A decision, made or only proposed."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def messages(self) -> Sequence[str]: ...
+    @property
+    def tokens_before(self) -> int: ...
+    @property
+    def data(self) -> JsonObject: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A decision that is not kept yet."""
+
+    kind: Kind
+    rule: str
+    messages: tuple[str, ...]
+    tokens_before: int
+    tokens_after: int
+    reason: str = ""
+    data: JsonObject = field(default_factory=dict)
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A text that was put behind a message, by which decision, and for which section it counts."""
+
+    decision: str
+    section: Section
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The text that stands for a part of a message, and the rule that made it so."""
+
+    text: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Everything up to a message is out, but for some."""
+
+    through: str
+    depth: int
+    keep: frozenset[str]
+    rule: str
+
+    def holds(self, items: Sequence[Item]) -> bool:
+        """Whether the message is still on the way; after an edit further up, the floor means nothing."""
+        known = [item for item in items if item.depth >= 0]
+        if any(item.id == self.through for item in known):
+            return True
+        return bool(known) and all(item.depth > self.depth for item in known if item.id not in self.keep)
+
+
+@dataclass(slots=True)
+class Applied:
+    """All decisions of a lane taken together, by message."""
+
+    out: dict[str, str] = field(default_factory=dict)
+    cuts: dict[str, dict[int, Cut]] = field(default_factory=dict)
+    additions: dict[str, list[Addition]] = field(default_factory=dict)
+    rules: list[str] = field(default_factory=list)
+    agreed: list[str] = field(default_factory=list)
+    floors: list[Floor] = field(default_factory=list)
+    # System messages by their digest: what stands for them.
+    system: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, decisions: Iterable[Decided]) -> "Applied":
+        applied = cls()
+        instead: dict[str, str] = {}
+        decisions = list(decisions)
+        for decision in decisions:
+            if decision.kind == "replace":
+                instead.update(decision.data["instead"])
+        for decision in decisions:
+            applied.take(decision, instead)
+        return applied
+
+    def take(self, decision: Decided, instead: Mapping[str, str]) -> None:
+        data = decision.data
+        if decision.kind == "leave_out":
+            self.out.update(dict.fromkeys(decision.messages, decision.rule))
+            # Each list is whole: what was chosen then, with what had been chosen before.
+            self.rules = list(data.get("rules", self.rules))
+            self.agreed = list(data.get("agreed", self.agreed))
+            if "through" in data:
+                keep = frozenset(data.get("keep", ()))
+                self.floors.append(Floor(data["through"], data["depth"], keep, decision.rule))
+        elif decision.kind == "shorten":
+            self.system.update(data.get("system", {}))
+            for name, parts in data["parts"].items():
+                cuts = self.cuts.setdefault(name, {})
+                cuts.update({int(at): Cut(text, decision.rule) for at, text in parts.items()})
+        elif decision.kind == "add":
+            text = instead.get(decision.id, data["text"])
+            if text:
+                addition = Addition(decision.id, data["section"], text)
+                self.additions.setdefault(decision.messages[0], []).append(addition)
+
+    def left_out(self, items: Sequence[Item]) -> dict[str, str]:
+        """The messages that are out, each with the rule that put it there."""
+        gone = {item.id: self.out[item.id] for item in items if item.id in self.out}
+        for floor in self.floors:
+            if floor.holds(items):
+                below = (item for item in items if 0 <= item.depth <= floor.depth)
+                gone.update({item.id: floor.rule for item in below if item.id not in floor.keep})
+        return gone
+
+
+def level_of(decisions: Iterable[Decided]) -> int:
+    """The highest level at which any of these was made."""
+    return max((LEVEL_OF.get(decision.rule, 0) for decision in decisions), default=0)
+
+
+def as_json(parts: Mapping[str, Mapping[int, str]]) -> dict[str, Any]:
+    """Cuts as they are kept with a decision: JSON has no numbers as keys."""
+    return {"parts": {name: {str(at): text for at, text in cut.items()} for name, cut in parts.items()}}

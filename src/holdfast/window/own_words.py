@@ -1,0 +1,160 @@
+"""The sentences a person wrote: without code, quotes and pastes, each word for word.
+
+Rules and decisions are looked for in these only, so that a sentence out of a log or a mail does not count. It
+does not know what a sentence means.
+"""
+
+import re
+from collections.abc import Iterator
+
+from holdfast.window.borders import Span, fences
+
+# A longer text is a document somebody pasted; a person's own words stand before or after it.
+_LONG_TEXT = 2_000
+_LONG_PARAGRAPH = 700
+_LONGEST_SENTENCE = 200
+
+# Masked characters: as long as what they hide, and in no pattern.
+_HIDDEN = "\x00"
+_NOT_NEWLINE = re.compile(r"[^\n]")
+
+_INLINE = re.compile(r"`[^`\n]+`")
+_TAG = re.compile(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
+_QUOTED = re.compile(
+    r"\"[^\"\n]{2,400}\"|“[^”\n]{2,400}”|„[^“”\"\n]{2,400}[“”\"]|»[^«\n]{2,400}«|«[^»\n]{2,400}»"
+    r"|(?<![\w'])'[^'\n]{2,400}'(?!\w)|‚[^‘\n]{2,400}‘|‘[^’\n]{2,400}’(?!\w)"
+)
+# Lines no person types: quotes, tables, diffs, logs, stack traces, prompts of a shell, code.
+_PASTED_LINE = re.compile(
+    r"^\s*(?:>|\||\+{1,3}\s?\S|@@|---\s\S|\$\s|#!|//|/\*|\*/|at\s\S+\(|File \"|Traceback|Caused by:|E {2,}\S"
+    r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b"
+    r"|\w+(?:Error|Exception)\b|(?:def|class|import|from|return|public|private|static|const|let|var"
+    r"|function)\s\S+.*[({;:=]"
+    r"|#{1,6}\s)"
+    r"|[;{}]\s*$|\t.*\t|\S\s*\|\s*\S.*\|"
+)
+# From here on somebody else speaks.
+_MAIL = re.compile(
+    r"^\s*(?:From|To|Sent|Subject|Von|An|Gesendet|Betreff|Date|Datum):\s\S"
+    r"|^\s*(?:-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Forwarded|Weitergeleitet))"
+    r"|^\s*(?:On|Am) .{4,80}(?:wrote|schrieb).{0,60}:\s*$"
+    r"|^\s*(?:Dear|Hello|Hi|Sehr geehrte[rs]?|Liebe[rs]?) [A-ZÄÖÜ][\w .]{1,40},\s*$"
+)
+_INTRODUCES = re.compile(
+    r"(?i)\b(?:text|article|e-?mail|mail|document|log|logs|output|message|transcript|essay|story|paragraph"
+    r"|passage|artikel|dokument|ausgabe|nachricht|protokoll|absatz|brief|readme|lyrics|poem|gedicht|prompt"
+    r"|policy|review)\b"
+    r"[^:\n]{0,60}:\s*$"
+)
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
+_ABBREVIATION = re.compile(
+    r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$"
+)
+# "Am 15. November": the dot after a number ends nothing when it goes on like this.
+_ORDINAL = re.compile(r"\b\d{1,2}\.$")
+_GOES_ON = re.compile(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+_END = re.compile(r"[.!?…]+[\"'”“)\]]*(?=\s|$)")
+
+
+def own_sentences(text: str) -> Iterator[tuple[str, str]]:
+    """Each sentence as written, white space collapsed, and the same with quotes and code hidden."""
+    for paragraph, masked in _paragraphs(text):
+        start = 0
+        for match in _END.finditer(masked):
+            # The last few characters tell; the whole sentence would be read again and again.
+            before = masked[max(start, match.end() - 12) : match.end()]
+            if _ABBREVIATION.search(before):
+                continue
+            if _ORDINAL.search(before) and _GOES_ON.match(masked, match.end()):
+                continue
+            yield from _sentence(paragraph, masked, start, match.end())
+            start = match.end()
+        yield from _sentence(paragraph, masked, start, len(masked))
+
+
+def _sentence(text: str, masked: str, start: int, end: int) -> Iterator[tuple[str, str]]:
+    written, hidden = (" ".join(part[start:end].split()) for part in (text, masked))
+    if written and len(written) < _LONGEST_SENTENCE:
+        yield written, hidden
+
+
+def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
+    """Runs of lines that belong together, as written and masked; a list's items are runs of their own."""
+    masked = _masked(text)
+    blocks = list(_blocks(text, masked))
+    if len(text) > _LONG_TEXT:
+        ends = [*blocks[:2], *blocks[-2:]] if len(blocks) > 4 else blocks
+        blocks = [block for block in ends if len(block[0]) <= _LONG_PARAGRAPH]
+    for written, hidden in blocks:
+        yield from _runs(written.split("\n"), hidden.split("\n"))
+
+
+def _masked(text: str) -> str:
+    for spans in (fences, _tagged, _inline, _quoted):
+        pieces, done = [], 0
+        for start, end in spans(text):
+            pieces += [text[done:start], _NOT_NEWLINE.sub(_HIDDEN, text[start:end])]
+            done = end
+        text = "".join([*pieces, text[done:]])
+    return text
+
+
+def _tagged(text: str) -> Iterator[Span]:
+    done, unclosed = 0, set()
+    for tag in _TAG.finditer(text):
+        if tag.start() < done or tag[1] in unclosed:
+            continue
+        closing = text.find(f"</{tag[1]}>", tag.end())
+        if closing < 0:
+            unclosed.add(tag[1])
+            continue
+        done = closing + len(tag[1]) + 3
+        yield tag.start(), done
+
+
+def _inline(text: str) -> Iterator[Span]:
+    return (match.span() for match in _INLINE.finditer(text))
+
+
+def _quoted(text: str) -> Iterator[Span]:
+    return (match.span() for match in _QUOTED.finditer(text))
+
+
+def _blocks(text: str, masked: str) -> Iterator[tuple[str, str]]:
+    """Paragraphs up to where somebody else begins to speak."""
+    written: list[str] = []
+    hidden: list[str] = []
+    for line, mask in zip(text.split("\n"), masked.split("\n"), strict=True):
+        if _MAIL.match(mask):
+            break
+        if mask.strip() and not _PASTED_LINE.search(mask) and mask.strip(_HIDDEN + " \t\r"):
+            written.append(line)
+            hidden.append(mask)
+        elif written:
+            yield "\n".join(written), "\n".join(hidden)
+            written, hidden = [], []
+        if _INTRODUCES.search(mask):
+            break
+    if written:
+        yield "\n".join(written), "\n".join(hidden)
+
+
+def _runs(lines: list[str], masks: list[str]) -> Iterator[tuple[str, str]]:
+    written = hidden = ""
+    for line, mask in zip(lines, masks, strict=True):
+        bullet = _BULLET.match(mask)
+        if written and (bullet or not _goes_on(hidden, mask)):
+            yield written, hidden
+            written = hidden = ""
+        cut = bullet.end() if bullet else 0
+        written, hidden = f"{written} {line[cut:]}", f"{hidden} {mask[cut:]}"
+    if written:
+        yield written, hidden
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line break is only where the editor wrapped."""
+    before, line = before.rstrip(), line.lstrip()
+    if before.endswith((".", "!", "?", ":", ";")):
+        return False
+    return line[:1].islower() or len(before.rpartition("\n")[2]) > 60

@@ -1,0 +1,149 @@
+"""Presets: when something is done about a long history, in the numbers of the systems Holdfast learned from.
+
+Each says what its shares are of. It turns a window's size into a budget; it sees no messages and does not
+know what a level does.
+"""
+
+from dataclasses import dataclass, replace
+
+from holdfast.config import PRESETS, Settings
+from holdfast.errors import ConfigError
+from holdfast.language import say
+from holdfast.tokens.budget import Budget, Levels, SharesOf, budget_for
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A level that is None is not there. Numbers in tokens shrink with windows too small for them."""
+
+    name: str
+    english: str
+    german: str
+    levels: Levels
+    shares_of: SharesOf = "history"
+    # Old text is shortened on every turn instead of in batches, at the price of the server's prefix cache.
+    prune_every_turn: bool = False
+    # A request with fewer tokens is not summarised; at most half the window, or small ones never would be.
+    summary_floor: int = 0
+    # The least reserve; at most a quarter of the window, or nothing would be left of small ones.
+    reserve_floor: int = 0
+    # How many tokens before `summarise` the work ahead of it begins; at most a fifth of the reserve.
+    margin: int = 0
+    # The reserve a person asked for, 0 for none; at most half the window.
+    reserve: int = 0
+    # Between two summaries, after a success.
+    cooldown_seconds: float = 30.0
+    cooldown_messages: int = 2
+
+    @property
+    def description(self) -> str:
+        return say(self.english, self.german)
+
+    def budget(self, window: int, *, thinks: bool = False) -> Budget:
+        """How a window of this size is shared out under this preset."""
+        budget = budget_for(window, thinks=thinks)
+        reserve = max(budget.reserve, min(self.reserve_floor, window // 4))
+        if self.reserve:
+            reserve = min(self.reserve, window // 2)
+        return replace(
+            budget,
+            reserve=reserve,
+            levels=self._levels(window - reserve, reserve),
+            shares_of=self.shares_of,
+            floor=min(self.summary_floor, window // 2),
+        )
+
+    def _levels(self, room: int, reserve: int) -> Levels:
+        if not self.margin or self.levels.ahead is not None or self.levels.summarise is None:
+            return self.levels
+        ahead = self.levels.summarise - min(self.margin, reserve // 5) / room
+        return replace(self.levels, ahead=ahead)
+
+
+_ALL = (
+    Preset(
+        "balanced",
+        "Shortens from half, leaves out from 65 %, summarises from 70 % while idle and from 80 % at once, "
+        "of what history can have.",
+        "Kürzt ab der Hälfte, lässt ab 65 % weg, fasst ab 70 % in Ruhe und ab 80 % sofort zusammen, "
+        "gemessen an dem, was der Verlauf haben kann.",
+        Levels(),
+    ),
+    Preset(
+        "arasul",
+        "Shortens old text on every turn and summarises from 70 % of the window without the reserve. "
+        "The server's prefix cache is lost on every turn.",
+        "Kürzt alten Text in jedem Zug und fasst ab 70 % des Fensters ohne die Reserve zusammen. "
+        "Der Präfix-Cache des Servers geht in jedem Zug verloren.",
+        Levels(prune=None, leave_out=None, ahead=None, summarise=0.70),
+        shares_of="room",
+        prune_every_turn=True,
+    ),
+    Preset(
+        "supermemory",
+        "Summarises from 80 % of the whole window, but not below 50,000 tokens or half the window.",
+        "Fasst ab 80 % des ganzen Fensters zusammen, aber nicht unter 50.000 Token oder dem halben Fenster.",
+        Levels(prune=None, leave_out=None, ahead=None, summarise=0.80),
+        shares_of="window",
+        summary_floor=50_000,
+        cooldown_messages=0,
+    ),
+    Preset(
+        "openclaw",
+        "Keeps 20,000 tokens free, or a quarter of the window; summarises when the rest is full and begins "
+        "up to 4,000 tokens before that.",
+        "Hält 20.000 Token frei oder ein Viertel des Fensters; fasst zusammen, wenn der Rest voll ist, und "
+        "beginnt bis zu 4.000 Token vorher.",
+        Levels(prune=None, leave_out=None, ahead=None, summarise=1.0),
+        shares_of="room",
+        reserve_floor=20_000,
+        margin=4_000,
+    ),
+    Preset(
+        "ollama-prompt",
+        "Shortens from 50 %, leaves out from 65 % and summarises from 80 % of the whole window; does nothing "
+        "ahead of time.",
+        "Kürzt ab 50 %, lässt ab 65 % weg und fasst ab 80 % des ganzen Fensters zusammen; tut nichts "
+        "im Voraus.",
+        Levels(ahead=None),
+        shares_of="window",
+        cooldown_seconds=0.0,
+    ),
+)
+_BY_NAME = {preset.name: preset for preset in _ALL}
+
+# The levels in the order in which they must come, by the names of their settings.
+_SETTINGS = {"level_1": "prune", "level_2": "leave_out", "level_3_ahead": "ahead", "level_3": "summarise"}
+
+
+def preset_named(name: str) -> Preset:
+    if name not in _BY_NAME:
+        raise ConfigError(f"There is no preset {name!r}.", hint=f"Choose one of: {', '.join(PRESETS)}.")
+    return _BY_NAME[name]
+
+
+def preset_from(settings: Settings) -> Preset:
+    """The preset that is set, with what else is set in place of its own numbers."""
+    preset = preset_named(settings.preset)
+    given = {
+        level: share
+        for setting, level in _SETTINGS.items()
+        if (share := getattr(settings, setting)) is not None
+    }
+    levels = replace(preset.levels, **given)
+    _check_that_they_rise(levels, preset.name)
+    return replace(preset, levels=levels, reserve=settings.reserve)
+
+
+def _check_that_they_rise(levels: Levels, preset: str) -> None:
+    before, lowest = "", 0.0
+    for setting, level in _SETTINGS.items():
+        share = getattr(levels, level)
+        if share is None:
+            continue
+        if share < lowest:
+            raise ConfigError(
+                f"{setting} is {share:.0%}, but {before} is {lowest:.0%} (preset {preset}), and comes first.",
+                hint=f"Set {setting} to at least {lowest:.0%}, or {before} to at most {share:.0%}.",
+            )
+        before, lowest = setting, share

@@ -1,0 +1,220 @@
+"""Shortening without a model: what is too large when it comes in, and one batch over everything older.
+
+Each function looks at a view and proposes decisions. When they are asked is decided in `fit`.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from holdfast.messages import File, Image, Message, Opaque, Part, Text, ToolResult
+from holdfast.window.decisions import Proposal, as_json
+from holdfast.window.items import Item, answered
+from holdfast.window.shorten import marker, shorten, shorten_result
+from holdfast.window.view import View
+
+# A tool result that alone would take more of the window than this is shortened before it is ever sent.
+ENTRY_SHARE = 0.30
+# What is left of a tool result, of a message over LONG tokens, of a file and of earlier research.
+RESULT, LONG, LONG_LEFT, FILE, RESEARCH = 200, 500, 300, 200, 100
+# So many tool results, the newest, stay whole; a file stays while one of so many messages mentions it.
+RESULTS_KEPT, MENTIONED_IN = 2, 3
+# A repeat shorter than this is not worth a marker.
+REPEAT = 50
+# What does not shrink by a tenth is left as it is.
+WORTH = 0.9
+
+_NO_MEDIA = "[attachment left out]"
+
+Shorten = Callable[[str, int, Callable[[str], int]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a message in the window. Decisions are on originals; `now` is the text it has at present."""
+
+    item: Item
+    at: int
+    part: Part
+    now: str
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.item.id, self.at
+
+    @property
+    def original(self) -> str:
+        return text_of(self.part) or ""
+
+
+def at_entry(view: View) -> list[Proposal]:
+    """Tool results that come in larger than any one should be."""
+    limit = int(view.draft.budget.window * ENTRY_SHARE)
+    spared = view.draft.seen | view.pins | view.vetoed("shorten")
+    new = [piece for piece in pieces_of(view, ToolResult) if piece.item.id not in spared]
+    return shortened(view, new, "entry", limit, shorten_result, limit)
+
+
+def older(view: View) -> list[Proposal]:
+    """One batch over everything older: tool results, files, repeats, long messages, earlier research."""
+    spared = view.pins | view.vetoed("shorten") | {item.id for item in view.newest}
+    spared |= {view.question.id} if view.question is not None else set()
+    free = [piece for piece in pieces_of(view) if piece.item.id not in spared]
+    proposals: list[Proposal] = []
+    for rule in (_repeats, _old_results, _files, _long_messages):
+        taken = {
+            (name, int(at)) for made in proposals for name, cut in made.data["parts"].items() for at in cut
+        }
+        proposals += rule(view, [piece for piece in free if piece.key not in taken])
+    return [*proposals, *_earlier_research(view)]
+
+
+def _repeats(view: View, free: Sequence[Piece]) -> list[Proposal]:
+    """Of the same words, and of the results of the same call, only the newest stays."""
+    may = {piece.key for piece in free}
+    asked = _calls(view)
+    seen: set[str] = set()
+    again: list[Piece] = []
+    for piece in reversed(pieces_of(view)):
+        if len(piece.now) < REPEAT:
+            continue
+        names = {piece.original, asked.get(id(piece.part), piece.original)}
+        if names & seen and piece.key in may:
+            again.append(piece)
+        seen |= names
+    again.reverse()
+    return shortened(view, again, "repeat", 0, lambda text, _, count: marker(count(text)), REPEAT)
+
+
+def _old_results(view: View, free: Sequence[Piece]) -> list[Proposal]:
+    kept = {piece.key for piece in pieces_of(view, ToolResult)[-RESULTS_KEPT:]}
+    old = [piece for piece in free if isinstance(piece.part, ToolResult) and piece.key not in kept]
+    return shortened(view, old, "tool_result", RESULT, shorten_result, RESULT) + _media(view, old)
+
+
+def _media(view: View, old: Sequence[Piece]) -> list[Proposal]:
+    """Screenshots and the like in old results that are short otherwise."""
+    cuts, before, after = {}, 0, 0
+    for piece in old:
+        if has_media(piece.part) and piece.now == piece.original and len(piece.now) <= RESULT:
+            cuts[piece.item.id] = {piece.at: stand_in(piece.part)}
+            before += view.tokens(Message("tool", (piece.part,)))
+            after += view.text_tokens(stand_in(piece.part))
+    return (
+        [Proposal("shorten", "tool_result", tuple(cuts), before, after, data=as_json(cuts))] if cuts else []
+    )
+
+
+def _files(view: View, free: Sequence[Piece]) -> list[Proposal]:
+    talk = " ".join(shown.message.text for shown in view.shown[-MENTIONED_IN:])
+    old = [piece for piece in free if isinstance(piece.part, File) and piece.part.name not in talk]
+    return shortened(view, old, "file", FILE, shorten, FILE)
+
+
+def _long_messages(view: View, free: Sequence[Piece]) -> list[Proposal]:
+    """The answer that is being replied to stays whole: the question is about it."""
+    ids = [shown.item.id for shown in view.shown]
+    asked = ids.index(view.question.id) if view.question is not None else len(ids)
+    replied_to = set(ids[max(0, asked - 1) : asked])
+    long = [piece for piece in free if isinstance(piece.part, Text) and piece.item.id not in replied_to]
+    return shortened(view, long, "long", LONG_LEFT, shorten, LONG)
+
+
+def _earlier_research(view: View) -> list[Proposal]:
+    """What was found for earlier questions is noted down, not quoted."""
+    instead: dict[str, str] = {}
+    names, before, after = [], 0, 0
+    for shown in view.shown:
+        for addition in shown.additions:
+            if addition.section != "research" or shown.item is view.question or not addition.decision:
+                continue
+            tokens = view.text_tokens(addition.text)
+            text = shorten(addition.text, RESEARCH, view.text_tokens)
+            left = view.text_tokens(text)
+            if left < tokens * WORTH:
+                instead[addition.decision] = text
+                names.append(shown.item.id)
+                before, after = before + tokens, after + left
+    if not instead:
+        return []
+    return [Proposal("replace", "research", tuple(names), before, after, data={"instead": instead})]
+
+
+def shortened(
+    view: View, pieces: Iterable[Piece], rule: str, limit: int, how: Shorten, over: int
+) -> list[Proposal]:
+    """One decision for all of these pieces that have more than `over` tokens and get smaller by a tenth."""
+    cuts: dict[str, dict[int, str]] = {}
+    before = after = 0
+    for piece in pieces:
+        # A token is a byte at least, so most texts need not be counted.
+        if len(piece.now) * 4 <= over or len(piece.now.encode("utf-8", "replace")) <= over:
+            continue
+        tokens = view.text_tokens(piece.now)
+        if tokens <= over:
+            continue
+        short = how(piece.original, limit, view.text_tokens)
+        left = view.text_tokens(short)
+        if left < tokens * WORTH:
+            cuts.setdefault(piece.item.id, {})[piece.at] = short
+            before, after = before + tokens, after + left
+    return [Proposal("shorten", rule, tuple(cuts), before, after, data=as_json(cuts))] if cuts else []
+
+
+def pieces_of(view: View, *kinds: type) -> list[Piece]:
+    """The texts in the window that could be shortened, in order."""
+    cuts = view.rendered.cuts
+    found = []
+    for shown in view.shown:
+        cut = cuts.get(shown.item.id, {})
+        for at, part in enumerate(shown.item.message.parts):
+            if kinds and not isinstance(part, kinds):
+                continue
+            now = cut[at].text if at in cut else text_of(part)
+            if now is not None:
+                found.append(Piece(shown.item, at, part, now))
+    return found
+
+
+def text_of(part: Part) -> str | None:
+    """The text of a part that could be shortened; None for what is no text."""
+    match part:
+        case Text(text):
+            return text
+        case ToolResult():
+            return part.text
+        case File() if part.data and part.media_type.startswith("text/"):
+            try:
+                raw = base64.b64decode("".join(part.data.split()), validate=True)
+            except binascii.Error:
+                return None
+            return f"{part.name}\n{raw.decode('utf-8', 'replace')}"
+    return None
+
+
+def has_media(part: Part) -> bool:
+    """Whether a part is, or brings along, something that is no text."""
+    if isinstance(part, ToolResult):
+        return any(not isinstance(inner, Text) for inner in part.parts)
+    return isinstance(part, Image | File | Opaque) and text_of(part) is None
+
+
+def stand_in(part: Part) -> str:
+    """What is said in the place of media."""
+    return f"{part.text}{_NO_MEDIA}" if isinstance(part, ToolResult) else _NO_MEDIA
+
+
+def _calls(view: View) -> dict[int, str]:
+    """For each result, what had been asked of the tool."""
+    messages = [shown.item.message for shown in view.shown]
+    asked: dict[int, str] = {}
+    for at, message in enumerate(messages):
+        if message.tool_calls:
+            end = at + 1
+            while end < len(messages) and messages[end].tool_results:
+                end += 1
+            for result, call in answered(message, messages[at + 1 : end]):
+                if call is not None:
+                    asked[id(result)] = f"{call.name} {call.arguments}"
+    return asked

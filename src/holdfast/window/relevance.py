@@ -1,0 +1,151 @@
+"""Leaving out the older turns that have the least to do with what is being talked about.
+
+Whole units go, so pairs stay together; rules and decisions in them are kept as sentences. Looks at a view and
+proposes one decision. How alike two texts are is judged by words, or by whoever knows better and said so.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import log
+
+from holdfast.messages import Message
+from holdfast.window.decisions import Proposal
+from holdfast.window.items import Unit, units_of
+from holdfast.window.render import Shown
+from holdfast.window.view import View
+from holdfast.words import terms
+
+# So many messages, the newest, always stay.
+LAST_KEPT = 5
+# Of the tokens of older turns, this share stays: the most relevant half.
+KEPT_SHARE = 0.5
+# After it, history has at most this share of what it can have, so that the next turn is not the next time.
+TARGET = 0.60
+# At most so many sentences of each kind outlive their messages, with so many tokens.
+SENTENCES, SENTENCE_TOKENS = 10, 200
+
+# The question says what is talked about; the messages before it say it too, but less.
+_TOPIC, _TOPIC_WEIGHT = 3, 0.4
+_LONGEST = 4_000
+_CODE = re.compile(r"```|\b(?:def|class|function|import|SELECT|return)\b")
+_FILE = re.compile(r"\b[\w-]+\.[a-z]{1,5}\b|(?:/[\w.-]+){2,}")
+_NUMBER = re.compile(r"\d{2,}|\d[.,]\d")
+# What makes a turn worth keeping whatever is talked about, in shares of the best match.
+_BONUS = ((_CODE, 0.10), (_FILE, 0.10), (_NUMBER, 0.05))
+_MARKED = 0.25
+
+
+def leave_out(view: View) -> list[Proposal]:
+    items = [shown.item for shown in view.shown]
+    staying = {item.id for item in (*items[-LAST_KEPT:], *view.newest)}
+    staying |= view.pins | view.vetoed("leave_out")
+    if view.question is not None:
+        staying.add(view.question.id)
+    units = units_of(items)
+    # A frame stays for anything in its exchange that does: no answer without its question.
+    held = {unit.exchange for unit in units if unit.has(staying)}
+    free = [unit for unit in units if not unit.has(staying) and not (unit.is_frame and unit.exchange in held)]
+    gone = _least_relevant(view, free)
+    return propose(view, gone, "relevance") if gone else []
+
+
+def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
+    """The decision to leave these units out, with the sentences in them that must not be lost."""
+    names = [item.id for unit in gone for item in unit.items]
+    left = set(names)
+    shown = [one for one in view.shown if one.item.id in left]
+    tokens = sum(view.tokens(one.message) for one in shown)
+    rules = capped((*view.rendered.rules, *_sentences(view.draft.rules, shown)), view.text_tokens)
+    agreed = capped((*view.rendered.agreed, *_sentences(view.draft.agreed, shown)), view.text_tokens)
+    order = [one.item.id for one in shown]
+    return [
+        Proposal(
+            "leave_out", rule, tuple(order), tokens, 0, data={"rules": list(rules), "agreed": list(agreed)}
+        )
+    ]
+
+
+def _sentences(marked: Mapping[str, Sequence[str]], shown: Iterable[Shown]) -> Iterator[str]:
+    return (sentence for one in shown for sentence in marked.get(one.item.id, ()))
+
+
+def capped(sentences: Iterable[str], count: Callable[[str], int]) -> tuple[str, ...]:
+    """When there are too many, the first ones and the last ones: what was said early and what holds now."""
+    kept = list(dict.fromkeys(sentences))
+    while len(kept) > SENTENCES or sum(map(count, kept)) > SENTENCE_TOKENS:
+        del kept[len(kept) // 2]
+    return tuple(kept)
+
+
+def _least_relevant(view: View, free: Sequence[Unit]) -> list[Unit]:
+    """The units that do not belong to the best half; a frame takes the rounds inside it along."""
+    scores = _scores(view, free)
+    messages = {shown.item.id: shown.message for shown in view.shown}
+    cost = [sum(view.tokens(messages[item.id]) for item in unit.items) for unit in free]
+    # Where even the best half is too much, as in a long history that comes all at once, less of it stays.
+    older = sum(cost)
+    room = min(older * KEPT_SHARE, TARGET * view.thresholds.full - (view.history - older))
+    kept: set[int] = set()
+    # Of equal ones the newer is better.
+    for at in sorted(range(len(free)), key=lambda at: (scores[at], at), reverse=True):
+        if cost[at] <= room:
+            room -= cost[at]
+            kept.add(at)
+    frames = {unit.exchange for at, unit in enumerate(free) if unit.is_frame and at not in kept}
+    return [unit for at, unit in enumerate(free) if at not in kept or unit.exchange in frames]
+
+
+def _scores(view: View, units: Sequence[Unit]) -> list[float]:
+    messages = {shown.item.id: shown.message for shown in view.shown}
+    texts = [" ".join(_read(messages[item.id]) for item in unit.items) for unit in units]
+    bags = [Counter(terms(text)) for text in texts]
+    weights = _topic(view)
+    found = Counter(term for bag in bags for term in bag)
+    rarity = {term: log(1 + (len(bags) + 1) / (found[term] + 0.5)) for term in weights}
+    # As in BM25: a word said twice counts a little more, a long text no more for its length alone.
+    matches = [
+        sum(
+            weight * rarity[term] * bag[term] / (bag[term] + 1.0)
+            for term, weight in weights.items()
+            if term in bag
+        )
+        for bag in bags
+    ]
+    best = max(matches, default=0.0) or 1.0
+    scores = [
+        match / best
+        + sum(worth for has, worth in _BONUS if has.search(text))
+        + _MARKED * _is_marked(view, unit)
+        for match, text, unit in zip(matches, texts, units, strict=True)
+    ]
+    told = view.draft.relevance
+    if told:
+        known = [max((told.get(item.id, 0.0) for item in unit.items), default=0.0) for unit in units]
+        scores = [score + better for score, better in zip(scores, known, strict=True)]
+    return scores
+
+
+def _is_marked(view: View, unit: Unit) -> bool:
+    return unit.has(view.draft.rules) or unit.has(view.draft.agreed)
+
+
+def _topic(view: View) -> dict[str, float]:
+    """The words of the question, and with less weight those of the messages just before it."""
+    items = [shown.item for shown in view.shown]
+    asked = next((at for at, item in enumerate(items) if item is view.question), len(items))
+    weights = {
+        term: _TOPIC_WEIGHT
+        for item in (*items[max(0, asked - _TOPIC) : asked], *items[asked + 1 :][-_TOPIC:])
+        for term in terms(_read(item.message))
+    }
+    if view.question is not None:
+        weights |= dict.fromkeys(terms(_read(view.question.message)), 1.0)
+    return weights
+
+
+def _read(message: Message) -> str:
+    """What a message says, as much of it as is needed to know what it is about."""
+    pieces = (message.text, *(call.arguments for call in message.tool_calls))
+    return " ".join(islice((piece[:_LONGEST] for piece in pieces), 8))

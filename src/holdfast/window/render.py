@@ -1,0 +1,121 @@
+"""Log and decisions in, messages out: what a model is shown of a history.
+
+The only place where a decision becomes text. The same history under the same decisions gives the same bytes.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.window.decisions import Addition, Applied, Cut, Decided
+from holdfast.window.items import Item, paired, question_of
+
+# What we tell people inside an answer, because their client shows nothing else of us.
+_BANNER = re.compile(r"\n*⟦Holdfast: [^⟧]*⟧\n*")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A message of the history as it goes out, and the rules that made it so."""
+
+    item: Item
+    message: Message
+    rules: tuple[str, ...] = ()
+    additions: tuple[Addition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    shown: tuple[Shown, ...]
+    # The names of messages that are out, each with its rule.
+    out: dict[str, str]
+    # Sentences of left-out messages that bind what is said from now on.
+    rules: tuple[str, ...]
+    agreed: tuple[str, ...]
+    # By message and part, what stands for it.
+    cuts: dict[str, dict[int, Cut]]
+    system: dict[str, str]
+
+
+def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
+    applied = Applied.of(decisions)
+    out = applied.left_out(items)
+    staying = [item for item in items if item.id not in out]
+    question = question_of(staying)
+    earlier = question is not None
+    drafts: list[Shown] = []
+    for item in staying:
+        earlier = earlier and item is not question
+        drafts.append(_shown(item, applied, earlier=earlier))
+    mended = paired([draft.message for draft in drafts])
+    shown: list[Shown] = []
+    for draft, message in zip(drafts, mended, strict=True):
+        if message is None:
+            out[draft.item.id] = "orphan"
+        elif message is draft.message:
+            shown.append(draft)
+        else:
+            shown.append(replace(draft, message=message, rules=(*draft.rules, "orphan")))
+    return Rendered(
+        tuple(shown), out, _unique(applied.rules), _unique(applied.agreed), applied.cuts, applied.system
+    )
+
+
+def _shown(item: Item, applied: Applied, *, earlier: bool) -> Shown:
+    message, rules = item.message, []
+    if cuts := applied.cuts.get(item.id):
+        message = with_cuts(message, cuts)
+        rules += sorted({cut.rule for cut in cuts.values()})
+    if earlier and message.thinking:
+        parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
+        message = replace(message, parts=parts)
+        rules.append("thinking")
+    if message.role == "assistant" and "⟦Holdfast: " in message.text:
+        message = replace(message, parts=tuple(map(_without_banner, message.parts)))
+        rules.append("banner")
+    additions = tuple(applied.additions.get(item.id, ()))
+    for addition in additions:
+        message = appended(message, addition.text)
+    return Shown(item, message, tuple(rules), additions)
+
+
+def with_cuts(message: Message, cuts: dict[int, Cut]) -> Message:
+    parts = tuple(_cut(part, cuts[at].text) if at in cuts else part for at, part in enumerate(message.parts))
+    return replace(message, parts=tuple(part for part in parts if part is not None))
+
+
+def _cut(part: Part, text: str) -> Part | None:
+    """What stands for a part: a tool call keeps its name, a result the call it belongs to."""
+    match part:
+        case ToolResult():
+            return replace(part, parts=(Text(text),) if text else ())
+        case ToolCall():
+            return replace(part, arguments=text)
+        case Text():
+            return replace(part, text=text)
+    return Text(text) if text else None
+
+
+def appended(message: Message, text: str) -> Message:
+    """The message with a text at its end, in its last text where it has one: strict servers want a string."""
+    for at in range(len(message.parts) - 1, -1, -1):
+        part = message.parts[at]
+        if isinstance(part, Text):
+            longer = replace(part, text=f"{part.text}\n\n{text}" if part.text else text)
+            return replace(message, parts=(*message.parts[:at], longer, *message.parts[at + 1 :]))
+    form = "text" if message.form in ("null", "absent") else message.form
+    return replace(message, parts=(*message.parts, Text(text)), form=form)
+
+
+def banner(text: str) -> str:
+    """A line of ours in an answer. It is never sent to a model again."""
+    return f"⟦Holdfast: {text.replace('⟧', ')')}⟧"
+
+
+def _without_banner(part: Part) -> Part:
+    return replace(part, text=_BANNER.sub("", part.text)) if isinstance(part, Text) else part
+
+
+def _unique(sentences: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(sentences))

@@ -1,0 +1,154 @@
+"""The names in reports and decisions as sentences for people, English and German side by side.
+
+Knows the names and nothing of what they are said about. A name that is not in a table is said as it is.
+"""
+
+from collections.abc import Mapping
+
+from holdfast.language import say
+from holdfast.window.decisions import LAST
+from holdfast.window.prune import ENTRY_SHARE, FILE, LONG, RESEARCH, RESULT
+
+_Table = Mapping[str, tuple[str, str]]
+
+# Why a message does not stand in the window as it stands in the log.
+_RULES: _Table = {
+    "clock": ("the time, told anew", "die Uhrzeit, neu genannt"),
+    "recalled": ("quotes from earlier added", "Zitate von früher ergänzt"),
+    "context": ("sources for the question added", "Quellen zur Frage ergänzt"),
+    "entry": (
+        f"tool result over {ENTRY_SHARE * 100:.0f} % of the window, shortened as it came in",
+        f"Werkzeug-Ergebnis über {ENTRY_SHARE * 100:.0f} % des Fensters, beim Eintreffen gekürzt",
+    ),
+    "repeat": (
+        "repeated later: only the newest stays whole",
+        "später wiederholt: nur das Neueste bleibt ganz",
+    ),
+    "tool_result": (
+        f"old tool result cut to {RESULT} tokens",
+        f"altes Werkzeug-Ergebnis auf {RESULT} Token gekürzt",
+    ),
+    "file": (
+        f"file no longer talked about, cut to {FILE} tokens",
+        f"nicht mehr erwähnte Datei auf {FILE} Token gekürzt",
+    ),
+    "long": (
+        f"old message over {LONG} tokens cut to its beginning and end",
+        f"alte Nachricht über {LONG} Token auf Anfang und Ende gekürzt",
+    ),
+    "research": (
+        f"sources of an earlier question cut to {RESEARCH} tokens",
+        f"Quellen einer früheren Frage auf {RESEARCH} Token gekürzt",
+    ),
+    "recalled_full": ("older quotes made room for newer ones", "ältere Zitate haben neueren Platz gemacht"),
+    "relevance": (
+        "left out: matters least to what is being talked about",
+        "weggelassen: am wenigsten wichtig für das, worum es geht",
+    ),
+    "horizon": (
+        "left out: too far back to be looked at",
+        "weggelassen: zu weit zurück, um angesehen zu werden",
+    ),
+    "earlier": ("left out in an earlier turn", "in einem früheren Zug weggelassen"),
+    "last": (
+        "last resort: it would not have fitted otherwise",
+        "letztes Mittel: sonst hätte es nicht gepasst",
+    ),
+    "thinking": ("without the thoughts of earlier turns", "ohne die Gedanken früherer Züge"),
+    "banner": ("without Holdfast's own notices", "ohne Holdfasts eigene Hinweise"),
+    "orphan": (
+        "tool call and result do not belong together",
+        "Werkzeug-Aufruf und Ergebnis gehören nicht zusammen",
+    ),
+}
+
+# Why a request does not begin as the one before it did. "level N" is put together in `cause`.
+_CAUSES: _Table = {
+    "first": ("this is the first request", "das ist die erste Anfrage"),
+    "tools": ("the client's tools changed", "die Werkzeuge des Programms haben sich geändert"),
+    "system": ("the instructions changed", "die Anweisungen haben sich geändert"),
+    "decisions": (
+        "something was undone or decided anew",
+        "etwas wurde rückgängig gemacht oder neu entschieden",
+    ),
+    "history": ("the client's history changed", "der Verlauf des Programms hat sich geändert"),
+    "recall": ("older quotes made room for newer ones", "ältere Zitate haben neueren Platz gemacht"),
+    "thinking": ("the thoughts of the last turn left", "die Gedanken des letzten Zuges sind weggefallen"),
+}
+
+_LEVELS: Mapping[int, tuple[str, str]] = {
+    0: ("nothing had to give way", "nichts musste weichen"),
+    1: ("old text is shortened", "alter Text ist gekürzt"),
+    2: ("what matters least is left out", "das Unwichtigste ist weggelassen"),
+    3: ("older turns are summarised", "ältere Züge sind zusammengefasst"),
+    LAST: ("shortened until it fitted", "gekürzt, bis es passte"),
+}
+
+# What a level begins to do where its mark is.
+_MARKS: _Table = {
+    "1": ("shortening begins", "Kürzen beginnt"),
+    "2": ("leaving out begins", "Weglassen beginnt"),
+    "3 ahead": ("summarising while idle begins", "Zusammenfassen in Ruhe beginnt"),
+    "3": ("summarising at once begins", "sofortiges Zusammenfassen beginnt"),
+}
+
+_SECTIONS: _Table = {
+    "tools": ("tools", "Werkzeuge"),
+    "system": ("instructions", "Anweisungen"),
+    "history": ("history", "Verlauf"),
+    "question": ("question", "Frage"),
+    "recalled": ("recalled", "Erinnertes"),
+    "research": ("sources", "Quellen"),
+    "reserve": ("reserved for the answer", "für die Antwort"),
+}
+
+_STATES: _Table = {
+    "in": ("in the window", "im Fenster"),
+    "shortened": ("shortened", "gekürzt"),
+    "out": ("left out", "weggelassen"),
+    "elsewhere": ("on another branch", "auf einem anderen Zweig"),
+}
+
+_METHODS: _Table = {
+    "exact": ("counted", "gezählt"),
+    "estimate": ("estimated", "geschätzt"),
+}
+
+
+def rule(name: str) -> str:
+    return _said(_RULES, name)
+
+
+def cause(name: str) -> str:
+    if name.startswith("level "):
+        number = int(name.removeprefix("level "))
+        return say(f"{level(number)} stepped in", f"{level(number)} hat eingegriffen")
+    return _said(_CAUSES, name)
+
+
+def level(number: int) -> str:
+    """What a level comes to, with its number; the last resort has none."""
+    known = say(*_LEVELS[number]) if number in _LEVELS else ""
+    if number == LAST:
+        return say(f"last resort ({known})", f"letztes Mittel ({known})")
+    return say(f"level {number}", f"Stufe {number}") + (f" ({known})" if known else "")
+
+
+def mark(name: str) -> str:
+    return _said(_MARKS, name)
+
+
+def section(name: str) -> str:
+    return _said(_SECTIONS, name)
+
+
+def state(name: str) -> str:
+    return _said(_STATES, name)
+
+
+def method(name: str) -> str:
+    return _said(_METHODS, name)
+
+
+def _said(table: _Table, name: str) -> str:
+    return say(*table[name]) if name in table else name

@@ -1,0 +1,193 @@
+"""A history under its decisions, measured: what goes out, what each section costs, and whether it fits.
+
+Values in, numbers out. What to do when it does not fit is decided by the levels.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+from holdfast.messages import JsonObject, Message, Text
+from holdfast.tokens.budget import Budget, Thresholds
+from holdfast.tokens.calibration import Parts
+from holdfast.tokens.counter import Count
+from holdfast.tokens.estimate import Estimate
+from holdfast.window.decisions import Decided, Proposal
+from holdfast.window.items import Item, newest_of, question_of
+from holdfast.window.render import Rendered, Shown, appended, render
+from holdfast.words import language_of
+
+_NOTHING = Parts(text=0, messages=0)
+_HEADINGS = {
+    "rules": {"en": "Rules given earlier in this conversation:", "de": "Regeln von weiter oben im Gespräch:"},
+    "agreed": {"en": "Decided earlier in this conversation:", "de": "Weiter oben im Gespräch entschieden:"},
+}
+
+
+class Gauge(Protocol):
+    """What counts for one model; the counters of `tokens` do."""
+
+    def count_text(self, text: str) -> Count: ...
+    def message_parts(self, message: Message) -> Parts: ...
+    def tool_parts(self, tools: Sequence[JsonObject]) -> Parts: ...
+    def expected(self, parts: Parts) -> Estimate: ...
+    def likely(self, parts: Parts) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Everything a window is made of.
+
+    `decisions` hold, `vetoes` were undone by somebody; `pins` are protected messages. `seen` names what was
+    sent before, and `fired` says how many tokens history had when a level last did something.
+    """
+
+    items: tuple[Item, ...]
+    budget: Budget
+    gauge: Gauge
+    system: tuple[Message, ...] = ()
+    tools: tuple[JsonObject, ...] = ()
+    decisions: tuple[Decided, ...] = ()
+    vetoes: tuple[Decided, ...] = ()
+    pins: frozenset[str] = frozenset()
+    # Sentences that bind what is said later, by the message they stand in.
+    rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    agreed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    seen: frozenset[str] = frozenset()
+    fired: Mapping[int, int] = field(default_factory=dict)
+    # How much each message has to do with what is talked about, where somebody knows it better than words do.
+    relevance: Mapping[str, float] = field(default_factory=dict)
+
+
+class View:
+    """A draft with the proposals that were made so far. Making another one costs what is new in it."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        proposals: Iterable[Proposal] = (),
+        measured: dict[int, tuple[Message, Parts]] | None = None,
+    ) -> None:
+        self.draft = draft
+        self.proposals = tuple(proposals)
+        # By identity, because rendering hands an untouched message through as it is.
+        self._measured = {} if measured is None else measured
+        self.rendered: Rendered = render(draft.items, self.decisions)
+        self.system = with_block(_shortened(draft.system, self.rendered.system), self.rendered)
+        self.newest = newest_of([shown.item for shown in self.shown])
+        self.question = question_of([shown.item for shown in self.shown])
+
+    def having(self, *proposals: Proposal) -> "View":
+        return View(self.draft, (*self.proposals, *proposals), self._measured)
+
+    @property
+    def decisions(self) -> tuple[Decided, ...]:
+        return (*self.draft.decisions, *self.proposals)
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        return self.rendered.shown
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return (*self.system, *(shown.message for shown in self.shown))
+
+    @property
+    def room(self) -> int:
+        return self.draft.budget.room
+
+    @property
+    def fits(self) -> bool:
+        return self.total.high <= self.room
+
+    def parts(self, message: Message) -> Parts:
+        known = self._measured.get(id(message))
+        if known is None:
+            # The message is kept with its number, so that no other one can get its identity.
+            known = self._measured[id(message)] = (message, self.draft.gauge.message_parts(message))
+        return known[1]
+
+    def tokens(self, message: Message) -> int:
+        """What a message adds to a request."""
+        return round(self.draft.gauge.likely(self.parts(message)) - self._start)
+
+    def text_tokens(self, text: str) -> int:
+        return self.draft.gauge.count_text(text).high
+
+    @cached_property
+    def _start(self) -> float:
+        return self.draft.gauge.likely(_NOTHING)
+
+    @cached_property
+    def frame(self) -> Parts:
+        """System and tools."""
+        parts = sum(map(self.parts, self.system), self.draft.gauge.tool_parts(self.draft.tools))
+        return replace(parts, unprompted=not self.system)
+
+    @cached_property
+    def total(self) -> Estimate:
+        """The whole request."""
+        return self.cost(shown.message for shown in self.shown)
+
+    @cached_property
+    def fixed(self) -> Estimate:
+        """System, tools and the newest message: what cannot be left out."""
+        newest = {item.id for item in self.newest}
+        return self.cost(shown.message for shown in self.shown if shown.item.id in newest)
+
+    @cached_property
+    def history(self) -> int:
+        """What history takes beside all that is fixed."""
+        return max(0, self.total.high - self.fixed.high)
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        return self.draft.budget.thresholds(self.fixed.high)
+
+    def cost(self, messages: Iterable[Message]) -> Estimate:
+        return self.draft.gauge.expected(sum(map(self.parts, messages), self.frame))
+
+    @cached_property
+    def pins(self) -> frozenset[str]:
+        """The pinned messages that are really protected: the newest, up to a quarter of history."""
+        left, kept = self.thresholds.full // 4, set()
+        for item in reversed(self.draft.items):
+            if item.id in self.draft.pins:
+                left -= self.tokens(item.message)
+                if left < 0:
+                    break
+                kept.add(item.id)
+        return frozenset(kept)
+
+    def vetoed(self, kind: str) -> frozenset[str]:
+        """The messages to which this must not be done again."""
+        undone = (veto for veto in self.draft.vetoes if veto.kind == kind)
+        return frozenset(name for veto in undone for name in veto.messages)
+
+
+def _shortened(system: tuple[Message, ...], cuts: Mapping[str, str]) -> tuple[Message, ...]:
+    if not cuts:
+        return system
+    return tuple(
+        replace(message, parts=(Text(cuts[message.digest]),)) if message.digest in cuts else message
+        for message in system
+    )
+
+
+def with_block(system: tuple[Message, ...], rendered: Rendered) -> tuple[Message, ...]:
+    """The system messages with the sentences at their end that outlive the messages they stood in."""
+    sentences = (*rendered.rules, *rendered.agreed)
+    if not sentences:
+        return system
+    language = language_of(" ".join(sentences)) or "en"
+    lines = [
+        line
+        for name, kept in (("rules", rendered.rules), ("agreed", rendered.agreed))
+        if kept
+        for line in (_HEADINGS[name][language], *(f"- {sentence}" for sentence in kept))
+    ]
+    block = "\n".join(lines)
+    if not system:
+        return (Message.of("system", block),)
+    return (*system[:-1], appended(system[-1], block))

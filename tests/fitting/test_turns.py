@@ -1,0 +1,320 @@
+"""Conversations that outgrow their window, turn by turn, through the engine and on a real SQLite file."""
+
+from contextlib import asynccontextmanager
+
+import pytest
+
+from holdfast.conversations import lanes
+from holdfast.engine import Ask, Engine
+from holdfast.errors import BadRequest, Overflow
+from holdfast.fitting.pins import pin
+from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult
+from holdfast.models.knowledge import Models
+from holdfast.providers.base import ModelInfo
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.upstreams import Upstreams
+from holdfast.store import open_store
+from tests.window.talks import orphans_of
+
+pytestmark = pytest.mark.anyio
+
+WINDOW = 2_048
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def provider(answers=(), **more):
+    model = ModelInfo("small", running_window=WINDOW, trained_window=WINDOW, **more)
+    return ScriptedProvider(answers, models=[model], fallback="Noted.")
+
+
+@asynccontextmanager
+async def engine_with(server, folder):
+    async def find():
+        return server
+
+    store = open_store(f"sqlite:///{folder / 'db'}")
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder))
+    yield engine
+    await engine.close()
+
+
+class Client:
+    """A client that keeps its history and resends all of it."""
+
+    def __init__(self, engine, system=None):
+        self.engine = engine
+        self.system = [Message.of("system", system)] if system else []
+        self.history = []
+        self.conversation = None
+        self.report = {}
+
+    async def say(self, text, **more):
+        self.history.append(Message.of("user", text))
+        return await self.send(**more)
+
+    async def send(self, tools=(), extra=None, system=None, **options):
+        first = self.system if system is None else [Message.of("system", system)]
+        messages = (*first, *self.history)
+        chat = ChatRequest("small", messages, tools=tools, options=options, extra=extra or {})
+        turn = await self.engine.turn(Ask(chat))
+        pieces = [chunk async for chunk in turn.chunks]
+        said = "".join(chunk.text for chunk in pieces)
+        self.history.append(Message.of("assistant", said))
+        assert self.conversation in (None, turn.conversation), "it is still the same conversation"
+        self.conversation, self.report = turn.conversation, turn.facts.report
+        return said
+
+
+def sent(server, at=-1):
+    return server.requests[at].messages
+
+
+def texts(server, at=-1):
+    return "\n".join(message.text for message in sent(server, at))
+
+
+def filler(at):
+    return f"Number {at}: tell me something about gardens, rivers and towns. " + f"Detail {at} follows. " * 12
+
+
+async def long_talk(client, turns=40):
+    for at in range(turns):
+        await client.say(filler(at))
+
+
+async def test_a_long_conversation_always_fits_and_loses_nothing(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine, "Be kind.")
+        await long_talk(client)
+        head = engine.store.log.get(client.conversation).head
+        assert len(engine.store.log.path(head)) == 80
+        assert len(sent(server)) < 40
+        assert sent(server)[-1].text == filler(39)
+        batches = engine.store.compactions.of(client.conversation)
+        assert {row.level for row in batches} <= {1, 2}, "with two levels there is no need of the last resort"
+        assert all(row.tokens_freed > 0 for row in batches)
+        assert client.report["level"] == 2
+
+
+async def test_what_was_left_out_comes_back_when_it_is_asked_for(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("The invoice for Mr Okonkwo is in the file rechnung_4711.pdf, please remember.")
+        await long_talk(client)
+        assert "rechnung_4711.pdf" not in texts(server)
+        await client.say("What was in rechnung_4711.pdf again?")
+        question = sent(server)[-1].text
+        assert question.startswith("What was in rechnung_4711.pdf again?")
+        assert "Okonkwo" in question
+        asked = question
+        await client.say("Thanks.")
+        replayed = [message.text for message in sent(server) if "Okonkwo" in message.text]
+        assert replayed == [asked], "it stays where it was put, byte for byte, and is not brought back twice"
+
+
+async def test_rules_outlive_the_message_they_were_given_in(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine, "You are a gardener.")
+        await client.say("Hello! Never push to main. My roses have black spots on their leaves.")
+        await long_talk(client)
+        assert sent(server)[0].role == "system"
+        assert sent(server)[0].text.startswith("You are a gardener.")
+        assert "Never push to main." in sent(server)[0].text
+
+
+async def test_each_request_begins_with_the_one_before_or_says_why_not(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client, lost = Client(engine, "Be kind."), []
+        for at in range(60):
+            await client.say(filler(at))
+            if at == 0:
+                continue
+            before = [message.encode() for message in sent(server, -2)]
+            now = [message.encode() for message in sent(server)]
+            prefix = client.report["prefix"]
+            assert prefix["kept"] == (now[: len(before)] == before)
+            if not prefix["kept"]:
+                lost.append(prefix["cause"])
+        assert set(lost) <= {"level 1", "level 2"}
+        assert len(lost) < 15, "levels work in batches, not a little on every turn"
+
+
+async def test_a_clock_in_the_instructions_does_not_cost_the_prefix(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        for minute in range(3):
+            client.history.append(Message.of("user", f"Question {minute}"))
+            await client.send(system=f"Be kind.\nCurrent time: 2026-11-15 10:4{minute}:00")
+        assert {sent(server, at)[0].text for at in range(-3, 0)} == {
+            "Be kind.\nCurrent time: 2026-11-15 10:40:00"
+        }
+        assert client.report["prefix"]["kept"]
+        assert "10:42:00" in sent(server)[-1].text
+        client.history.append(Message.of("user", "Question 3"))
+        await client.send(system="Be rude.\nCurrent time: 2026-11-15 10:43:00")
+        assert sent(server)[0].text.startswith("Be rude.")
+        assert client.report["prefix"]["cause"] == "system"
+
+
+async def test_a_text_found_for_the_question_is_sent_with_it_and_stays(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        extra = {"openai": {"metadata": {"context": ["Lisbon has 545,000 inhabitants."], "tag": "x"}}}
+        await client.say("How large is Lisbon?", extra=extra)
+        assert sent(server)[-1].text.startswith("How large is Lisbon?")
+        assert "545,000" in sent(server)[-1].text
+        assert server.requests[-1].extra["openai"]["metadata"] == {"tag": "x"}
+        sections = {row["name"]: row["tokens"] for row in client.report["sections"]}
+        assert sections["research"] > 0
+        kept = engine.store.log.path(engine.store.log.get(client.conversation).head)
+        assert kept[0].message.text == "How large is Lisbon?"
+        await client.say("And Porto?")
+        assert "545,000" in sent(server)[0].text
+        assert client.report["prefix"]["kept"]
+
+
+async def test_before_a_large_context_history_yields(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await long_talk(client, 6)
+        before = len(sent(server))
+        found = " ".join(f"Fact {at} about rivers." for at in range(150))
+        await client.say("So?", extra={"openai": {"metadata": {"context": found}}})
+        assert found in sent(server)[-1].text
+        assert len(sent(server)) < before + 2
+
+
+async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path):
+    refusal = Overflow("too large", prompt_tokens=3_000, window=WINDOW)
+    server = provider([*["Noted."] * 5, refusal, "Now it fits.", refusal, refusal])
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await long_talk(client, 5)
+        assert await client.say("Does it fit?") == "Now it fits."
+        assert len(texts(server)) < len(texts(server, -2))
+        assert sent(server)[-1].text == "Does it fit?"
+        client.history.append(Message.of("user", "And this?"))
+        with pytest.raises(Overflow):
+            await client.send()
+        path = engine.store.log.path(engine.store.log.get(client.conversation).head)
+        assert path[-1].message.text == "And this?", "what the user said is kept whatever happens"
+
+
+async def test_a_model_that_only_thought_is_asked_once_more_without_thinking(tmp_path):
+    thought = [Chunk(thinking="Hmm, let me see. "), Chunk(finish="length")]
+    server = provider([thought, "Four."], capabilities=("completion", "thinking"))
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        said = await client.say("2 + 2?")
+        assert said.endswith("Four.")
+        assert said.startswith("⟦Holdfast: ")
+        assert server.requests[-1].think is False
+        await client.say("And 3 + 3?")
+        assert sent(server)[1].text == "Four.", "what we told the person is not sent to the model"
+
+
+async def test_a_long_history_that_is_left_to_us_is_read_only_as_far_as_needed(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await long_talk(client, 30)
+        resent = [message.encode() for message in sent(server)]
+        turn = await engine.turn(
+            Ask(ChatRequest("small", (Message.of("user", "Go on."),)), continues=client.conversation)
+        )
+        [chunk async for chunk in turn.chunks]
+        now = [message.encode() for message in sent(server)]
+        assert now[: len(resent)] == resent, "the log gives the same window as the client's own history did"
+        assert turn.facts.report["prefix"]["kept"]
+
+
+async def test_undoing_brings_back_what_was_left_out_and_it_stays(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client, store = Client(engine), engine.store
+        at = 0
+        while not store.compactions.of(client.conversation or ""):
+            await client.say(filler(at))
+            at += 1
+        conversation = store.log.get(client.conversation)
+        undone = lanes.undo(store, conversation)
+        assert undone
+        await client.say("Short.")
+        names = {row["id"] for row in client.report["messages"] if row["state"] == "in"}
+        assert {name for decision in undone for name in decision.messages} <= names
+        assert client.report["batches"] == []
+
+
+async def test_pins_stay_whole_and_only_so_many_are_allowed(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client, store = Client(engine), engine.store
+        await client.say("The door code is 8842, says the caretaker.")
+        conversation = store.log.get(client.conversation)
+        first = store.log.path(conversation.head)[0]
+        pin(store, engine.fitter.preset, conversation, first.id)
+        await long_talk(client)
+        assert sent(server)[0].text == first.message.text
+        conversation = store.log.get(client.conversation)
+        path = store.log.path(conversation.head)
+        with pytest.raises(BadRequest, match="at most"):
+            [pin(store, engine.fitter.preset, conversation, stored.id) for stored in path[2:]]
+
+
+async def test_tool_loops_stay_paired_and_large_results_are_shortened_as_they_come(tmp_path):
+    tool = {"type": "function", "function": {"name": "read", "parameters": {}}}
+    pieces = [CallPiece(0, f"call_{at}", "read", f'{{"path": "f{at}"}}') for at in range(31)]
+    server = provider([[Chunk(calls=(piece,)), Chunk(finish="tool_calls")] for piece in pieces])
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Read all files.", tools=(tool,))
+        for at, piece in enumerate(pieces[:-1]):
+            size = 4_000 if at % 7 == 3 else 40
+            result = ToolResult((Text(f"line of file {at}\n" * size),), call_id=piece.id)
+            call = ToolCall(piece.name, piece.arguments, piece.id)
+            client.history[-1:] = [Message("assistant", (call,)), Message("tool", (result,))]
+            await client.send(tools=(tool,))
+            assert orphans_of(sent(server)) == []
+            assert sent(server)[-1].tool_results[0].call_id == piece.id
+            assert "Read all files." in texts(server)
+        assert client.report["level"] in (1, 2)
+
+
+async def test_a_side_request_is_made_to_fit_and_nothing_is_decided(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        title = (
+            "### Task:\nGenerate a concise, 3-5 word title.\n### Output:\nJSON\n"
+            f"<chat_history>\nUSER: {'long ' * 9_000}\n</chat_history>"
+        )
+        turn = await engine.turn(Ask(ChatRequest("small", (Message.of("user", title),))))
+        [chunk async for chunk in turn.chunks]
+        assert turn.conversation is None
+        assert len(texts(server)) < 9_000
+        assert "[shortened: " in texts(server)
+
+
+async def test_two_windows_of_one_conversation_are_two_lanes(tmp_path):
+    large = ModelInfo("large", running_window=32_768)
+    server = ScriptedProvider(models=[ModelInfo("small", running_window=WINDOW), large], fallback="Noted.")
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await long_talk(client, 20)
+        small = len(sent(server))
+        chat = ChatRequest("large", (*client.history, Message.of("user", "Now you.")))
+        turn = await engine.turn(Ask(chat))
+        [chunk async for chunk in turn.chunks]
+        assert turn.conversation == client.conversation
+        assert len(sent(server)) == 41 > small
+        assert {lane.window for lane in engine.store.lanes.of(turn.conversation)} == {WINDOW, 32_768}

@@ -1,0 +1,60 @@
+"""A conversation too long for its window, for tests of what is told and done about it."""
+
+import asyncio
+from pathlib import Path
+
+from holdfast.engine import Ask, Engine
+from holdfast.messages import ChatRequest, Message, Scope
+from holdfast.models.knowledge import Models
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.upstreams import Upstreams
+from holdfast.store import open_store
+
+
+def long_talk(exchanges: int = 14) -> list[Message]:
+    """Questions and long answers, each about something else, and a question at the end."""
+    told = []
+    for number in range(exchanges):
+        subject = f"subject{number:02}"
+        told.append(Message.of("user", f"Tell me about {subject}."))
+        told.append(Message.of("assistant", " ".join(f"{subject} has part {part};" for part in range(90))))
+    return [*told, Message.of("user", "And now something else entirely?")]
+
+
+def engine_on(home: Path, provider: ScriptedProvider) -> Engine:
+    home.mkdir(parents=True, exist_ok=True)
+    store = open_store(f"sqlite:///{home / 'holdfast.db'}")
+
+    async def find() -> ScriptedProvider:
+        return provider
+
+    return Engine(store, Upstreams(find, ScriptedProvider()), Models(store, home / "cache"))
+
+
+async def carry(
+    engine: Engine,
+    *messages: Message,
+    scope: Scope | None = None,
+    continues: str | None = None,
+    context: tuple[str, ...] = (),
+) -> str:
+    """One request, answered to its end; the id of the conversation it belongs to."""
+    request = ChatRequest("scripted", messages)
+    turn = await engine.turn(Ask(request, scope or Scope(), continues=continues, context=context))
+    async for _ in turn.chunks:
+        pass
+    assert turn.conversation is not None
+    return turn.conversation
+
+
+def kept_talk(home: Path, *messages: Message, scope: Scope | None = None) -> str:
+    """A long talk, or these messages, in a store at `home` that is closed again."""
+
+    async def talk() -> str:
+        engine = engine_on(home, ScriptedProvider(fallback="Of course."))
+        try:
+            return await carry(engine, *(messages or long_talk()), scope=scope)
+        finally:
+            await engine.close()
+
+    return asyncio.run(talk())

@@ -1,0 +1,213 @@
+"""The promises of a window, on random conversations: tools, pictures, thinking, Unicode, empty, enormous."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.errors import Overflow
+from holdfast.messages import ChatRequest, Message, Thinking
+from holdfast.tokens.budget import budget_for
+from holdfast.tokens.counter import ExactCounter
+from holdfast.window.decisions import LAST
+from holdfast.window.fit import fit
+from holdfast.window.items import question_of
+from holdfast.window.render import render
+from holdfast.window.report import chain_of, prefix_of
+from holdfast.window.view import Draft
+from tests.window.talks import RULES, Pennies, gauges, items_of, orphans_of, rounds, talks, texts
+
+pytestmark = pytest.mark.slow
+
+many = settings(
+    max_examples=200,
+    deadline=None,
+    report_multiple_bugs=False,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+windows = st.sampled_from([512, 1_024, 2_048, 4_096, 8_192])
+
+
+@st.composite
+def drafts(draw, orphans=False):
+    items = draw(talks(orphans=orphans))
+    ids = [item.id for item in items]
+    system = (Message.of("system", draw(texts)),) if draw(st.booleans()) else ()
+    return Draft(
+        items,
+        budget_for(draw(windows)),
+        draw(gauges()),
+        system=system,
+        tools=tuple(
+            {"type": "function", "function": {"name": f"tool_{at}"}} for at in range(draw(st.integers(0, 3)))
+        ),
+        pins=frozenset(draw(st.lists(st.sampled_from(ids), max_size=2))),
+        rules={
+            item.id: found
+            for item in items
+            if item.is_question and (found := [rule for rule in RULES if rule in item.message.text])
+        },
+    )
+
+
+def kept(made, fired=None):
+    """The draft as it is after its decisions were kept."""
+    return replace(
+        made.view.draft,
+        decisions=made.view.decisions,
+        seen=frozenset(shown.item.id for shown in made.view.shown),
+        fired=made.fired if fired is None else fired,
+    )
+
+
+def request_of(made):
+    return ChatRequest("m", made.messages, tools=made.view.draft.tools)
+
+
+def used_last(made):
+    return any(batch.level == LAST for batch in made.batches)
+
+
+@many
+@given(drafts(orphans=True))
+def test_no_request_is_larger_than_the_window_less_its_reserve(draft):
+    made = fit(draft)
+    count = draft.gauge.count_request(request_of(made))
+    # With nothing left to take away, what probably fits is sent.
+    assert count.high <= draft.budget.room or (used_last(made) and count.tokens <= draft.budget.room)
+
+
+@many
+@given(drafts(orphans=True))
+def test_the_newest_question_is_there_and_what_is_there_is_in_order(draft):
+    made = fit(draft)
+    shown = [one.item.id for one in made.view.shown]
+    assert question_of(draft.items).id in shown
+    assert shown == [item.id for item in draft.items if item.id in set(shown)]
+
+
+@many
+@given(drafts(orphans=True))
+def test_a_call_and_its_results_stay_together(draft):
+    made = fit(draft)
+    assert orphans_of(made.messages) == []
+
+
+@many
+@given(drafts())
+def test_questions_and_answers_go_on_taking_turns(draft):
+    talk = [message.role for message in fit(draft).messages if message.role in ("user", "assistant")]
+    rounds_ = [role for at, role in enumerate(talk) if role == "user" or at == 0 or talk[at - 1] != role]
+    assert all(one != other for one, other in pairwise(rounds_))
+    assert not talk or talk[0] == "user"
+
+
+@many
+@given(drafts())
+def test_pins_and_rules_are_there_while_they_fit(draft):
+    made = fit(draft)
+    if used_last(made):
+        return
+    shown = {one.item.id: one for one in made.view.shown}
+    for name in made.view.pins:
+        # Thinking of earlier turns never goes out; that is no cut.
+        assert set(shown[name].rules) <= {"thinking"} or draft.items[-1].id == name
+    instructions = " ".join(message.text for message in made.view.system)
+    for name in made.view.rendered.out:
+        for rule in draft.rules.get(name, ()):
+            assert rule in instructions
+
+
+@many
+@given(drafts())
+def test_the_same_draft_gives_the_same_window(draft):
+    first, second = fit(draft), fit(draft)
+    assert [message.encode() for message in first.messages] == [
+        message.encode() for message in second.messages
+    ]
+    assert first.view.proposals == second.view.proposals
+
+
+@many
+@given(drafts(orphans=True))
+def test_a_window_made_again_stays_as_it_is(draft):
+    made = fit(draft)
+    again = fit(kept(made))
+    assert again.view.proposals == made.view.proposals[:0]
+    assert again.messages == made.messages
+    assert again.fired == made.fired
+
+
+@many
+@given(drafts())
+def test_undoing_gives_back_the_window_before_byte_for_byte(draft):
+    made = fit(draft)
+    if not made.batches:
+        return
+    last = made.batches[-1].proposals
+    without = [proposal for proposal in made.view.proposals if proposal not in last]
+    before = render(draft.items, without)
+    undone = render(draft.items, [one for one in kept(made).decisions if one not in last])
+    assert [one.message.encode() for one in undone.shown] == [one.message.encode() for one in before.shown]
+
+
+@many
+@given(drafts())
+def test_what_was_undone_is_not_done_again_before_the_last_resort(draft):
+    made = fit(draft)
+    if not made.batches or used_last(made):
+        return
+    last = made.batches[-1].proposals
+    rest = tuple(one for one in made.view.proposals if one not in last)
+    held = replace(
+        draft,
+        decisions=rest,
+        vetoes=last,
+        fired={1: -1, 2: -1},
+        seen=frozenset(item.id for item in draft.items),
+    )
+    again = fit(held)
+    if not used_last(again):
+        assert again.view.proposals == ()
+
+
+@many
+@given(st.data(), windows, gauges())
+def test_between_two_levels_each_request_begins_with_the_one_before(data, window, gauge):
+    messages, before = [], None
+    draft = Draft((), budget_for(window), gauge, system=(Message.of("system", "Be kind."),))
+    for _ in range(data.draw(st.integers(2, 8))):
+        messages.append(Message.of("user", data.draw(texts) or "And?"))
+        for _ in range(data.draw(st.integers(0, 2))):
+            messages += data.draw(rounds())
+        draft = replace(draft, items=items_of(messages))
+        made = fit(draft)
+        now = chain_of(made.view)
+        if before is not None:
+            prefix = prefix_of(made, before, now)
+            worked = any(batch.level > 0 for batch in made.batches)
+            assert prefix.kept or worked or prefix.cause == "thinking"
+            if prefix.kept:
+                assert now[: len(before)] == before
+        before = now
+        draft = kept(made)
+        messages.append(
+            Message(
+                "assistant", (Thinking("Hm."), *Message.of("assistant", data.draw(texts) or "Yes.").parts)
+            )
+        )
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40), windows)
+def test_tools_that_alone_are_too_large_are_an_error_with_the_numbers(number, window):
+    tools = tuple({"name": "x" * window * 8, "at": at} for at in range(number))
+    draft = Draft(
+        items_of([Message.of("user", "Hi")]), budget_for(window), ExactCounter(Pennies()), tools=tools
+    )
+    with pytest.raises(Overflow) as refused:
+        fit(draft)
+    assert f"{budget_for(window).room:,}" in str(refused.value)
+    assert refused.value.prompt_tokens > budget_for(window).room

@@ -32,6 +32,8 @@ log = logging.getLogger("holdfast.engine")
 
 # Answers whose writer died are looked for this often.
 RECOVER_EVERY = 5.0
+# More than an exchange, so that a backlog gets smaller with every answer.
+_INDEXED_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,13 @@ class Engine:
             # Learning is for the next time; this answer need not wait for it.
             self._later(watch.close())
 
+    async def _index(self) -> None:
+        """What was said becomes searchable now, so that no question has to wait for it."""
+        try:
+            await self.store.run(self.store.texts.catch_up, _INDEXED_AT_ONCE)
+        except StoreError as error:
+            log.warning("what was said could not be indexed: %s", error)
+
     def _later(self, work: Coroutine[Any, Any, Any]) -> None:
         self._chores.add(chore := asyncio.create_task(work))
         chore.add_done_callback(self._chores.discard)
@@ -201,6 +210,7 @@ class Engine:
                     yield chunk
         finally:
             self._recorders.discard(recorder)
+            self._later(self._index())
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, ask: Ask, hints: Hints, kept: Kept

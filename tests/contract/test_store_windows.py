@@ -1,0 +1,95 @@
+"""What windows are made of, on every backend: lanes, marks, and parts of a path."""
+
+import pytest
+
+from holdfast.errors import Conflict, NotFound
+from holdfast.messages import Message, Scope
+from holdfast.store import NewMessage
+
+
+def said(*texts):
+    return [NewMessage(Message.of(("user", "assistant")[at % 2], text)) for at, text in enumerate(texts)]
+
+
+@pytest.fixture
+def talk(store):
+    """A conversation of six messages, with an edited third one beside it."""
+    conversation = store.log.create(Scope())
+    first = store.log.append(conversation.id, said(*"abcdef"), parent=None, expect=None)
+    beside = store.log.append(
+        conversation.id, said("C", "D"), parent=first[1].id, expect=first[-1].id, move_head=False
+    )
+    return conversation, first, beside
+
+
+def test_a_part_of_a_path_is_its_end_and_what_is_named(store, talk):
+    _, first, beside = talk
+    found = store.log.part(first[-1].id, below=3, keep=[first[0].id, first[5].id, beside[0].id])
+    assert [stored.message.text for stored in found] == ["a", "e", "f"]
+    assert store.log.part(beside[-1].id, below=-1) == [*first[:2], *beside]
+    with pytest.raises(NotFound):
+        store.log.part("m_missing", below=0)
+
+
+def test_sizes_are_known_without_reading_the_messages(store, talk):
+    _, first, beside = talk
+    sizes = store.log.sizes(first[-1].id, 3)
+    assert [(name, depth) for name, depth, _ in sizes] == [(one.id, one.depth) for one in first[:2:-1]]
+    assert [size for _, _, size in sizes] == [len(one.message.encode()) for one in first[:2:-1]]
+    assert [name for name, _, _ in store.log.sizes(beside[-1].id, 9)][:1] == [beside[-1].id]
+    assert store.log.path_ids(beside[-1].id) == [one.id for one in (*first[:2], *beside)]
+
+
+def test_marks_are_those_on_the_way_to_a_message(store, talk):
+    conversation, first, beside = talk
+    store.marks.put(first[4].id, "pin")
+    store.marks.put(first[0].id, "rule", ["Never.", "Always."])
+    store.marks.put(beside[0].id, "pin")
+    marks = store.marks.of(first[-1].id)
+    assert [(mark.message, mark.kind, mark.text, mark.depth) for mark in marks] == [
+        (first[0].id, "rule", "Never.", 0),
+        (first[0].id, "rule", "Always.", 0),
+        (first[4].id, "pin", "", 4),
+    ]
+    assert [mark.message for mark in store.marks.of(beside[-1].id)] == [first[0].id] * 2 + [beside[0].id]
+    store.marks.put(first[0].id, "rule", ["Never."])
+    assert [mark.text for mark in store.marks.of(first[0].id)] == ["Never."]
+    assert store.marks.remove(first[0].id, "rule")
+    assert not store.marks.remove(first[0].id, "rule")
+    store.log.delete(conversation.id)
+    with pytest.raises(NotFound):
+        store.marks.put(first[4].id, "pin")
+
+
+def lane(store, conversation, expect, **changes):
+    fields = {"window": 8192, "state": {"sent": []}, "report": {}}
+    store.lanes.put("a:8192", conversation.id, **{**fields, **changes}, expect=expect)
+
+
+def test_a_lane_is_changed_only_by_those_who_know_how_it_stands(store, talk):
+    conversation, *_ = talk
+    assert store.lanes.get("a:8192") is None
+    lane(store, conversation, 0, now=5.0)
+    with pytest.raises(Conflict):
+        lane(store, conversation, 0)
+    lane(store, conversation, 1, state={"sent": [["m", "d", 3]]}, report={"level": 2}, now=6.0)
+    with pytest.raises(Conflict):
+        lane(store, conversation, 1)
+    (kept,) = store.lanes.of(conversation.id)
+    assert (kept.version, kept.window, kept.state, kept.report, kept.updated_at) == (
+        2, 8192, {"sent": [["m", "d", 3]]}, {"level": 2}, 6.0,
+    )  # fmt: skip
+    store.log.delete(conversation.id)
+    assert store.lanes.get("a:8192") is None
+
+
+def test_decisions_are_found_by_name_unless_they_were_undone(store, talk):
+    conversation, *_ = talk
+    fields = {"kind": "shorten", "rule": "long", "messages": ["m"], "tokens_before": 9, "tokens_after": 3}
+    first = store.decisions.record("a:8192", conversation.id, **fields, batch="k_1", name="d_mine")
+    second = store.decisions.record("a:8192", conversation.id, **fields)
+    assert (first.id, first.batch, second.batch) == ("d_mine", "k_1", "")
+    assert store.decisions.named([second.id, "d_mine", "d_missing"]) == [first, second]
+    store.decisions.remove(second.id)
+    assert store.decisions.named([second.id, "d_mine"]) == [first]
+    assert store.decisions.named([]) == []

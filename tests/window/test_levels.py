@@ -1,0 +1,259 @@
+"""What each level does, and when; with numbers small enough to check by hand."""
+
+import json
+from base64 import b64encode
+from dataclasses import replace
+
+import pytest
+
+from holdfast.messages import File, Image, Message, Text, Thinking, ToolCall, ToolResult
+from holdfast.tokens.budget import budget_for
+from holdfast.tokens.counter import ExactCounter
+from holdfast.window.decisions import LAST
+from holdfast.window.fit import fit
+from holdfast.window.view import Draft
+from tests.window.talks import Pennies, items_of
+
+CODE = "```python\n" + "x = 1\n" * 600 + "```"
+
+
+def talk(*messages, window=4_096, **more):
+    return Draft(items_of(messages), budget_for(window), ExactCounter(Pennies()), **more)
+
+
+def user(text):
+    return Message.of("user", text)
+
+
+def answer(text):
+    return Message.of("assistant", text)
+
+
+def used(name, text, path="a.py"):
+    """A tool called and answered."""
+    call = ToolCall("read", f'{{"path": "{path}"}}', id=name)
+    return [Message("assistant", (call,)), Message("tool", (ToolResult((Text(text),), call_id=name),))]
+
+
+def shown(made):
+    return {one.item.id: one for one in made.view.shown}
+
+
+def rules_of(made):
+    return [proposal.rule for proposal in made.view.proposals]
+
+
+def after(made, *messages):
+    """The draft of the next request."""
+    draft = made.view.draft
+    items = items_of([*(item.message for item in draft.items), *messages])
+    seen = frozenset(one.item.id for one in made.view.shown)
+    return replace(draft, items=items, decisions=made.view.decisions, seen=seen, fired=made.fired)
+
+
+def test_a_short_talk_is_sent_as_it_is():
+    made = fit(talk(user("Hi"), answer("Hello!"), user("How are you?")))
+    assert made.view.proposals == ()
+    assert [message.text for message in made.messages] == ["Hi", "Hello!", "How are you?"]
+    assert made.level == 0
+
+
+def test_thinking_goes_out_only_while_its_turn_lasts():
+    thought = Message("assistant", (Thinking("Hm."), Text("Yes.")))
+    loop = Message("assistant", (Thinking("Tools!"), ToolCall("read", "{}", id="a")))
+    result = Message("tool", (ToolResult((Text("R"),), call_id="a"),))
+    made = fit(talk(user("Q"), thought, user("Use tools"), loop, result))
+    assert [message.thinking for message in made.messages] == ["", "", "", "Tools!", ""]
+    assert shown(made)["m_1"].rules == ("thinking",)
+
+
+def test_banners_never_go_out():
+    said = answer("⟦Holdfast: context summarised⟧\n\nThe answer.\n\n⟦Holdfast: done⟧")
+    made = fit(talk(user("Q"), said, user("And?")))
+    assert made.messages[1].text == "The answer."
+
+
+def test_a_tool_result_that_is_too_large_is_shortened_as_it_comes_in_and_stays_so():
+    log = "".join(f"line {at}\n" for at in range(2_000)) + "Error: disk full\n"
+    made = fit(talk(user("Read it"), *used("a", log)))
+    assert rules_of(made) == ["entry"]
+    result = made.messages[-1].tool_results[0]
+    assert made.view.text_tokens(result.text) <= 0.3 * 4_096
+    assert result.call_id == "a"
+    assert "line 0\n" in result.text
+    assert "Error: disk full" in result.text
+    assert "[shortened: " in result.text
+    again = fit(after(made, answer("Full."), user("What now?")))
+    assert again.view.proposals == ()
+    assert again.messages[2] == made.messages[-1]
+
+
+def test_a_tool_result_that_was_sent_whole_is_not_shortened_at_entry_later():
+    draft = talk(user("Read it"), *used("a", "word " * 1_200), window=8_192)
+    made = fit(draft)
+    assert made.view.proposals == ()
+    smaller = replace(after(made, answer("Ok."), user("And?")), budget=budget_for(4_096))
+    assert "entry" not in rules_of(fit(smaller))
+
+
+@pytest.fixture
+def crowded():
+    """Half full: old and new tool results, a long question, the same file twice, code."""
+    return talk(
+        user("Look at this. " + "It is long. " * 200),
+        answer("I see."),
+        user("Read a.py"),
+        *used("r1", "first version " * 80, path="a.py"),
+        answer("Read."),
+        user("Again"),
+        *used("r2", "second version " * 80, path="a.py"),
+        answer("Here is code:\n" + CODE + "\nThat was it."),
+        user("Read b.py and c.py"),
+        *used("r3", "third " * 120, path="b.py"),
+        *used("r4", "fourth " * 120, path="c.py"),
+        answer("This is the answer you reply to. " + "More. " * 500),
+        user("Short question"),
+        window=8_192,
+    )
+
+
+def test_level_one_shortens_everything_older_in_one_batch(crowded):
+    made = fit(crowded)
+    (batch,) = made.batches
+    assert (batch.level, batch.strategy) == (1, "prune")
+    assert set(rules_of(made)) == {"repeat", "tool_result", "long"}
+    now = shown(made)
+    assert now["m_0"].rules == ("long",)
+    assert now["m_0"].message.text.startswith("Look at this.")
+    assert now["m_4"].message.tool_results[0].text.startswith("[shortened: "), "a newer result of that call"
+    assert now["m_8"].rules == ("tool_result",)
+    assert now["m_8"].message.text.startswith("second version")
+    assert not now["m_13"].rules, "the last two results stay whole"
+    assert not now["m_15"].rules, "the answer that is being replied to stays whole"
+    code = now["m_9"].message.text
+    assert "x = 1" not in code, "a fence goes whole or stays whole"
+    assert code.startswith("Here is code:")
+    assert code.endswith("That was it.")
+
+
+def test_pinned_messages_are_not_shortened(crowded):
+    made = fit(replace(crowded, pins=frozenset({"m_0"})))
+    assert not shown(made)["m_0"].rules
+
+
+def test_a_level_comes_again_only_after_history_has_grown(crowded):
+    made = fit(crowded)
+    again = fit(after(made, answer("Ok."), user("More? " + "Really. " * 100)))
+    assert again.batches == ()
+
+
+def test_files_nobody_mentions_any_more_are_shortened():
+    data = b64encode(b"import os\n" * 900).decode()
+    attached = Message("user", (Text("See file"), File("tool.py", data, "text/x-python")), form="parts")
+    filler = [message for at in range(6) for message in (user(f"Q{at} " * 60), answer(f"A{at} " * 60))]
+    made = fit(talk(attached, answer("Seen."), *filler, user("Bye"), window=4_096))
+    assert "file" in rules_of(made)
+    assert "import os" in shown(made)["m_0"].message.text
+    mentioned = fit(talk(attached, answer("Seen."), *filler, user("Back to tool.py"), window=4_096))
+    assert "file" not in rules_of(mentioned)
+
+
+def many(number, about="rivers"):
+    return [
+        message
+        for at in range(number)
+        for message in (user(f"Question {at} about {about}: " + "word " * 30), answer("Because. " * 20))
+    ]
+
+
+def test_level_two_leaves_out_what_has_least_to_do_with_the_question():
+    on_topic = [user("The printer shows E-4711 when it is cold."), answer("Heat the printer room then.")]
+    draft = talk(*on_topic, *many(34), user("And the printer with E-4711?"), window=4_096)
+    made = fit(draft)
+    assert 2 in {batch.level for batch in made.batches}
+    now = shown(made)
+    assert {"m_0", "m_1"} <= now.keys(), "what is asked about stays, however old"
+    assert {item.id for item in draft.items[-5:]} <= now.keys()
+    assert made.view.history < made.view.thresholds.leave_out
+    assert len(made.view.rendered.out) > 10
+
+
+def test_rules_of_what_is_left_out_are_kept_word_for_word():
+    first = [user("Never push to main. " + "word " * 30), answer("Understood. " * 20)]
+    draft = talk(*first, *many(40), user("Go on"), system=(Message.of("system", "You help."),))
+    made = fit(replace(draft, rules={"m_0": ["Never push to main."]}, agreed={"m_2": ["We use Rust."]}))
+    assert "m_0" in made.view.rendered.out
+    assert made.messages[0].text.startswith("You help.")
+    assert "- Never push to main." in made.messages[0].text
+    assert ("- We use Rust." in made.messages[0].text) == ("m_2" in made.view.rendered.out)
+    alone = fit(replace(draft, system=(), rules={"m_0": ["Never push to main."]}))
+    assert alone.messages[0].role == "system"
+
+
+def test_too_many_rules_are_the_first_and_the_last_ones():
+    rules = {f"m_{2 * at}": [f"Never use number {at}."] for at in range(15)}
+    draft = talk(*many(60), user("Go on"))
+    made = fit(replace(draft, rules=rules))
+    kept = made.view.rendered.rules
+    assert len(kept) <= 10
+    out = [rule for name, (rule,) in rules.items() if name in made.view.rendered.out]
+    assert (kept[0], kept[-1]) == (out[0], out[-1])
+
+
+def test_one_message_larger_than_the_window_is_cut_in_the_middle():
+    made = fit(talk(user("Begin. " + "word " * 30_000 + "End?"), window=2_048))
+    text = made.messages[-1].text
+    assert text.startswith("Begin.")
+    assert text.endswith("End?")
+    assert "[shortened: " in text
+    assert made.level == LAST
+
+
+def test_forty_pictures_become_as_many_as_fit():
+    pictures = tuple(Image(data="aGk=") for _ in range(40))
+    made = fit(talk(Message("user", (Text("What is this?"), *pictures)), window=8_192))
+    left = made.messages[-1].images
+    assert 0 < len(left) < 40
+    assert made.messages[-1].text.startswith("What is this?")
+    assert made.view.fits
+
+
+def test_a_system_prompt_larger_than_the_window_is_cut_but_there():
+    draft = talk(
+        user("Hi there"), system=(Message.of("system", "Be kind. " * 9_000 + "The end."),), window=2_048
+    )
+    made = fit(draft)
+    assert made.messages[0].text.startswith("Be kind.")
+    assert made.messages[0].text.endswith("The end.")
+    assert made.messages[1].text == "Hi there"
+
+
+def test_two_hundred_results_at_once_keep_their_calls():
+    parts = tuple(ToolCall("read", "{}", id=f"c{at}") for at in range(200))
+    results = [Message("tool", (ToolResult((Text("x" * 900),), call_id=f"c{at}"),)) for at in range(200)]
+    made = fit(talk(user("Read all"), Message("assistant", parts), *results, window=2_048))
+    calls = {call.id for message in made.messages for call in message.tool_calls}
+    answered = {result.call_id for message in made.messages for result in message.tool_results}
+    assert calls == answered
+    assert "c199" in answered
+
+
+def test_arguments_too_large_for_the_window_are_still_json():
+    call = ToolCall("write", json.dumps({"path": "a.py", "content": "x = 1\n" * 9_000}), id="c")
+    result = Message("tool", (ToolResult((Text("written"),), call_id="c"),))
+    made = fit(talk(user("Write it"), Message("assistant", (call,)), result, window=2_048))
+    (left,) = made.messages[1].tool_calls
+    assert isinstance(json.loads(left.arguments), dict)
+    assert left.name == "write"
+
+
+def test_pins_give_way_only_in_the_end():
+    draft = talk(*many(40), user("Go on"), window=2_048, pins=frozenset({"m_2"}))
+    assert "m_2" in shown(fit(draft))
+    enormous = talk(*many(40), user("Go on " * 3_000), window=2_048, pins=frozenset({"m_2"}))
+    assert "m_2" not in shown(fit(enormous))
+
+
+def test_with_levels_off_only_what_must_is_done(crowded):
+    made = fit(crowded, levels=False)
+    assert made.view.proposals == ()

@@ -111,6 +111,8 @@ class Engine:
         begun = False
         try:
             async for chunk in self.send(fitted, provider):
+                if not begun and kept.conversation is not None:
+                    await self.fitter.settle(kept.conversation.id)
                 begun = True
                 yield chunk
         except Overflow as refused:

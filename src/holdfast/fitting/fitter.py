@@ -102,14 +102,10 @@ class Fitter:
         turn = self._turns.setdefault(case.kept.conversation.id, asyncio.Lock())
         async with turn:
             await self.settle(case.kept.conversation.id)
-            try:
-                return await self._in_lane(case)
-            except Conflict:
-                # Another process was faster; now its decisions hold.
-                return await self._in_lane(case)
+            return await self._in_lane(case)
 
     async def settle(self, conversation: str) -> None:
-        """Waits until what is known of a conversation's last window is written."""
+        """Waits until what was decided for a conversation's last window is kept."""
         writing = self._writing.pop(conversation, None)
         if writing is not None and not writing.done():
             await writing
@@ -137,15 +133,12 @@ class Fitter:
         work = [_work(batch, duration) for batch in batches]
         done = {proposal.id for batch in batches for proposal in batch.proposals}
         others = [proposal for proposal in named if proposal.id not in done]
-        kept = self._store.run(
+        writing = self._store.run(
             self._store.atomically, lanes.keep, self._store, lot.lane, work, others, state, report
         )
-        if named:
-            await kept
-        else:
-            # Nothing was decided: how the lane was left can be written while the model reads.
-            self._writing = {name: task for name, task in self._writing.items() if not task.done()}
-            self._writing[lot.lane.conversation] = asyncio.create_task(_soon(kept))
+        # Written while the model reads; whoever builds on it waits for it.
+        self._writing = {name: task for name, task in self._writing.items() if not task.done()}
+        self._writing[lot.lane.conversation] = asyncio.create_task(_soon(writing))
         _say(report)
         return made, report
 
@@ -206,7 +199,8 @@ async def _soon(writing: Awaitable[None]) -> None:
     try:
         await writing
     except (Conflict, StoreError) as error:
-        log.warning("how a window was left could not be kept: %s", error)
+        # Another process was faster, or the disk is full: the next window is made without these decisions.
+        log.warning("what was decided for a window could not be kept: %s", error)
 
 
 def _alone(case: _Case) -> Fitted:

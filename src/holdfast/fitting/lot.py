@@ -19,7 +19,7 @@ from holdfast.window.items import Item
 from holdfast.window.relevance import capped
 
 # How many windows of history are looked at when nothing is known of it, and characters in a token, at least.
-_LOOKED_AT, _CHARACTERS = 3, 4
+_LOOKED_AT, _CHARACTERS = 1.5, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def lot_of(
 ) -> Lot:
     assert kept.conversation is not None
     lane = lanes.load(store, kept.conversation.id, budget.window, kept.parent)
-    characters = budget.room * _LOOKED_AT * _CHARACTERS
+    characters = int(budget.room * _LOOKED_AT * _CHARACTERS)
     if kept.placement.from_log and kept.parent is not None:
         found = lanes.history(store, lane, kept.parent, characters)
         lane, horizon = found.lane, found.horizon

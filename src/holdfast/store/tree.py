@@ -10,7 +10,9 @@ from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
+    CTE,
     BigInteger,
+    BindParameter,
     ColumnElement,
     Connection,
     Select,
@@ -34,19 +36,24 @@ _IN_ONE_STATEMENT = 5_000
 _COLUMNS = [messages.c["body" if field.name == "message" else field.name] for field in fields(Stored)]
 
 
-def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
-    """The messages from `low` to `depth` of a branch and of the branches it comes from, in any order."""
-    low = bindparam("low", type_=BigInteger)
+def _chain(low: BindParameter[int]) -> CTE:
+    """A branch and those it comes from, as far down as `low`, each with the depth up to which it counts."""
     links = (
         select(branches, bindparam("depth", type_=BigInteger).label("upto"))
         .where(branches.c.id == bindparam("branch"))
         .cte("links", recursive=True)
     )
-    links = links.union_all(
+    return links.union_all(
         select(branches, links.c.fork_depth)
         .join(links, branches.c.id == links.c.parent_branch)
         .where(links.c.fork_depth >= low)
     )
+
+
+def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
+    """The messages from `low` to `depth` of a branch and of the branches it comes from, in any order."""
+    low = bindparam("low", type_=BigInteger)
+    links = _chain(low)
     return (
         select(*columns)
         .join_from(links, messages, messages.c.branch == links.c.id)
@@ -72,8 +79,12 @@ _AT = select(messages.c.id).where(
 _PATH = _path_query(*_COLUMNS)
 _PATH_IDS = _path_query(messages.c.id, messages.c.depth)
 _PATH_SIZES = _path_query(messages.c.id, messages.c.depth, func.length(messages.c.body).label("size"))
-_SOME_IDS = _PATH_IDS.where(messages.c.id.in_(bindparam("names", expanding=True)))
-_PATH_SOME = _PATH.where(messages.c.id.in_(bindparam("names", expanding=True)))
+_WAY = _chain(bindparam("low", type_=BigInteger))
+_LINKS = select(_WAY.c.id, _WAY.c.upto)
+# By name first, and only then by place: together, a planner may walk the whole way to find a few.
+_BY_NAME = messages.c.id.in_(bindparam("names", expanding=True))
+_NAMED = select(*_COLUMNS).where(_BY_NAME)
+_PLACES = select(messages.c.id, messages.c.branch, messages.c.depth).where(_BY_NAME)
 
 
 def stored(row: Sequence[Any]) -> Stored:
@@ -102,20 +113,28 @@ def part(connection: Connection, message_id: str, *, below: int, keep: Sequence[
     end = get(connection, message_id)
     place = {"branch": end.branch, "depth": end.depth}
     found = [stored(row) for row in connection.execute(_PATH, {**place, "low": below + 1})]
+    upto = _links(connection, end)
     for names in portions(keep):
-        rows = connection.execute(_PATH_SOME, {**place, "low": 0, "names": names})
-        found += [message for message in map(stored, rows) if message.depth <= below]
+        kept = map(stored, connection.execute(_NAMED, {"names": names}))
+        found += [one for one in kept if one.depth <= min(below, upto.get(one.branch, -1))]
     return sorted(found, key=lambda message: message.depth)
 
 
 def depths(connection: Connection, end: Stored, names: Sequence[str]) -> dict[str, int]:
     """Those of the messages that are on the way to `end`, each with its depth."""
-    place = {"branch": end.branch, "depth": end.depth, "low": 0}
+    upto = _links(connection, end) if names else {}
     return {
         row.id: row.depth
         for portion in portions(names)
-        for row in connection.execute(_SOME_IDS, {**place, "names": portion})
+        for row in connection.execute(_PLACES, {"names": portion})
+        if row.depth <= upto.get(row.branch, -1)
     }
+
+
+def _links(connection: Connection, end: Stored) -> dict[str, int]:
+    """The branches on the way to a message, and how far each of them is followed."""
+    rows = connection.execute(_LINKS, {"branch": end.branch, "depth": end.depth, "low": 0})
+    return {row.id: row.upto for row in rows}
 
 
 def sizes(connection: Connection, message_id: str, *, limit: int) -> list[tuple[str, int, int]]:

@@ -28,7 +28,7 @@ SENTENCES, SENTENCE_TOKENS = 10, 200
 
 # The question says what is talked about; the messages before it say it too, but less.
 _TOPIC, _TOPIC_WEIGHT = 3, 0.4
-_LONGEST = 4_000
+_LONGEST = 2_000
 _CODE = re.compile(r"```|\b(?:def|class|function|import|SELECT|return)\b")
 _FILE = re.compile(r"\b[\w-]+\.[a-z]{1,5}\b|(?:/[\w.-]+){2,}")
 _NUMBER = re.compile(r"\d{2,}|\d[.,]\d")

@@ -134,14 +134,16 @@ def replay(transcript: Transcript, window: int, weights: Path, tokenizer: Tokeni
     """The transcript as a conversation in a store of its own, fitted before each of the model's answers."""
     whole = tokenizer.count(written(transcript.system), special=True)
     nothing = tokenizer.count(written(()), special=True)
-    with open_store("sqlite://") as store, product(store, weights, [window]) as fitting:
+    with open_store("sqlite://") as store, product(store, weights, window) as fitting:
         conversation = store.log.create(Scope()).id
         head: str | None = None
         for new in transcript.turns():
             messages = [NewMessage(message) for message in new]
             head = store.log.append(conversation, messages, parent=head, expect=head)[-1].id
             whole += tokenizer.count(written(new), special=True) - nothing
-            built = fitting.build(conversation, window, transcript.system)
+            built = fitting.build(conversation, transcript.system)
+            fitting.settle(conversation)
+            store.texts.catch_up()
             tally.hear(built, new[-1], tokenizer.count(written(built.messages), special=True), whole)
         tally.read(store.compactions.of(conversation))
 

@@ -20,6 +20,8 @@ from holdfast.store import Store
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.window.presets import preset_named
 
+_MODEL = "smollm2"
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -30,20 +32,25 @@ class Built:
 
 
 class Product:
-    """Builds windows of the sizes it was made for."""
+    """Builds windows of one model, which was made for `largest` tokens and can be given fewer."""
 
-    def __init__(self, store: Store, weights: Path, cache: Path, windows: Sequence[int]) -> None:
-        models = [ModelInfo(_name(window), running_window=window) for window in windows]
+    def __init__(self, store: Store, weights: Path, cache: Path, largest: int) -> None:
+        models = [ModelInfo(_MODEL, running_window=largest)]
         self._store = store
         self._provider = ScriptedProvider(models=models, vocabulary=Vocabulary.from_gguf(weights))
         self._models = Models(store, cache)
         self._fitter = Fitter(store, self._models, preset_named("balanced"))
         self._runner = asyncio.Runner()
-        for window in windows:
-            # From here on counts are exact, as they are soon after a server has started.
-            self._runner.run(self._models.vocabularies.tokenizer(self._provider, _name(window)))
+        self._window = largest
+        # From here on counts are exact, as they are soon after a server has started.
+        self._runner.run(self._models.vocabularies.tokenizer(self._provider, _MODEL))
 
-    def build(self, conversation: str, window: int, system: Sequence[Message] = ()) -> Built:
+    def use(self, window: int) -> None:
+        """From here on windows have this size, as if a person had set it; what was counted stays known."""
+        self._runner.run(self._models.set_window(self._provider, _MODEL, num_ctx=window))
+        self._window = window
+
+    def build(self, conversation: str, system: Sequence[Message] = ()) -> Built:
         """The window of a conversation, from the log: what a client has sent again does not count."""
         row = self._store.log.get(conversation)
         placement = Placement(
@@ -55,23 +62,24 @@ class Product:
             from_log=True,
         )
         kept = Kept("", placement, row, row.head)
-        request = ChatRequest(_name(window), tuple(system))
-        made = self._runner.run(self._fitter.fit(request, kept, self._provider))
-        return Built(made.request.messages, self._fitter.preset.budget(window).room)
+        made = self._runner.run(self._fitter.fit(ChatRequest(_MODEL, tuple(system)), kept, self._provider))
+        assert made.window == self._window
+        return Built(made.request.messages, self._fitter.preset.budget(made.window).room)
+
+    def settle(self, conversation: str) -> None:
+        """Waits for what is written while a model would read the request."""
+        self._runner.run(self._fitter.settle(conversation))
 
     def close(self) -> None:
+        self._runner.run(self._fitter.close())
         self._runner.run(self._models.aclose())
         self._runner.close()
 
 
-def _name(window: int) -> str:
-    return f"smollm2-{window}"
-
-
 @contextlib.contextmanager
-def product(store: Store, weights: Path, windows: Sequence[int]) -> Iterator[Product]:
+def product(store: Store, weights: Path, largest: int) -> Iterator[Product]:
     with tempfile.TemporaryDirectory() as cache:
-        made = Product(store, weights, Path(cache), windows)
+        made = Product(store, weights, Path(cache), largest)
         try:
             yield made
         finally:

@@ -69,15 +69,29 @@ def test_unmodified_clients_hold_a_conversation_each(holdfast_serve, weights, ht
 
 @pytest.mark.real
 @pytest.mark.xdist_group("embedded")
-def test_more_than_the_window_is_an_error_that_loses_nothing(holdfast_serve, weights, http):
-    holdfast = holdfast_serve("embedded", HOLDFAST_MODELS_DIR=str(weights.parent))
-    text = "many words " * 950_000
-    with openai_client(holdfast) as client, pytest.raises(openai.BadRequestError) as caught:
-        client.chat.completions.create(model="embedded", messages=[{"role": "user", "content": text}])
+def test_more_than_the_window_is_made_to_fit_and_loses_nothing(holdfast_serve, weights, http):
+    holdfast = holdfast_serve(
+        "embedded", HOLDFAST_MODELS_DIR=str(weights.parent), HOLDFAST_EMBEDDED_WINDOW="1024"
+    )
+    text = "many words " * 200_000
+    with openai_client(holdfast) as client:
+        answer = client.chat.completions.create(
+            model="embedded", messages=[{"role": "user", "content": text}], max_tokens=4
+        )
+        tools = [
+            {"type": "function", "function": {"name": f"tool{at}", "description": "Does much. " * 40}}
+            for at in range(30)
+        ]
+        with pytest.raises(openai.BadRequestError) as caught:
+            client.chat.completions.create(
+                model="embedded", messages=[{"role": "user", "content": "Hi"}], tools=tools
+            )
+    assert answer.usage.prompt_tokens <= 1024 - 256
     assert caught.value.code == "context_length_exceeded"
-    assert "8192" in str(caught.value)
-    (chat,) = chats(http, holdfast)
-    assert messages(http, holdfast, chat) == [("user", text)]
+    assert "768" in str(caught.value), "it names what there is"
+    second, first = chats(http, holdfast)
+    assert messages(http, holdfast, first)[0] == ("user", text)
+    assert messages(http, holdfast, second) == [("user", "Hi")]
 
 
 def test_a_power_cut_in_mid_answer_loses_no_acknowledged_word(holdfast_serve, http, tmp_path):
@@ -136,7 +150,7 @@ def test_an_upstream_that_dies_in_mid_answer_leaves_a_marked_answer(holdfast_ser
 
 
 def test_an_ollama_server_is_used_natively_and_never_cuts_silently(holdfast_serve, http):
-    fake = FakeOllama(models=[FakeModel(trained_window=256)])
+    fake = FakeOllama(models=[FakeModel(trained_window=1024)])
     with fake.served() as upstream:
         holdfast = holdfast_serve(upstream)
         with openai_client(holdfast) as client:
@@ -144,10 +158,10 @@ def test_an_ollama_server_is_used_natively_and_never_cuts_silently(holdfast_serv
                 model="fake", messages=[{"role": "user", "content": "hi"}]
             )
             assert answer.choices[0].message.content == "You said: hi"
-            long = [{"role": "user", "content": "so " * 300}]
-            with pytest.raises(openai.BadRequestError) as caught:
-                client.chat.completions.create(model="fake", messages=long)
-        assert caught.value.code == "context_length_exceeded"
+            long = [{"role": "user", "content": "so " * 3_000}]
+            client.chat.completions.create(model="fake", messages=long)
+        assert len(fake.calls[-1].prompt) <= 768
+        assert "[shortened: " in str(fake.requests[-1])
         assert {path for path, _ in fake.requests if "chat" in path} == {"/api/chat"}
         assert len(fake.loads) == 1
         direct = http.get(f"{upstream}/api/tags").json()

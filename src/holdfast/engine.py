@@ -119,7 +119,8 @@ class Engine:
             if begun:
                 raise
             log.warning("%s refused a request that should have fitted: %s", provider.location, refused)
-            fitted = await self.fitter.fit(request, kept, provider, ask.context, refused)
+            await self.fitter.refused(fitted, provider, refused)
+            fitted = await self.fitter.fit(request, kept, provider, ask.context)
             facts.report, recorder.window = fitted.report, fitted.window
             async for chunk in self.send(fitted, provider):
                 yield chunk
@@ -164,8 +165,11 @@ class Engine:
                 yield chunk
 
     async def _asked(self, fitted: Fit, provider: Provider) -> AsyncGenerator[Chunk, None]:
-        """One request to the server, with somebody watching whether it really read all of it."""
-        request, begun = fitted.request, False
+        """One request to the server, with somebody watching whether it really read all of it.
+
+        Who does not want a stream gets nothing before the end, so that a cut can still be mended.
+        """
+        request, begun, held = fitted.request, False, list[Chunk]()
         watch = self.models.watch(provider, request, fitted.window)
         try:
             async with aclosing(provider.chat(request)) as chunks:
@@ -178,11 +182,17 @@ class Engine:
                         # Too late to ask again: the answer is out.
                         log.warning("%s", cut)
                         self.models.look_again(provider, request.model)
+                        await self.fitter.refused(fitted, provider, cut)
                         yield Chunk(text=f"\n\n{_cut_notice()}")
                     if chunk.usage is not None and was_loaded(chunk.usage):
                         self.models.look_again(provider, request.model)
-                    begun = True
-                    yield chunk
+                    if request.stream:
+                        begun = True
+                        yield chunk
+                    else:
+                        held.append(chunk)
+            for chunk in held:
+                yield chunk
         except Overflow:
             self.models.look_again(provider, request.model)
             raise

@@ -11,7 +11,9 @@ from holdfast.fitting.pins import pin
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import ModelInfo
+from holdfast.providers.discovery import connect
 from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
 from tests.window.talks import orphans_of
@@ -38,8 +40,10 @@ async def engine_with(server, folder):
 
     store = open_store(f"sqlite:///{folder / 'db'}")
     engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder))
-    yield engine
-    await engine.close()
+    try:
+        yield engine
+    finally:
+        await engine.close()
 
 
 class Client:
@@ -56,10 +60,10 @@ class Client:
         self.history.append(Message.of("user", text))
         return await self.send(**more)
 
-    async def send(self, tools=(), extra=None, system=None, **options):
+    async def send(self, tools=(), extra=None, system=None, stream=True, **options):
         first = self.system if system is None else [Message.of("system", system)]
         messages = (*first, *self.history)
-        chat = ChatRequest("small", messages, tools=tools, options=options, extra=extra or {})
+        chat = ChatRequest("small", messages, tools, options, extra=extra or {}, stream=stream)
         turn = await self.engine.turn(Ask(chat))
         pieces = [chunk async for chunk in turn.chunks]
         said = "".join(chunk.text for chunk in pieces)
@@ -209,6 +213,26 @@ async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path):
             await client.send()
         path = engine.store.log.path(engine.store.log.get(client.conversation).head)
         assert path[-1].message.text == "And this?", "what the user said is kept whatever happens"
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_server_that_filled_its_window_is_told_of_or_asked_again(tmp_path, stream):
+    fake = FakeOllama(models=[FakeModel("small", trained_window=WINDOW)], old=True)
+    with fake.served() as address:
+        async with engine_with(await connect(address), tmp_path) as engine:
+            await Client(engine).say("a", stream=stream)
+            # This server has a token for every letter, which nobody can know who has not seen it count.
+            question = "a " * (WINDOW - len(fake.calls[-1].prompt) + 1)
+            client = Client(engine)
+            await client.say(question, stream=stream)
+            assert len(fake.calls) == (2 if stream else 3)
+            if stream:
+                assert "⟦Holdfast: " in client.history[-1].text
+                await client.say("And?")
+                assert "⟦Holdfast: " not in str(fake.requests[-1])
+            assert len(fake.calls[-1].prompt) < WINDOW - 1
+            path = engine.store.log.path(engine.store.log.get(client.conversation).head)
+            assert path[0].message.text == question
 
 
 async def test_a_model_that_only_thought_is_asked_once_more_without_thinking(tmp_path):

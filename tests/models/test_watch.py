@@ -73,7 +73,7 @@ def test_a_silent_cut_is_an_overflow(serve, ask):
     with pytest.raises(Overflow) as caught:
         ask(serve(facts=True), "so many words " * 200)
     assert caught.value.window == 256
-    assert caught.value.prompt_tokens > 600
+    assert caught.value.prompt_tokens is None, "the server did not say how many it would have been"
 
 
 QUESTIONS = [f"A question about number {n}, and some more words. " * (1 + n % 4) for n in range(12)]

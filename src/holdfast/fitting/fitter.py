@@ -36,6 +36,7 @@ log = logging.getLogger("holdfast.window")
 _LEAST_RECALL = 40
 # What is believed of the room after a server refused a request that should have fitted.
 _TIGHTER = 0.85
+_TRUST = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Fit:
     """A request that fits, and what there is to say about it."""
 
     request: ChatRequest
+    kept: Kept
     window: int
     report: Mapping[str, Any]
 
@@ -57,7 +59,6 @@ class _Case:
     counter: Learning
     # Texts that came with the question.
     context: Sequence[str]
-    refused: bool
 
 
 class Fitter:
@@ -67,6 +68,8 @@ class Fitter:
         self._models = models
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._writing: dict[str, asyncio.Task[None]] = {}
+        # Conversations whose last request was refused, and the share of their room that is still believed in.
+        self._refused: dict[str, float] = {}
 
     async def fit(
         self,
@@ -74,9 +77,8 @@ class Fitter:
         kept: Kept,
         provider: Provider,
         context: Sequence[str] = (),
-        refused: Overflow | None = None,
     ) -> Fit:
-        """The request as it goes out. `refused` is what the server said to an earlier try."""
+        """The request as it goes out."""
         if kept.placement.kind == "main":
             asked = request.options.get("num_ctx")
             windows = await self._models.settled(provider, request.model, asked=asked)
@@ -85,14 +87,33 @@ class Fitter:
             windows = await self._models.windows(provider, request.model)
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
-        case = _Case(request, kept, budget, counter, context, refused is not None)
+        case = _Case(request, kept, budget, counter, context)
         made, report = await self._made(case)
         options: dict[str, int] = {}
         if not decides_itself(provider):
             options["num_ctx"] = budget.window
         if (limit := request.options.get("max_tokens")) and limit > 0:
             options["max_tokens"] = max(1, budget.for_answer(made.total.high, limit))
-        return Fit(request.with_messages(made.messages).with_options(**options), budget.window, report)
+        ready = request.with_messages(made.messages).with_options(**options)
+        return Fit(ready, kept, budget.window, report)
+
+    async def refused(self, sent: Fit, provider: Provider, error: Overflow) -> None:
+        """The server read less than was sent, or nothing: the next window of the conversation is smaller.
+
+        Where the server says how many tokens it counted, that is learned; else less of the room is believed in.
+        """
+        counter = await self._models.counters.counter(provider, sent.request.model)
+        known = counter.calibration
+        if error.prompt_tokens is not None:
+            parts = await asyncio.to_thread(counter.parts, sent.request)
+            await self._models.counters.learn(
+                provider, sent.request.model, counter, parts, error.prompt_tokens, sent.window
+            )
+        if sent.kept.conversation is not None:
+            share = 1.0
+            if counter.calibration is known:
+                share = min(1.0, sent.report["at_most"] / sent.report["room"]) * _TIGHTER
+            self._refused[sent.kept.conversation.id] = share
 
     async def _made(self, case: _Case) -> tuple[Fitted, dict[str, Any]]:
         if case.kept.conversation is None:
@@ -117,9 +138,12 @@ class Fitter:
         began = time.perf_counter()
         count = _counting(case.counter)
         lot = await self._store.run(lot_of, self._store, case.request, case.kept, case.budget, count)
-        slack = lot.lane.state.slack * (_TIGHTER if case.refused else 1.0)
+        refused = self._refused.pop(lot.lane.conversation, None)
+        # Trust comes back slowly: counts have been learned since, and a server may have been given more room.
+        slack = min(1.0, lot.lane.state.slack + _TRUST) if refused is None else lot.lane.state.slack * refused
         draft = _draft(case, lot, slack)
-        made = await asyncio.to_thread(self._fitted, draft, _first(case, lot, draft), case.refused)
+        first, at_least = _first(case, lot, draft), 0 if refused is None else 2
+        made = await asyncio.to_thread(self._fitted, draft, first, at_least)
         if snippets := await self._recalled(made, case.kept, lot):
             made = await asyncio.to_thread(self._with_quotes, made, snippets)
         named, batches = _named(made)
@@ -142,9 +166,8 @@ class Fitter:
         _say(report)
         return made, report
 
-    def _fitted(self, draft: Draft, proposals: Sequence[Proposal], refused: bool) -> Fitted:
-        every_turn = self.preset.prune_every_turn
-        return fit(draft, proposals, every_turn=every_turn, at_least=2 if refused else 0)
+    def _fitted(self, draft: Draft, proposals: Sequence[Proposal], at_least: int = 0) -> Fitted:
+        return fit(draft, proposals, every_turn=self.preset.prune_every_turn, at_least=at_least)
 
     # Bringing back
 
@@ -191,7 +214,7 @@ class Fitter:
         text = quoted(view.question.message, [(one.at, one.role, one.text) for one in snippets])
         origin = [{"message": one.message, "why": one.why} for one in snippets]
         more.append(addition(view, view.question, "recalled", text, new_id("d"), sources=origin))
-        again = self._fitted(replace(view.draft, fired=made.fired), [*view.proposals, *more], refused=False)
+        again = self._fitted(replace(view.draft, fired=made.fired), [*view.proposals, *more])
         return replace(again, batches=(*made.batches, *again.batches))
 
 

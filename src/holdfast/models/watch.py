@@ -34,13 +34,14 @@ class Watch:
             return
         counter, parts = await self._counting
         expected = counter.calibration.expected(parts)
-        # What certainly fits was not cut, however few tokens a template made of it.
-        may_be_cut = expected.high >= self._window and not decides_itself(self._provider)
-        if may_be_cut and truncated(expected, reported, self._window):
+        # What certainly fits was not cut, however few tokens a template made of it. But no request is meant to
+        # fill the window to its last token: one that does was longer.
+        is_full = reported >= self._window - 1
+        may_be_cut = expected.high >= self._window and truncated(expected, reported, self._window)
+        if (is_full or may_be_cut) and not decides_itself(self._provider):
             raise Overflow(
                 f"the model server cut the request to {reported} of about {expected.tokens} tokens",
                 hint=f"Its window is {self._window}: start a new chat, or give the model a larger one.",
-                prompt_tokens=expected.tokens,
                 window=self._window,
             )
         self._reported = reported

@@ -118,9 +118,9 @@ class Tally:
         lone = orphans(built.messages)
         self.orphans += len(lone)
         self.notes += lone
-        # Its end may be gone where it is too large, its beginning never.
+        # Its end may be gone where it is too large, and more may stand behind it; its beginning is there.
         last = built.messages[-1]
-        same = last.role == newest.role and last.text[:_BEGINNING] == newest.text[:_BEGINNING]
+        same = last.role == newest.role and last.text.startswith(newest.text[:_BEGINNING])
         self.without_newest += not same
 
     def read(self, record: Iterable[Compaction]) -> None:

@@ -34,9 +34,8 @@ def test_a_part_of_a_path_is_its_end_and_what_is_named(store, talk):
 def test_sizes_are_known_without_reading_the_messages(store, talk):
     _, first, beside = talk
     sizes = store.log.sizes(first[-1].id, 3)
-    assert [(name, depth) for name, depth, _ in sizes] == [(one.id, one.depth) for one in first[:2:-1]]
-    assert [size for _, _, size in sizes] == [len(one.message.encode()) for one in first[:2:-1]]
-    assert [name for name, _, _ in store.log.sizes(beside[-1].id, 9)][:1] == [beside[-1].id]
+    assert sizes == [(one.id, one.depth, one.message.role, len(one.message.encode())) for one in first[:2:-1]]
+    assert [name for name, *_ in store.log.sizes(beside[-1].id, 9)][:1] == [beside[-1].id]
     assert store.log.path_ids(beside[-1].id) == [one.id for one in (*first[:2], *beside)]
 
 

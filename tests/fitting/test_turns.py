@@ -263,6 +263,23 @@ async def test_a_long_history_that_is_left_to_us_is_read_only_as_far_as_needed(t
         assert turn.facts.report["prefix"]["kept"]
 
 
+@pytest.mark.parametrize("resent", [True, False])
+async def test_a_first_question_larger_than_any_window_is_cut_and_there(tmp_path, resent):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Hello!")
+        enormous = "Begin. " + "word " * 40_000 + "What is it?"
+        if resent:
+            await client.say(enormous)
+        else:
+            chat = ChatRequest("small", (Message.of("user", enormous),))
+            turn = await engine.turn(Ask(chat, continues=client.conversation))
+            [chunk async for chunk in turn.chunks]
+        assert sent(server)[-1].text.startswith("Begin.")
+        assert sent(server)[-1].text.endswith("What is it?")
+
+
 async def test_undoing_brings_back_what_was_left_out_and_it_stays(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:

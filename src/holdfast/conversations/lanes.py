@@ -180,14 +180,18 @@ def history(store: Store, lane: Lane, head: str, characters: int) -> History:
 
 
 def _edge(store: Store, head: str, characters: int) -> tuple[str, int] | None:
-    """The newest message, counted from the end, for which there is no room; None if there is for all."""
+    """The newest message, counted from the end, for which there is no room; None if there is for all.
+
+    What the newest question is, and what followed it, has to be in the window whatever its size.
+    """
     limit = _LOOKED_AT
     while True:
-        sizes, left = store.log.sizes(head, limit), characters
-        for name, depth, size in sizes:
+        sizes, left, asked = store.log.sizes(head, limit), characters, False
+        for name, depth, role, size in sizes:
             left -= size
-            if left < 0:
+            if left < 0 and asked:
                 return name, depth
+            asked = asked or role == "user"
         if len(sizes) < limit:
             return None
         limit *= 4

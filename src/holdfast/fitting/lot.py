@@ -140,10 +140,13 @@ def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[str]) 
 
 def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.Base | None:
     """Where a long history that comes all at once is cut before anything in it is measured."""
-    left = characters
+    left, asked = characters, False
     for item in reversed(items):
         left -= len(item.message.text) + 100
-        if left < 0 and item.depth >= 0:
+        if not asked:
+            # The newest question, and what followed it, has to be in the window whatever its size.
+            asked = item.is_question
+        elif left < 0 and item.depth >= 0:
             keep = tuple(one.id for one in items if one.id in pins and 0 <= one.depth <= item.depth)
             return lanes.Base(item.id, item.depth, keep)
     return None

@@ -215,8 +215,8 @@ class Log(Topic):
         return tree.part(connection, message_id, below=below, keep=keep)
 
     @reads
-    def sizes(self, connection: Connection, message_id: str, limit: int) -> list[tuple[str, int, int]]:
-        """The last `limit` messages of the path, newest first, as (id, depth, length): nothing is decoded."""
+    def sizes(self, connection: Connection, message_id: str, limit: int) -> list[tuple[str, int, str, int]]:
+        """The last `limit` messages of the path, newest first: id, depth, role, length; none is decoded."""
         return tree.sizes(connection, message_id, limit=limit)
 
     @reads

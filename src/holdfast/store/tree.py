@@ -78,7 +78,9 @@ _AT = select(messages.c.id).where(
 )
 _PATH = _path_query(*_COLUMNS)
 _PATH_IDS = _path_query(messages.c.id, messages.c.depth)
-_PATH_SIZES = _path_query(messages.c.id, messages.c.depth, func.length(messages.c.body).label("size"))
+_PATH_SIZES = _path_query(
+    messages.c.id, messages.c.depth, messages.c.role, func.length(messages.c.body).label("size")
+)
 _WAY = _chain(bindparam("low", type_=BigInteger))
 _LINKS = select(_WAY.c.id, _WAY.c.upto)
 # By name first, and only then by place: together, a planner may walk the whole way to find a few.
@@ -137,12 +139,13 @@ def _links(connection: Connection, end: Stored) -> dict[str, int]:
     return {row.id: row.upto for row in rows}
 
 
-def sizes(connection: Connection, message_id: str, *, limit: int) -> list[tuple[str, int, int]]:
-    """Name, depth and length of the last messages of the way, the newest first."""
+def sizes(connection: Connection, message_id: str, *, limit: int) -> list[tuple[str, int, str, int]]:
+    """Name, depth, role and length of the last messages of the way, the newest first."""
     end = get(connection, message_id)
     low = max(0, end.depth - limit + 1)
     rows = connection.execute(_PATH_SIZES, {"branch": end.branch, "depth": end.depth, "low": low})
-    return sorted(((row.id, row.depth, row.size) for row in rows), key=lambda row: row[1], reverse=True)
+    found = [(row.id, row.depth, row.role, row.size) for row in rows]
+    return sorted(found, key=lambda one: one[1], reverse=True)
 
 
 def path_ids(connection: Connection, message_id: str) -> list[str]:

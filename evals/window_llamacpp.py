@@ -2,8 +2,7 @@
 
 Every prompt goes through llama.cpp as it came: rendered, counted, refused if it is too long. The model file
 gets a template that writes tools down. A relay in front of the server replaces the words of single answers by
-the calls a script asks for, and puts thinking before others; calls that the model makes up by itself are
-taken out, since short answers cut them off in the middle. It knows nothing of Holdfast.
+the calls a script asks for, and puts thinking before others. It knows nothing of Holdfast.
 """
 
 import asyncio
@@ -122,10 +121,8 @@ class Relay:
         if wanted:
             self.calls = ()
             pieces = _calling(pieces, self.beside, wanted)
-        else:
-            pieces = _saying(pieces)
-            if self.thinking:
-                pieces.insert(1, _piece(pieces[0], {"reasoning_content": self.thinking}))
+        elif self.thinking:
+            pieces.insert(1, _piece(pieces[0], {"reasoning_content": self.thinking}))
         lines = [f"data: {json.dumps(piece)}\n\n" for piece in pieces]
         return 200, kind, "".join([*lines, "data: [DONE]\n\n"]).encode()
 
@@ -138,16 +135,6 @@ def _calling(pieces: Sequence[Any], beside: str, calls: Sequence[dict[str, Any]]
     made.append(_piece(first, {"tool_calls": numbered}))
     made.append(_piece(first, {}, finish="tool_calls"))
     return [*made, *(piece for piece in pieces if not piece.get("choices"))]
-
-
-def _saying(pieces: Sequence[Any]) -> list[Any]:
-    """The answer without calls of its own."""
-    if not any("tool_calls" in choice["delta"] for piece in pieces for choice in piece["choices"]):
-        return list(pieces)
-    words = [piece for piece in pieces if not piece["choices"] or "content" in piece["choices"][0]["delta"]]
-    closing = [_piece(pieces[0], {"content": "Done."}), _piece(pieces[0], {}, finish="stop")]
-    said, numbers = [one for one in words if one["choices"]], [one for one in words if not one["choices"]]
-    return [*(said or pieces[:1]), *closing, *numbers]
 
 
 def _piece(like: Any, delta: dict[str, Any], finish: str | None = None) -> Any:

@@ -1,7 +1,9 @@
 """What may only be taken together, and what is mended when something is missing."""
 
+import json
+
 from holdfast.messages import Message, Text, ToolCall, ToolResult
-from holdfast.window.items import NO_RESULT, newest_of, paired, question_of, units_of
+from holdfast.window.items import NO_RESULT, newest_of, paired, question_of, readable, units_of
 from tests.window.talks import items_of
 
 
@@ -93,6 +95,15 @@ def test_without_ids_results_belong_to_calls_in_their_order():
     mended = paired(talk)
     assert len(mended[1].tool_calls) == 2
     assert mended[2:] == talk[2:]
+
+
+def test_arguments_that_were_cut_off_are_made_readable():
+    broken = Message("assistant", (ToolCall("read", '{"path": "a.p', id="c"), ToolCall("now", "", id="d")))
+    first, second = readable(broken).tool_calls
+    assert json.loads(first.arguments) == {"unreadable": '{"path": "a.p'}
+    assert (first.name, first.id, second.arguments) == ("read", "c", "{}")
+    whole = calls("a")
+    assert readable(whole) is whole
 
 
 def test_a_result_behind_another_question_has_lost_its_call():

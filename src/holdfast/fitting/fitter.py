@@ -29,6 +29,7 @@ from holdfast.window.items import Item
 from holdfast.window.presets import Preset
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
 from holdfast.window.view import Draft, View
+from holdfast.words import telling, terms
 
 log = logging.getLogger("holdfast.window")
 
@@ -100,7 +101,7 @@ class Fitter:
     async def refused(self, sent: Fit, provider: Provider, error: Overflow) -> None:
         """The server read less than was sent, or nothing: the next window of the conversation is smaller.
 
-        Where the server says how many tokens it counted, that is learned; else less of the room is believed in.
+        Where the server says what it counted, that is learned; else less of the room is believed in.
         """
         counter = await self._models.counters.counter(provider, sent.request.model)
         known = counter.calibration
@@ -181,16 +182,21 @@ class Fitter:
         whole = {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}
         if lot.is_whole and len(whole) == len(lot.items):
             return []
-        room = view.draft.budget.recalled - _replayed(view)
-        if room < _LEAST_RECALL:
-            room += sum(proposal.tokens_before for proposal in dropped_recall(view))
+        cap = view.draft.budget.recalled
+        room = min(cap - _replayed(view), cap // 2)
+        is_full = room < _LEAST_RECALL
+        if is_full:
+            room = sum(proposal.tokens_before for proposal in dropped_recall(view))
         # The question itself is no place to find what it asks for.
         before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
         if not before:
             return []
-        return await self._store.run(
+        found = await self._store.run(
             self._found, question, kept, before[-1], whole - {question.id}, room, view.text_tokens
         )
+        # Making room for quotes costs the prefix: only what is asked for by its name is worth that.
+        named = telling(question.message.text) if is_full else frozenset()
+        return [one for one in found if not is_full or named.intersection(terms(one.text))]
 
     def _found(
         self, question: Item, kept: Kept, head: str, within: Collection[str], room: int, count: Any

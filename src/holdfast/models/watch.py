@@ -34,8 +34,8 @@ class Watch:
             return
         counter, parts = await self._counting
         expected = counter.calibration.expected(parts)
-        # What certainly fits was not cut, however few tokens a template made of it. But no request is meant to
-        # fill the window to its last token: one that does was longer.
+        # What certainly fits was not cut, however few tokens a template made of it. But no request is meant
+        # to fill the window to its last token: one that does was longer.
         is_full = reported >= self._window - 1
         may_be_cut = expected.high >= self._window and truncated(expected, reported, self._window)
         if (is_full or may_be_cut) and not decides_itself(self._provider):

@@ -27,6 +27,7 @@ LEVEL_OF: Mapping[str, int] = {
     "long": 1,
     "research": 1,
     "recalled_full": 0,
+    "recalled_old": 1,
     "relevance": 2,
     "horizon": 2,
     "earlier": 2,

@@ -4,11 +4,13 @@ Knows nothing of tokens or levels. That a tool call stays with its results, and 
 on taking turns, follows from never taking less than a `Unit`.
 """
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
-from holdfast.messages import Message, Text, ToolCall, ToolResult
+from holdfast.messages import Message, Text, ToolCall, ToolResult, canonical
 
 # Stands where a model called a tool and nobody answered: some templates refuse two questions in a row.
 NO_RESULT = "[tool call without a result]"
@@ -84,6 +86,33 @@ def newest_of(items: Sequence[Item]) -> tuple[Item, ...]:
 def question_of(items: Sequence[Item]) -> Item | None:
     """The newest message that a person wrote."""
     return next((item for item in reversed(items) if item.is_question), None)
+
+
+def readable(message: Message) -> Message:
+    """The message with arguments that are JSON: a server that cannot read them refuses every later request.
+
+    Models leave them unfinished when their answer is cut off.
+    """
+    if all(_is_json(call.arguments) for call in message.tool_calls):
+        return message
+    return replace(
+        message,
+        parts=tuple(
+            replace(part, arguments=canonical({"unreadable": part.arguments}) if part.arguments else "{}")
+            if isinstance(part, ToolCall) and not _is_json(part.arguments)
+            else part
+            for part in message.parts
+        ),
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def paired(messages: Sequence[Message]) -> list[Message | None]:

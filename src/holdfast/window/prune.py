@@ -67,7 +67,7 @@ def older(view: View) -> list[Proposal]:
             (name, int(at)) for made in proposals for name, cut in made.data["parts"].items() for at in cut
         }
         proposals += rule(view, [piece for piece in free if piece.key not in taken])
-    return [*proposals, *_earlier_research(view)]
+    return [*proposals, *_earlier_research(view), *_earlier_quotes(view)]
 
 
 def _repeats(view: View, free: Sequence[Piece]) -> list[Proposal]:
@@ -139,6 +139,22 @@ def _earlier_research(view: View) -> list[Proposal]:
     if not instead:
         return []
     return [Proposal("replace", "research", tuple(names), before, after, data={"instead": instead})]
+
+
+def _earlier_quotes(view: View) -> list[Proposal]:
+    """What was brought back for earlier questions has done its work; in a batch its going costs nothing."""
+    quotes = [
+        (shown.item.id, one)
+        for shown in view.shown
+        for one in shown.additions
+        if one.section == "recalled" and shown.item is not view.question and one.decision
+    ]
+    if not quotes:
+        return []
+    names = tuple(dict.fromkeys(name for name, _ in quotes))
+    tokens = sum(view.text_tokens(one.text) for _, one in quotes)
+    instead = {one.decision: "" for _, one in quotes}
+    return [Proposal("replace", "recalled_old", names, tokens, 0, data={"instead": instead})]
 
 
 def shortened(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.window.decisions import Addition, Applied, Cut, Decided
-from holdfast.window.items import Item, paired, question_of
+from holdfast.window.items import Item, paired, question_of, readable
 
 # What we tell people inside an answer, because their client shows nothing else of us.
 _BANNER = re.compile(r"\n*⟦Holdfast: [^⟧]*⟧\n*")
@@ -67,6 +67,9 @@ def _shown(item: Item, applied: Applied, *, earlier: bool) -> Shown:
     if cuts := applied.cuts.get(item.id):
         message = with_cuts(message, cuts)
         rules += sorted({cut.rule for cut in cuts.values()})
+    if message.tool_calls and (mended := readable(message)) is not message:
+        message = mended
+        rules.append("unreadable")
     if earlier and message.thinking:
         parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
         message = replace(message, parts=parts)

@@ -40,6 +40,7 @@ _RULES: _Table = {
         f"sources of an earlier question cut to {RESEARCH} tokens",
         f"Quellen einer früheren Frage auf {RESEARCH} Token gekürzt",
     ),
+    "recalled_old": ("quotes for earlier questions have left", "Zitate zu früheren Fragen sind gegangen"),
     "recalled_full": ("older quotes made room for newer ones", "ältere Zitate haben neueren Platz gemacht"),
     "relevance": (
         "left out: matters least to what is being talked about",
@@ -56,6 +57,10 @@ _RULES: _Table = {
     ),
     "thinking": ("without the thoughts of earlier turns", "ohne die Gedanken früherer Züge"),
     "banner": ("without Holdfast's own notices", "ohne Holdfasts eigene Hinweise"),
+    "unreadable": (
+        "arguments of a tool call were unfinished, and made readable",
+        "Argumente eines Werkzeug-Aufrufs waren unfertig und wurden lesbar gemacht",
+    ),
     "orphan": (
         "tool call and result do not belong together",
         "Werkzeug-Aufruf und Ergebnis gehören nicht zusammen",

@@ -104,9 +104,7 @@ class Engine:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
         provider = await self.upstreams.route(ask.request.model)
         recorder.upstream = provider.location
-        request = await self.fetch(ask.request, kept)
-        request = await self.recall(request, kept)
-        fitted = await self.fitter.fit(request, kept, provider, ask.context)
+        fitted = await self.fitter.fit(ask.request, kept, provider, ask.context)
         facts.report, recorder.window = fitted.report, fitted.window
         begun = False
         try:
@@ -120,7 +118,7 @@ class Engine:
                 raise
             log.warning("%s refused a request that should have fitted: %s", provider.location, refused)
             await self.fitter.refused(fitted, provider, refused)
-            fitted = await self.fitter.fit(request, kept, provider, ask.context)
+            fitted = await self.fitter.fit(ask.request, kept, provider, ask.context)
             facts.report, recorder.window = fitted.report, fitted.window
             async for chunk in self.send(fitted, provider):
                 yield chunk
@@ -133,16 +131,6 @@ class Engine:
         except Conflict:
             # Somebody else went on with the conversation in between: now nobody can.
             return await self.store.run(self.store.atomically, self._placed_and_kept, ask, hints)
-
-    async def fetch(self, request: ChatRequest, kept: Kept) -> ChatRequest:
-        """Brings in the files and sources that the newest message names."""
-        del kept
-        return request
-
-    async def recall(self, request: ChatRequest, kept: Kept) -> ChatRequest:
-        """Adds what is remembered and bears on the newest message."""
-        del kept
-        return request
 
     async def send(self, fitted: Fit, provider: Provider) -> AsyncGenerator[Chunk, None]:
         """Asks the model; the recorder around it keeps the answer as it comes.

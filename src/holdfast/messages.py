@@ -166,7 +166,8 @@ class Message:
     @property
     def digest(self) -> str:
         """Two messages with the same digest are the same, to the last unknown field."""
-        return hashlib.sha256(self.encode().encode()).hexdigest()[:32]
+        # Half a surrogate pair is no valid text, but a message that has one is still the same as itself.
+        return hashlib.sha256(self.encode().encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def _part_to_json(part: Part) -> dict[str, Any]:

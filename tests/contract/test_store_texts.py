@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text as sql
 
 from holdfast import words
+from holdfast.language import banner
 from holdfast.messages import Message, Scope, Text, Thinking, ToolCall, ToolResult
 from holdfast.store import NewMessage, Store, open_store
 from holdfast.store.texts import Texts, _rows_of
@@ -268,3 +269,20 @@ def test_two_processes_do_not_index_a_message_twice(shared_location):
         # The other one had read what waits before it was indexed.
         other.texts._index([row for message in waiting for row in _rows_of(*message)], waiting)
         assert count(one, "text_rows") == 5
+
+
+def test_what_we_told_people_in_an_answer_is_not_found(store):
+    text = f"{banner('the model thought until its limit')}\n\nThe zebra lives in Quakenbrück."
+    conversation, (asked,) = talk(store, "Where does the zebra live?")
+    new = [NewMessage(Message.of("assistant", text))]
+    store.log.append(conversation.id, new, parent=asked.id, expect=asked.id)
+    assert found(store, "Holdfast limit thought") == []
+    assert found(store, "Quakenbrück") == [text]
+
+
+def test_an_answer_that_is_nothing_else_is_caught_up_once(store):
+    conversation, (asked,) = talk(store, "Where does the zebra live?")
+    new = [NewMessage(Message.of("assistant", banner("the model thought until its limit")))]
+    store.log.append(conversation.id, new, parent=asked.id, expect=asked.id)
+    assert store.texts.catch_up() == 2
+    assert store.texts.catch_up() == 0

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.conversations.passages import passage
 from holdfast.conversations.recall import Snippet, bring_back
+from holdfast.language import banner
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.store import NewMessage
 from tests.conversations.kept import answer, user
@@ -201,6 +202,48 @@ def test_all_quotes_together_stay_within_the_room_and_the_limit(talk):
 
 def test_the_same_question_brings_back_the_same(past):
     assert past.asked("What was the wifi password?") == past.asked("What was the wifi password?")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Where is the zebra factory?",
+        "where is the zebra factory in Quakenbrück",
+        "Where is the zebra factory in Quakenbrück? Where?",
+        "Can you tell me where the zebra factory in Quakenbrück is, please?",
+    ],
+)
+def test_a_question_that_asks_the_same_is_not_quoted(talk, before):
+    past = Past(talk, user(before), answer("The zebra factory lies behind the station."))
+    quotes = past.asked("Where is the zebra factory in Quakenbrück")
+    assert [quote.text for quote in quotes] == ["The zebra factory lies behind the station."]
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("Anna paid the rent to Bob.", "Did Bob pay the rent to Anna?"),
+        ("Is port 8080 of the printer open?", "Which port of the printer was open?"),
+        ("The zebra factory moved. Where is it?", "Where is the zebra factory?"),
+    ],
+)
+def test_what_says_more_than_the_question_is_quoted(talk, before, question):
+    assert [quote.text for quote in Past(talk, user(before)).asked(question)] == [before]
+
+
+def test_a_question_in_the_window_is_no_answer_to_itself(talk):
+    asked = [user("What is in vault_11.cfg, please?"), user("What is in vault_11.cfg again?")]
+    past = Past(talk, user("The key of alpha is in vault_11.cfg, under the name zz."), *asked)
+    past.within |= {message.id for message in past.kept[1:3]}
+    assert [quote.message for quote in past.asked("What is in vault_11.cfg?")] == [past.kept[0].id]
+
+
+def test_what_we_told_people_in_an_answer_is_neither_found_nor_quoted(talk):
+    told = banner("the model thought until its limit; this answer is without thinking")
+    past = Past(talk, answer(f"{told}\n\nThe zebra factory lies in Quakenbrück."))
+    quotes = past.asked("Where was the zebra factory?")
+    assert [quote.text for quote in quotes] == ["The zebra factory lies in Quakenbrück."]
+    assert past.asked("What was it that Holdfast said about the limit of thinking?") == []
 
 
 def test_what_was_deleted_is_not_quoted(talk):

@@ -8,7 +8,7 @@ from holdfast.dialects import anthropic, ollama, openai, responses
 from holdfast.dialects.checks import check_request
 from holdfast.dialects.wire import classify_overflow, parse_json
 from holdfast.errors import BadRequest
-from holdfast.messages import Image, Message, Text, Thinking, ToolCall
+from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, ToolCall
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 16).decode()
 
@@ -72,6 +72,40 @@ def test_a_tool_result_without_an_id_belongs_to_the_calls_before_it():
     check_request(ollama.request_in({"model": "m", "messages": [call, result]}))
     with pytest.raises(BadRequest):
         check_request(ollama.request_in({"model": "m", "messages": [result, call]}))
+
+
+def test_a_request_that_goes_on_with_a_conversation_may_begin_with_results():
+    first = {"role": "tool", "tool_call_id": "c1", "content": "4"}
+    call = {"id": "c2", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    later = [{"role": "assistant", "tool_calls": [call]}, {**first, "tool_call_id": "c2"}]
+
+    def request(*messages):
+        return openai.request_in({"model": "m", "messages": list(messages)})
+
+    check_request(request(first), continues=True)
+    check_request(request({"role": "system", "content": "Be kind."}, first, first, *later), continues=True)
+    with pytest.raises(BadRequest, match="c3"):
+        check_request(request(first, *later, {**first, "tool_call_id": "c3"}), continues=True)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "num_ctx"])
+@pytest.mark.parametrize("value", ["x", "100", True, [1], {}])
+def test_a_limit_that_is_no_number_is_refused_by_its_name(name, value):
+    with pytest.raises(BadRequest, match=name) as caught:
+        check_request(ChatRequest("m", (Message.of("user", "hi"),), options={name: value}))
+    assert caught.value.param == name
+
+
+def test_an_ollama_client_is_told_its_own_name_of_the_limit():
+    options = {"num_predict": "x"}
+    body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "options": options}
+    with pytest.raises(BadRequest, match="num_predict"):
+        check_request(ollama.request_in(body))
+
+
+@pytest.mark.parametrize("value", [None, -1, -2, 0, 100, 100.0, 10**15])
+def test_limits_that_servers_understand_are_left_to_them(value):
+    check_request(ChatRequest("m", (Message.of("user", "hi"),), options={"max_tokens": value}))
 
 
 def test_an_image_must_be_a_picture():

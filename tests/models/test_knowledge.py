@@ -136,3 +136,24 @@ def test_a_model_has_one_window_whatever_it_is_called(ask):
                     await provider.aclose()
 
         assert asyncio.run(main(ask.folder / "other.db")) == Figure(9_000, "set by you")
+
+
+@pytest.mark.parametrize("asked", [256, 511, -1, 0])
+def test_a_window_that_holds_no_conversation_is_never_settled(ask, asked):
+    async def work(models, provider):
+        first = await models.settled(provider, "qwen3:8b", asked=asked)
+        second = await models.settled(provider, "qwen3:8b", asked=5_000)
+        return first.used, second.used, len(first.warnings)
+
+    recommended = Figure(16_384, "known of qwen3")
+    assert ask(work) == (recommended, recommended, 1)
+
+
+def test_one_that_was_settled_before_is_replaced(ask):
+    async def work(models, provider):
+        info = {"settled": {"tokens": 256, "source": "the client"}}
+        await models._store.run(models._store.models.put, provider.location, "qwen3:8b", info=info)
+        await models.settled(provider, "qwen3:8b", asked=5_000)
+        return (await models.windows(provider, "qwen3:8b")).used
+
+    assert ask(work) == Figure(5_000, "the client")

@@ -6,9 +6,10 @@ from contextlib import ExitStack
 import pytest
 
 from holdfast.errors import Overflow
-from holdfast.messages import ChatRequest, Message
+from holdfast.messages import ChatRequest, Chunk, Image, Message, Text, Thinking, Usage
 from holdfast.models.knowledge import Models
 from holdfast.providers.discovery import connect
+from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
@@ -128,3 +129,97 @@ def test_a_server_that_cannot_show_it_is_asked_once(serve, ask):
     probes = [body for path, body in fake.requests if body.get("_debug_render_only")]
     assert len(probes) == 1
     assert probes[0]["options"]["num_predict"] == 1
+
+
+def given_less(fake, asked=8192):
+    """The server is asked for more than it has, and says nothing about it."""
+    fake.window = asked
+    return fake
+
+
+@pytest.mark.parametrize("facts", [True, False])
+def test_a_cut_far_below_our_window_is_noticed_once_requests_of_its_kind_are_known(serve, ask, facts):
+    fake = given_less(serve(facts=facts, window=700))
+    _, learned = ask(fake, *QUESTIONS)
+    assert learned == len(QUESTIONS), "none of them was cut, and none was taken for it"
+    with pytest.raises(Overflow, match="cut the request to 352 "):
+        ask(fake, "so many words " * 400)
+
+
+def test_until_then_too_few_tokens_prove_nothing(serve, ask):
+    fake = given_less(serve(facts=True, window=700))
+    _, learned = ask(fake, *QUESTIONS[:3], "so many words " * 400)
+    assert learned == 3
+
+
+@pytest.mark.parametrize("real", [2048, 4096])
+def test_what_a_usual_window_leaves_of_a_request_is_a_cut_from_the_first_one_on(serve, ask, real):
+    with pytest.raises(Overflow):
+        ask(given_less(serve(facts=True, window=real)), "so many words " * 2000)
+
+
+class Reporting:
+    """An Ollama that reports what it is told to, and what is made of that."""
+
+    def __init__(self, folder, window=8192):
+        self._folder, self._window = folder, window
+
+    def cuts(self, *turns):
+        """For each pair of messages and a number of tokens, whether it was taken for a cut."""
+
+        async def main():
+            provider, found = ScriptedProvider(), []
+            provider.dialect = "ollama"
+            with open_store(f"sqlite:///{self._folder / 'db'}") as store:
+                models = Models(store, self._folder)
+                for messages, reported in turns:
+                    watch = models.watch(provider, ChatRequest("scripted", tuple(messages)), self._window)
+                    try:
+                        await watch.see(Chunk(finish="stop", usage=Usage(prompt=reported)))
+                        found.append(False)
+                    except Overflow:
+                        found.append(True)
+                    await watch.close()
+                await models.aclose()
+            return found
+
+        return asyncio.run(main())
+
+
+WORDS = "Tell me something about gardens, rivers and towns. "
+
+
+def turns_of(count, *more, words=1):
+    talk = [Message.of("user" if at % 2 == 0 else "assistant", WORDS * words) for at in range(count)]
+    return [*talk, *more]
+
+
+def cost(messages):
+    return sum(5 + 10 * message.text.count(WORDS) for message in messages) + 10
+
+
+def learned(count=3):
+    """Chats with a history, each reported as it is."""
+    return [(talk, cost(talk)) for talk in (turns_of(count, words=words) for words in range(1, 13))]
+
+
+def test_a_template_that_drops_the_history_is_no_cut(tmp_path):
+    single = [([Message.of("user", WORDS * words)], 15 + 10 * words) for words in range(1, 13)]
+    talks = [(turns_of(count, words=10), 115) for count in range(3, 40, 2)]
+    assert not any(Reporting(tmp_path).cuts(*single, *talks))
+
+
+def test_a_template_that_drops_the_instructions_is_no_cut(tmp_path):
+    long = Message.of("system", "Be kind to everybody you meet, whatever they may say. " * 100)
+    talks = [([long, *turns_of(3, words=words)], cost(turns_of(3, words=words))) for words in range(1, 13)]
+    assert not any(Reporting(tmp_path).cuts(*learned(), *talks))
+
+
+def test_thinking_and_pictures_prove_nothing(tmp_path):
+    thought = Message("assistant", (Thinking(WORDS * 60), Text("So be it.")))
+    seen = Message("user", (Text(WORDS * 60), Image(data="iVBORw0KGgo=")))
+    told = Message.of("user", WORDS * 60)
+    reporting = Reporting(tmp_path)
+    assert not any(reporting.cuts(*learned()))
+    assert reporting.cuts((turns_of(3, told), 300)) == [True], "so few would be a cut"
+    assert reporting.cuts((turns_of(3, thought), 300), (turns_of(3, seen), 300)) == [False, False]

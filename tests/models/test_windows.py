@@ -73,3 +73,16 @@ def test_nonsense_is_warned_of_and_the_next_best_is_taken(nonsense):
 )
 def test_sizes_are_read(text, number):
     assert parameters(text) == number
+
+
+@pytest.mark.parametrize("small", [1, 128, 256, 511])
+def test_a_window_that_holds_no_conversation_is_left_out_whoever_names_it(small):
+    named = model(parameter_size="7B", trained_window=small, running_window=small, default_num_ctx=small)
+    windows = windows_of(named, Memory(settled=Figure(small, "the client")), asked=small)
+    assert windows.used == Figure(8_192, "usual for 7B parameters")
+    assert len(windows.warnings) == 4
+    assert windows_of(model(), asked=512).used == Figure(512, "the client")
+
+
+def test_a_server_that_runs_with_less_and_decides_itself_is_believed():
+    assert windows_of(model(running_window=256), fixed=True).used == Figure(256, "the running server")

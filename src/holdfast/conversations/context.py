@@ -29,15 +29,17 @@ def context_of(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
         if "context" in left and not _is_state(left["context"]):
             texts += _texts(left.pop("context"), "context")
         extra[dialect] = left
-    return tuple(texts), replace(request, extra=extra) if texts else request
+    return tuple(texts), request if extra == request.extra else replace(request, extra=extra)
 
 
 def _is_state(value: Any) -> bool:
     """Ollama's own `context` is a list of numbers: what a model had read so far."""
-    return isinstance(value, list) and all(isinstance(number, int) for number in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(number, int) for number in value)
 
 
 def _texts(value: Any, where: str) -> list[str]:
+    if value is None:
+        return []
     found = [_text(item) for item in (value if isinstance(value, list) else [value])]
     if any(text is None for text in found):
         raise BadRequest(

@@ -5,7 +5,7 @@ a window is made of, and why, is known in `window`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from holdfast.errors import BadRequest, NotFound
@@ -19,6 +19,8 @@ HELD = -1
 
 # So many messages are looked at first to see where a window's history could begin.
 _LOOKED_AT = 256
+# What is left of a message that was shortened, in characters.
+_SHORTENED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,9 @@ class State:
     fired: Mapping[int, int] = field(default_factory=dict)
     # The instructions as they were last sent, by the digest under which they are kept.
     prompt: str = ""
-    # What a server's refusals have taught: how much of the room is really there.
+    # What refusals have taught: how much of the room is believed in, and how much the server said is there.
     slack: float = 1.0
+    most: float = 1.0
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -53,6 +56,7 @@ class State:
             "fired": {str(level): tokens for level, tokens in self.fired.items()},
             "prompt": self.prompt,
             "slack": self.slack,
+            "most": self.most,
         }
 
     @classmethod
@@ -65,6 +69,7 @@ class State:
             fired={int(level): tokens for level, tokens in value.get("fired", {}).items()},
             prompt=value.get("prompt", ""),
             slack=value.get("slack", 1.0),
+            most=value.get("most", 1.0),
         )
 
 
@@ -136,7 +141,7 @@ def load(store: Store, conversation: str, window: int, head: str | None) -> Lane
     name = lane_id(conversation, window)
     row = store.lanes.get(name)
     state = State.from_json(row.state) if row else State()
-    if state.base is not None and state.active is not None:
+    if state.active is not None:
         decisions = store.decisions.named(state.active)
     else:
         decisions = store.decisions.of(name) if row else []
@@ -169,8 +174,8 @@ def history(store: Store, lane: Lane, head: str, characters: int) -> History:
         if any(stored.id == base.through for stored in found):
             kept = [stored for stored in found if stored.id != base.through or stored.id in base.keep]
             return History(lane, tuple(kept))
-        lane = without_base(store, lane)
-    edge = _edge(store, head, characters)
+        lane = without_base(store, lane, store.log.message(head).depth)
+    edge = _edge(store, lane, head, characters)
     found = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
     if edge is None:
         return History(lane, tuple(found))
@@ -179,33 +184,34 @@ def history(store: Store, lane: Lane, head: str, characters: int) -> History:
     return History(lane, tuple(found), Base(through, depth, keep))
 
 
-def _edge(store: Store, head: str, characters: int) -> tuple[str, int] | None:
-    """The newest message, counted from the end, for which there is no room; None if there is for all.
+def _edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
+    """The message up to which there is no room, counted from the end; None if there is room for all.
 
-    What the newest question is, and what followed it, has to be in the window whatever its size.
+    It stands before a question: no answer is left without its own, and the newest question is never left out.
     """
+    out = {name for made in lane.decisions if made.kind == "leave_out" for name in made.messages}
+    cut = {name for made in lane.decisions if made.kind == "shorten" for name in made.messages}
     limit = _LOOKED_AT
     while True:
-        sizes, left, asked = store.log.sizes(head, limit), characters, False
-        for name, depth, role, size in sizes:
-            left -= size
-            if left < 0 and asked:
-                return name, depth
-            asked = asked or role == "user"
+        sizes, left = store.log.sizes(head, limit), characters
+        question: int | None = None
+        for at, (name, _, role, size) in enumerate(sizes):
+            left -= 0 if name in out else min(size, _SHORTENED) if name in cut else size
+            if left < 0 and question is not None:
+                return sizes[question + 1][:2]
+            question = at if role == "user" else question
         if len(sizes) < limit:
             return None
         limit *= 4
 
 
-def without_base(store: Store, lane: Lane) -> Lane:
-    """The lane with all its decisions: what was condensed does not hold on the way that is taken now."""
-    decisions = tuple(store.decisions.of(lane.id))
-    state = State(
-        sent=lane.state.sent, fired=lane.state.fired, prompt=lane.state.prompt, slack=lane.state.slack
-    )
-    return Lane(
-        lane.id, lane.conversation, lane.window, lane.version, state, decisions, lane.vetoes, lane.marks
-    )
+def without_base(store: Store, lane: Lane, newest: int) -> Lane:
+    """The lane with all its decisions: what was condensed does not hold on the way that is taken now.
+
+    What was left out when the conversation had come further than `newest`, on the other way, is back.
+    """
+    decisions = tuple(made for made in store.decisions.of(lane.id) if made.data.get("at", -1) <= newest)
+    return replace(lane, state=replace(lane.state, base=None, active=None), decisions=decisions)
 
 
 def keep(
@@ -217,6 +223,8 @@ def keep(
     report: JsonObject,
 ) -> None:
     """One transaction: the record of what was done, the decisions, and how the lane stands now."""
+    for proposed in others:
+        _record(store, lane, proposed, "")
     for batch in work:
         row = store.compactions.record(
             lane.conversation,
@@ -230,8 +238,6 @@ def keep(
         )
         for proposed in batch.decisions:
             _record(store, lane, proposed, row.id)
-    for proposed in others:
-        _record(store, lane, proposed, "")
     store.lanes.put(
         lane.id,
         lane.conversation,
@@ -274,7 +280,7 @@ def undo(store: Store, conversation: Conversation, decision: str | None = None) 
     removed = [store.decisions.remove(made.id) for made in undone]
     state = State.from_json(row.state)
     # Until history has grown, nothing else is cut in the place of what came back.
-    held = State(sent=state.sent, fired=dict.fromkeys((1, 2), HELD), prompt=state.prompt, slack=state.slack)
+    held = replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD))
     store.lanes.put(
         row.id,
         row.conversation,

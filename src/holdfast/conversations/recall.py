@@ -30,6 +30,8 @@ _ALONE = 0.4
 _TOGETHER = 0.2
 # What a term that was never said takes from all others.
 _UNHEARD = 0.5
+# How much of an earlier question may be new while it still asks the same.
+_REWORDED = 0.25
 # A message in the window that is this close to a left-out one makes quoting it needless.
 _AS_GOOD = 1.0
 
@@ -119,11 +121,11 @@ def bring_back(
 
 
 def _without_itself(store: Store, found: Found, question: Message, within: Collection[str]) -> Found:
-    """What was found, less the question itself where it is in the log already: it would be its own answer."""
+    """What was found, less the question itself where the window has it: it would be its own answer."""
     likely = sorted((hit for hit in found.hits if hit.message in within), key=lambda hit: -len(hit.matched))
     read = store.texts.read([hit.message for hit in likely[:3]])
     own = {hit.message: hit for hit in likely[:3] if hit.message in read}
-    own = {name: hit for name, hit in own.items() if _says(read[name].message) == question.text.strip()}
+    own = {name: hit for name, hit in own.items() if _asks_the_same(_says(read[name].message), question)}
     said = {term for hit in own.values() for term in hit.matched}
     rarity = {
         term: 0.0 if term in said and value >= found.rarest else value for term, value in found.rarity.items()
@@ -133,6 +135,23 @@ def _without_itself(store: Store, found: Found, question: Message, within: Colle
 
 def _says(message: Message) -> str:
     return searchable(message).strip()
+
+
+def _asks_the_same(said: str, question: Message) -> bool:
+    """Whether this is the question itself, asked before: it has no answer in it.
+
+    A statement may answer a question with the very words of it, and a name that is not in it may be what is
+    looked for.
+    """
+    if said == question.text.strip():
+        return True
+    if len(said) > 2 * len(question.text) + 200 or not all(
+        piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(said)
+    ):
+        return False
+    before = set(words.terms(said)) - _IDLE
+    new = before.difference(words.terms(question.text))
+    return not new & words.telling(said) and len(new) <= _REWORDED * len(before)
 
 
 def _pointing(found: Found, telling: frozenset[str]) -> dict[str, float]:
@@ -195,8 +214,7 @@ def _quotes(
         if stored is None:
             continue
         said = _says(stored.message)
-        # The same question asked before has no answer in it.
-        if said == question.text.strip():
+        if _asks_the_same(said, question):
             continue
         share = room if len(quotes) == limit - 1 else max(room // 2, room // (limit - len(quotes)))
         text = passage(said, weights, share, count)

@@ -1,7 +1,8 @@
 """Keeps an answer while it is being written: saved every second, kept whole before its last piece goes out.
 
 Whatever happens (the server breaks off, the client leaves, the task is cancelled), what had arrived becomes a
-message, marked as cut off, and the job gets its end. Knows no provider and no door.
+message, marked as cut off, and the job gets its end; only of a conversation that is deleted meanwhile nothing
+is kept. Knows no provider and no door.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from holdfast.conversations.likeness import anchor
-from holdfast.errors import HoldfastError, StoreError
+from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
 from holdfast.messages import Answer, Chunk, FinishReason, Message
 from holdfast.store import NewMessage, Store
 
@@ -84,6 +85,9 @@ class Recorder:
                     self._store.drafts.save,
                     self._job, self._conversation, self._parent, self._answer.message, self._model,
                 )  # fmt: skip
+            except Conflict:
+                # What it belongs to was deleted; what that means is seen to when the answer is whole.
+                return
             except StoreError as error:
                 log.warning("an answer that is being written could not be saved: %s", error)
 
@@ -95,8 +99,23 @@ class Recorder:
         ends, self._over = over and not self._over, self._over or over
         if conversation is not None or ends:
             # Shielded, because a write that still waits for its turn would be dropped with a cancelled task.
-            write = self._store.run(self._store.atomically, self._write, conversation, finish, ends, trouble)
-            await asyncio.shield(write)
+            await asyncio.shield(self._keep(conversation, finish, ends, trouble))
+
+    async def _keep(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
+        try:
+            await self._store.run(self._store.atomically, self._write, conversation, finish, ends, trouble)
+        except (Conflict, NotFound):
+            if conversation is None or await self._store.run(self._is_there, conversation):
+                raise
+            # Deleted while it was answered: whoever reads the answer may, and nothing is left to keep it in.
+            await self._store.run(self._store.atomically, self._write, None, finish, ends, trouble)
+
+    def _is_there(self, conversation: str) -> bool:
+        try:
+            self._store.log.get(conversation)
+        except NotFound:
+            return False
+        return True
 
     def _write(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
         message, drafts = self._answer.message, self._store.drafts

@@ -15,7 +15,7 @@ from holdfast.conversations import lanes
 from holdfast.conversations.recall import Snippet, bring_back
 from holdfast.errors import Conflict, Overflow, StoreError
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
-from holdfast.messages import ChatRequest
+from holdfast.messages import ChatRequest, JsonObject
 from holdfast.models.counting import Learning
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
@@ -37,7 +37,7 @@ log = logging.getLogger("holdfast.window")
 _LEAST_RECALL = 40
 # What is believed of the room after a server refused a request that should have fitted.
 _TIGHTER = 0.85
-_TRUST = 0.01
+_TRUST, _LEAST_TRUST = 0.02, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ class Fitter:
         self._models = models
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._writing: dict[str, asyncio.Task[None]] = {}
-        # Conversations whose last request was refused, and the share of their room that is still believed in.
-        self._refused: dict[str, float] = {}
+        # Conversations whose last request was refused: the share of their room that is still believed in, and
+        # the share of the window that the server says is there.
+        self._refused: dict[str, tuple[float, float]] = {}
 
     async def fit(
         self,
@@ -88,6 +89,8 @@ class Fitter:
             windows = await self._models.windows(provider, request.model)
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
+        # In one order, whatever the client's is today: tools stand at the beginning of what the server reads.
+        request = replace(request, tools=tuple(sorted(request.tools, key=_tool_name)))
         case = _Case(request, kept, budget, counter, context)
         made, report = await self._made(case)
         options: dict[str, int] = {}
@@ -114,7 +117,8 @@ class Fitter:
             share = 1.0
             if counter.calibration is known:
                 share = min(1.0, sent.report["at_most"] / sent.report["room"]) * _TIGHTER
-            self._refused[sent.kept.conversation.id] = share
+            there = min(1.0, error.window / sent.window) if error.window else 1.0
+            self._refused[sent.kept.conversation.id] = share, there
 
     async def _made(self, case: _Case) -> tuple[Fitted, dict[str, Any]]:
         if case.kept.conversation is None:
@@ -128,9 +132,10 @@ class Fitter:
 
     async def settle(self, conversation: str) -> None:
         """Waits until what was decided for a conversation's last window is kept."""
-        writing = self._writing.pop(conversation, None)
+        writing = self._writing.get(conversation)
         if writing is not None and not writing.done():
-            await writing
+            # Shielded: somebody who stops waiting must not stop the writing.
+            await asyncio.shield(writing)
 
     async def close(self) -> None:
         await asyncio.gather(*(writing for writing in self._writing.values() if not writing.done()))
@@ -140,15 +145,14 @@ class Fitter:
         count = _counting(case.counter)
         lot = await self._store.run(lot_of, self._store, case.request, case.kept, case.budget, count)
         refused = self._refused.pop(lot.lane.conversation, None)
-        # Trust comes back slowly: counts have been learned since, and a server may have been given more room.
-        slack = min(1.0, lot.lane.state.slack + _TRUST) if refused is None else lot.lane.state.slack * refused
-        draft = _draft(case, lot, slack)
+        believed = _believed(lot.lane.state, refused)
+        draft = _draft(case, lot, min(believed.slack, believed.most))
         first, at_least = _first(case, lot, draft), 0 if refused is None else 2
         made = await asyncio.to_thread(self._fitted, draft, first, at_least)
         if snippets := await self._recalled(made, case.kept, lot):
             made = await asyncio.to_thread(self._with_quotes, made, snippets)
         named, batches = _named(made)
-        state = _state(lot, made, named, slack)
+        state = _state(lot, made, named, believed)
         before = [Link(*link) for link in lot.lane.state.sent]
         prefix = prefix_of(made, before, [Link(*link) for link in state.sent])
         names = {id(old): new.id for old, new in zip(made.view.proposals, named, strict=True)}
@@ -283,6 +287,11 @@ def _replayed(view: View) -> int:
     return sum(view.text_tokens(one.text) for one in added)
 
 
+def _tool_name(tool: JsonObject) -> str:
+    function = tool.get("function")
+    return str((function if isinstance(function, Mapping) else tool).get("name", ""))
+
+
 def _counting(counter: Learning) -> Any:
     return lambda text: counter.count_text(text).high
 
@@ -312,7 +321,16 @@ def _work(batch: Batch, duration: int) -> lanes.Work:
     )
 
 
-def _state(lot: Lot, made: Fitted, named: Sequence[Proposal], slack: float) -> lanes.State:
+def _believed(state: lanes.State, refused: tuple[float, float] | None) -> lanes.State:
+    """How much of the room is there, after what the server said to the last request."""
+    if refused is None:
+        # Trust comes back slowly: counts have been learned since, or the trouble was a passing one.
+        return replace(state, slack=min(1.0, state.slack + _TRUST))
+    share, there = refused
+    return replace(state, slack=max(_LEAST_TRUST, state.slack * share), most=min(state.most, there))
+
+
+def _state(lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.State) -> lanes.State:
     """How the lane stands after this: what is out as one line, and only the decisions that still show."""
     rendered, base = made.view.rendered, lot.lane.state.base
     out = {name for name, rule in rendered.out.items() if rule != "orphan"}
@@ -320,17 +338,19 @@ def _state(lot: Lot, made: Fitted, named: Sequence[Proposal], slack: float) -> l
     ends += [(base.depth, base.through)] if base is not None else []
     if lot.horizon is not None:
         ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
-    state = lanes.State(
+    decisions: list[Decided] = [*lot.lane.decisions, *named]
+    state = replace(
+        believed,
+        base=None,
+        active=tuple(decision.id for decision in decisions),
         sent=tuple((link.name, link.digest, link.size) for link in chain_of(made.view)),
         fired=made.fired,
         prompt=lot.prompt,
-        slack=slack,
     )
     if not ends:
         return state
     depth, through = max(ends)
     keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
-    decisions: list[Decided] = [*lot.lane.decisions, *named]
     active = tuple(decision.id for decision in _showing(decisions, made))
     return replace(state, base=lanes.Base(through, depth, keep), active=active)
 

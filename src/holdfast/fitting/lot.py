@@ -4,9 +4,8 @@ The messages are the client's, each as the log has it where it knows it, or the 
 leaves its history to us. What becomes of them is not decided here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from holdfast.conversations import Placement, lanes
 from holdfast.errors import NotFound
@@ -20,6 +19,8 @@ from holdfast.window.relevance import capped
 
 # How many windows of history are looked at when nothing is known of it, and characters in a token, at least.
 _LOOKED_AT, _CHARACTERS = 1.5, 4
+# How far back the instructions of a conversation are looked for.
+_JOBS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,14 @@ def lot_of(
     else:
         items = items_of(request, kept)
         if lane.state.base is not None and not _floor(lane.state.base, "").holds(items):
-            lane = lanes.without_base(store, lane)
+            lane = lanes.without_base(store, lane, max((item.depth for item in items), default=-1))
         horizon = None if lane.version else _far(items, characters, lane.pins)
     system, prompt, told = _instructions(store, request, kept, lane)
     beyond = None
     if horizon is not None:
         kinds = {"rules": lanes.RULE, "agreed": lanes.AGREED}
         said = {
-            name: capped(chain.from_iterable(lane.sentences(kind, horizon.depth).values()), count)
-            for name, kind in kinds.items()
+            name: capped(_pairs(lane.sentences(kind, horizon.depth)), count) for name, kind in kinds.items()
         }
         beyond = _everything_before(horizon, "horizon", **said)
     return Lot(lane, items, system, prompt, told, beyond)
@@ -132,23 +132,29 @@ def _floor(base: lanes.Base, rule: str) -> Floor:
     return Floor(base.through, base.depth, frozenset(base.keep), rule)
 
 
-def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[str]) -> Proposal:
-    kept = {name: list(said) for name, said in sentences.items()}
+def _pairs(sentences: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    return [(name, said) for name, all_said in sentences.items() for said in all_said]
+
+
+def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[tuple[str, str]]) -> Proposal:
+    kept = {name: [list(pair) for pair in pairs] for name, pairs in sentences.items()}
     data = {"through": base.through, "depth": base.depth, "keep": list(base.keep), **kept}
     return Proposal("leave_out", rule, (), 0, 0, data=data)
 
 
 def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.Base | None:
-    """Where a long history that comes all at once is cut before anything in it is measured."""
-    left, asked = characters, False
-    for item in reversed(items):
-        left -= len(item.message.text) + 100
-        if not asked:
-            # The newest question, and what followed it, has to be in the window whatever its size.
-            asked = item.is_question
-        elif left < 0 and item.depth >= 0:
-            keep = tuple(one.id for one in items if one.id in pins and 0 <= one.depth <= item.depth)
-            return lanes.Base(item.id, item.depth, keep)
+    """Where a long history that comes all at once is cut before anything in it is measured.
+
+    Before a question: no answer is left without its own, and the newest question is never left out.
+    """
+    left, question = characters, len(items)
+    for at in range(len(items) - 1, -1, -1):
+        left -= len(items[at].message.text) + 100
+        if left < 0 and question < len(items):
+            edge = items[question - 1]
+            keep = tuple(one.id for one in items if one.id in pins and 0 <= one.depth <= edge.depth)
+            return lanes.Base(edge.id, edge.depth, keep) if edge.depth >= 0 else None
+        question = at if items[at].is_question else question
     return None
 
 
@@ -158,22 +164,26 @@ def _instructions(
     """The system messages to send, the digest they are kept under, and the time if that alone changed."""
     system = leading_system(request.messages)
     if not system and kept.placement.from_log:
-        system = _last_system(store, lane.conversation, kept.job)
-    if not lane.state.prompt or lane.state.prompt == kept.prompt:
+        # Who leaves the history to us leaves the instructions to us as well.
+        earlier = [lane.state.prompt] if lane.state.prompt else _prompts(store, lane.conversation, kept.job)
+        found = ((_kept_system(store, digest), digest) for digest in earlier)
+        system, prompt = next(((system, digest) for system, digest in found if system), ((), kept.prompt))
+        return system, prompt, ""
+    if lane.state.prompt in ("", kept.prompt):
         return system, kept.prompt, ""
-    try:
-        before = leading_system(store.prompts.get(lane.state.prompt).system)
-    except NotFound:
-        return system, kept.prompt, ""
+    before = _kept_system(store, lane.state.prompt)
     told = clock_for(before, system)
     return (system, kept.prompt, "") if told is None else (before, lane.state.prompt, told)
 
 
-def _last_system(store: Store, conversation: str, job: str) -> tuple[Message, ...]:
-    """The instructions that the conversation's last request had."""
-    for earlier in store.jobs.recent(3, conversation=conversation):
-        if earlier.id != job and earlier.prompt:
-            system = leading_system(store.prompts.get(earlier.prompt).system)
-            if system:
-                return system
-    return ()
+def _kept_system(store: Store, digest: str) -> tuple[Message, ...]:
+    try:
+        return leading_system(store.prompts.get(digest).system)
+    except NotFound:
+        return ()
+
+
+def _prompts(store: Store, conversation: str, job: str) -> list[str]:
+    """What the conversation's last requests were told, the newest first; its lane here is new."""
+    jobs = store.jobs.recent(_JOBS, conversation=conversation)
+    return list(dict.fromkeys(one.prompt for one in jobs if one.prompt and one.id != job))

@@ -17,10 +17,10 @@ from holdfast.models.windows import Figure, Memory, Windows, decides_itself, ful
 from holdfast.providers.base import ModelInfo, Provider
 from holdfast.providers.openai import NO_SUCH_ROUTE
 from holdfast.store import KnownModel, ModelChanges, Store
+from holdfast.tokens.budget import SMALLEST
 
 # What a model was trained for does not change under us, and people use few models at a time.
 _REMEMBERED, _SECONDS = 10, 600.0
-_SMALLEST_SETTING = 512
 
 
 class Models:
@@ -58,7 +58,8 @@ class Models:
         windows = await self.windows(provider, model, asked=asked)
         if not decides_itself(provider):
             known = await self._known(provider, model)
-            if known is None or "settled" not in known.info:
+            settled = _memory(known).settled
+            if settled is None or settled.tokens < SMALLEST:
                 figure = {"tokens": windows.used.tokens, "source": windows.used.source}
                 info = {**(known.info if known else {}), "settled": figure}
                 await self._store.run(
@@ -75,10 +76,10 @@ class Models:
     ) -> Windows:
         """Fixes the window of a model, or the one recommended for it; 0 leaves it to us again."""
         for tokens in (num_ctx, recommended):
-            if tokens and tokens < _SMALLEST_SETTING:
+            if tokens and tokens < SMALLEST:
                 raise BadRequest(
                     f"a window of {tokens} tokens holds no conversation",
-                    hint=f"Give at least {_SMALLEST_SETTING}.",
+                    hint=f"Give at least {SMALLEST}.",
                     param="num_ctx",
                 )
         await self._info(provider, model)

@@ -12,9 +12,17 @@ from holdfast.messages import ChatRequest, Chunk, Image
 from holdfast.models.counting import Counters, Learning
 from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
-from holdfast.tokens.calibration import Parts, truncated
+from holdfast.tokens.calibration import Calibration, Parts, truncated
+from holdfast.tokens.estimate import Estimate
 
 log = logging.getLogger("holdfast.models")
+
+# After so many answers to requests of a kind it is known what its template leaves out.
+_ENOUGH = 8
+# A count that is so much smaller than the least we expect is no matter of counting.
+_TOO_FEW = 0.8
+# Windows that servers run with, whatever they are asked for.
+_USUAL = tuple(1024 << doublings for doublings in range(11))
 
 
 class Watch:
@@ -34,17 +42,32 @@ class Watch:
             return
         counter, parts = await self._counting
         expected = counter.calibration.expected(parts)
-        # What certainly fits was not cut, however few tokens a template made of it. But no request is meant
-        # to fill the window to its last token: one that does was longer.
-        is_full = reported >= self._window - 1
-        may_be_cut = expected.high >= self._window and truncated(expected, reported, self._window)
-        if (is_full or may_be_cut) and not decides_itself(self._provider):
+        is_cut = self._is_cut(counter.calibration, parts, expected, reported)
+        if is_cut and not decides_itself(self._provider):
             raise Overflow(
                 f"the model server cut the request to {reported} of about {expected.tokens} tokens",
-                hint=f"Its window is {self._window}: start a new chat, or give the model a larger one.",
+                hint=f"Its window should be {self._window}: see what it runs with, or start a new chat.",
                 window=self._window,
             )
         self._reported = reported
+
+    def _is_cut(self, known: Calibration, parts: Parts, expected: Estimate, reported: int) -> bool:
+        # No request is meant to fill the window to its last token: one that does was longer.
+        if reported >= self._window - 1:
+            return True
+        if expected.high >= self._window and truncated(expected, reported, self._window):
+            return True
+        # What should have fitted is cut by a server that has less room than it was asked for. Few tokens
+        # alone may be the work of a template that leaves text out, as long as we do not know the template.
+        if any(_has_left(window, reported) for window in (self._window, *_USUAL) if window <= self._window):
+            return reported < expected.low
+        return reported < _TOO_FEW * expected.low and self._is_known(known, parts)
+
+    def _is_known(self, known: Calibration, parts: Parts) -> bool:
+        """Whether enough was learned from requests like this one. Templates differ most about thinking."""
+        if any(message.thinking for message in self._request.messages):
+            return False
+        return sum(_kind(answer.parts) == _kind(parts) for answer in known.answers) >= _ENOUGH
 
     async def close(self) -> None:
         """Learns from what was seen. By now the answer is out, so nobody waits for it."""
@@ -62,6 +85,16 @@ class Watch:
     async def _count(self) -> tuple[Learning, Parts]:
         counter = await self._counters.counter(self._provider, self._request.model)
         return counter, await asyncio.to_thread(counter.parts, self._request)
+
+
+def _kind(parts: Parts) -> tuple[bool, ...]:
+    """What templates may leave out: instructions, tools, calls, all but the newest message."""
+    return parts.unprompted, parts.tools > 0, parts.calls > 0, parts.messages > 2
+
+
+def _has_left(window: int, reported: int) -> bool:
+    """Whether this is what a server with such a window leaves of a request that is too long for it."""
+    return truncated(Estimate(window + 1, 1, window + 1), reported, window)
 
 
 def _has_images(request: ChatRequest) -> bool:

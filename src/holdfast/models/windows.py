@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from holdfast.messages import Usage
 from holdfast.providers.base import ModelInfo, Provider
+from holdfast.tokens.budget import SMALLEST
 
-# Below this no conversation fits, above it no model was ever trained: such a number is a mistake.
-_SMALLEST, _LARGEST = 128, 100_000_000
+# For more no model was ever trained: such a number is a mistake, as one is that holds no conversation.
+_LARGEST = 100_000_000
 _LAST_RESORT = 4096
 _SET = "set by you"
 
@@ -69,13 +70,15 @@ def windows_of(
     memory = memory or Memory()
     warnings: list[str] = []
     trained = _trained(model, warnings)
-    running = _plausible(model.running_window, "the running server", "running window", warnings)
+    # A window that nobody can change is true however small it is: then there is an error to be told of.
+    least = 1 if fixed else SMALLEST
+    running = _plausible(model.running_window, "the running server", "running window", warnings, least)
     modelfile = _plausible(model.default_num_ctx, "the Modelfile", "num_ctx", warnings)
     client = _plausible(asked, "the client", "num_ctx", warnings)
     recommended = _recommended(model, memory, trained)
     candidates = (
         Figure(memory.num_ctx, _SET) if memory.num_ctx else None,
-        memory.settled,
+        memory.settled if memory.settled and memory.settled.tokens >= SMALLEST else None,
         client,
         running,
         modelfile,
@@ -119,11 +122,13 @@ def _row(model: ModelInfo) -> tuple[str, int, int] | None:
     return next((row for row in _CATALOGUE if name.startswith(row[0])), None)
 
 
-def _plausible(value: object, source: str, what: str, warnings: list[str]) -> Figure | None:
+def _plausible(
+    value: object, source: str, what: str, warnings: list[str], least: int = SMALLEST
+) -> Figure | None:
     """The figure, or a warning: servers and files say zero, words, and numbers nobody could mean."""
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool) and _SMALLEST <= value <= _LARGEST:
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LARGEST:
         return Figure(value, source)
     warnings.append(f"{source} gives {value!r:.40} as the {what}: that is left out")
     return None

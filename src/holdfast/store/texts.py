@@ -16,6 +16,7 @@ from sqlalchemy import Connection, delete, func, insert, select, text, update
 
 from holdfast import words
 from holdfast.errors import NotFound
+from holdfast.language import without_banners
 from holdfast.messages import Message, Scope, canonical
 from holdfast.store import fulltext, heads, tree
 from holdfast.store.database import Database, Topic, reads, writes
@@ -167,9 +168,13 @@ class Texts(Topic):
 
 
 def searchable(message: Message) -> str:
-    """The text a message is found by: what was said, and what tools were called with; no thinking."""
+    """The text a message is found by: what was said, and what tools were called with.
+
+    No thinking, and nothing that we ourselves told people in an answer.
+    """
+    said = without_banners(message.text) if message.role == "assistant" else message.text
     calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
-    return "\n".join((message.text, *calls)) if message.tool_calls else message.text
+    return "\n".join((said, *calls)) if message.tool_calls else said
 
 
 def _scope_key(scope: Scope) -> str:

@@ -110,14 +110,15 @@ _TABLE = (
     (32_768, 4_096, 200, 600, 1_200, 8_000),
 )
 _MEMORY_SHARE = 0.15
-_SMALLEST = 512
+# A smaller window holds no conversation.
+SMALLEST = 512
 
 
 def budget_for(window: int, *, thinks: bool = False, levels: Levels | None = None) -> Budget:
     """The defaults for a window of this size. Thinking takes its tokens from the reserve, so it is larger."""
-    if window < _SMALLEST:
+    if window < SMALLEST:
         raise BadRequest(
-            f"a window of {window} tokens holds no conversation", hint=f"Set num_ctx to at least {_SMALLEST}."
+            f"a window of {window} tokens holds no conversation", hint=f"Set num_ctx to at least {SMALLEST}."
         )
     reserve, profile, recalled, summary, research = _caps(window)
     if thinks:

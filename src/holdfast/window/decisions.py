@@ -107,8 +107,9 @@ class Applied:
     out: dict[str, str] = field(default_factory=dict)
     cuts: dict[str, dict[int, Cut]] = field(default_factory=dict)
     additions: dict[str, list[Addition]] = field(default_factory=dict)
-    rules: list[str] = field(default_factory=list)
-    agreed: list[str] = field(default_factory=list)
+    # Sentences that outlive their messages, each with the name of its message.
+    rules: list[tuple[str, str]] = field(default_factory=list)
+    agreed: list[tuple[str, str]] = field(default_factory=list)
     floors: list[Floor] = field(default_factory=list)
     # System messages by their digest: what stands for them.
     system: dict[str, str] = field(default_factory=dict)
@@ -130,8 +131,8 @@ class Applied:
         if decision.kind == "leave_out":
             self.out.update(dict.fromkeys(decision.messages, decision.rule))
             # Each list is whole: what was chosen then, with what had been chosen before.
-            self.rules = list(data.get("rules", self.rules))
-            self.agreed = list(data.get("agreed", self.agreed))
+            self.rules = [(name, said) for name, said in data.get("rules", self.rules)]
+            self.agreed = [(name, said) for name, said in data.get("agreed", self.agreed)]
             if "through" in data:
                 keep = frozenset(data.get("keep", ()))
                 self.floors.append(Floor(data["through"], data["depth"], keep, decision.rule))

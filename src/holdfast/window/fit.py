@@ -16,6 +16,10 @@ from holdfast.window.view import Draft, View
 
 # A level does something again only after history has grown by this share since it last did.
 GROWTH = 0.10
+# A batch that frees less of it is not worth the prefix, and one of level 1 should come well below its mark.
+LEAST_FREED, WELL_BELOW = 0.10, 0.80
+
+STRATEGIES = {0: "entry", 1: "prune", 2: "relevance", LAST: "last"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +80,17 @@ def fit(
     view = View(draft, proposals)
     batches: list[Batch] = []
     due: set[int] = set()
-
-    def work(level: int, strategy: str, does: Callable[[View], list[Proposal]]) -> None:
-        nonlocal view
-        made, before = does(view), view.total.high
-        if made:
-            view = view.having(*made)
-            batches.append(Batch(level, strategy, tuple(made), before, view.total.high))
-
     if levels:
-        work(0, "entry", at_entry)
-        if every_turn or at_least >= 1 or _is_due(view, 1, view.thresholds.prune):
+        view, batches = _worked(view, [], 0, at_entry)
+        due = {level for level, mark in _marks(view) if level <= at_least or _is_due(view, level, mark)}
+        if every_turn:
             due.add(1)
-            work(1, "prune", older)
-        if at_least >= 2 or _is_due(view, 2, view.thresholds.leave_out):
-            due.add(2)
-            work(2, "relevance", leave_out)
+        view, batches = _batched(view, batches, due, forced=every_turn or at_least > 0)
     if not view.fits:
         before, known = view.total.high, len(view.proposals)
         view = last_resort(view)
         if made := view.proposals[known:]:
-            batches.append(Batch(LAST, "last", made, before, view.total.high))
+            batches.append(Batch(LAST, STRATEGIES[LAST], made, before, view.total.high))
     # What another level or an edit took away need not grow back before a level may work again. A negative
     # number says that somebody undid the level: from here on history has to grow.
     fired = {
@@ -104,6 +98,37 @@ def fit(
         for level, tokens in draft.fired.items()
     }
     return Fitted(view, tuple(batches), fired | dict.fromkeys(due, view.history))
+
+
+def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -> tuple[View, list[Batch]]:
+    """What levels 1 and 2 do together, if it is worth the prefix that it costs."""
+    if not due:
+        return view, batches
+    low = int(view.thresholds.prune * WELL_BELOW)
+    after, made = _worked(view, batches, 1, older)
+    if 2 in due and (forced or after.history > low):
+        # What leaves anything out begins with shortening: less has to go then.
+        after, made = _worked(after, made, 2, leave_out)
+    enough = view.history - int(view.thresholds.full * LEAST_FREED)
+    if 2 not in due:
+        # Alone, level 1 must come well below its mark, or it would be due again in a moment, for as little.
+        enough = min(enough, low)
+    return (after, made) if forced or after.history <= enough else (view, batches)
+
+
+def _worked(
+    view: View, batches: list[Batch], level: int, does: Callable[[View], list[Proposal]]
+) -> tuple[View, list[Batch]]:
+    made = does(view)
+    if not made:
+        return view, batches
+    after = view.having(*made)
+    batch = Batch(level, STRATEGIES[level], tuple(made), view.total.high, after.total.high)
+    return after, [*batches, batch]
+
+
+def _marks(view: View) -> tuple[tuple[int, int], ...]:
+    return (1, view.thresholds.prune), (2, view.thresholds.leave_out)
 
 
 def _is_due(view: View, level: int, threshold: int) -> bool:

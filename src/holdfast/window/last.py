@@ -11,9 +11,9 @@ from functools import partial
 from itertools import accumulate
 
 from holdfast.errors import Overflow
-from holdfast.messages import File, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.messages import File, Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.tokens.calibration import Parts
-from holdfast.window.decisions import Proposal, as_json
+from holdfast.window.decisions import Addition, Proposal, as_json
 from holdfast.window.items import Item, Unit, units_of
 from holdfast.window.prune import Shorten, has_media, stand_in, text_of
 from holdfast.window.relevance import propose
@@ -24,7 +24,6 @@ from holdfast.window.view import View
 TARGET = 0.65
 # A text is not cut to less than this while anything else can be; below it, it goes altogether.
 _LEAST = 32
-_TRIES = 12
 
 Step = Callable[[View], View]
 
@@ -148,10 +147,9 @@ def _without(view: View, gone: Sequence[Item]) -> Proposal:
 
 def _sentences(view: View) -> View:
     """Rules and decisions of messages that are gone."""
-    if not view.rendered.rules and not view.rendered.agreed:
+    if not view.rules and not view.agreed:
         return view
-    kept = (*view.rendered.rules, *view.rendered.agreed)
-    tokens = sum(map(view.text_tokens, kept))
+    tokens = sum(view.text_tokens(said) for _, said in (*view.rules, *view.agreed))
     return view.having(Proposal("leave_out", "last", (), tokens, 0, data={"rules": [], "agreed": []}))
 
 
@@ -165,11 +163,28 @@ def _additions(view: View) -> View:
         if view.fits:
             break
         tokens = view.text_tokens(addition.text)
-        left = tokens - (view.total.high - view.room) if addition.section == "research" else 0
-        text = cut_middle(addition.text, left, view.text_tokens) if left >= _LEAST else ""
-        instead = {"instead": {addition.decision: text}}
-        view = view.having(Proposal("replace", "last", (name,), tokens, view.text_tokens(text), data=instead))
+        most = tokens if addition.section == "research" else 0
+        view = _largest(0, most, partial(_with_less, view, name, addition, tokens))
     return view
+
+
+def _with_less(view: View, name: str, addition: Addition, tokens: int, limit: int) -> View:
+    text = cut_middle(addition.text, limit, view.text_tokens) if limit >= _LEAST else ""
+    data = {"instead": {addition.decision: text}}
+    return view.having(Proposal("replace", "last", (name,), tokens, min(limit, tokens), data=data))
+
+
+def _largest(least: int, most: int, made: Callable[[int], View]) -> View:
+    """What is made with the largest limit that fits, to about a hundredth; with the least if none does."""
+    best, low, high = None, least, most - 1
+    while low <= high:
+        middle = (low + high) // 2
+        tried = made(middle)
+        if tried.fits:
+            best, low = tried, middle + 1 + middle // 128
+        else:
+            high = middle - 1
+    return best or made(least)
 
 
 def _thinking(view: View) -> View:
@@ -228,36 +243,24 @@ def _cut_texts(view: View, *, kind: _Kind, least: int) -> View:
             if isinstance(part, kind.parts):
                 texts[shown.item.id, at] = cut[at].text if at in cut else _cuttable(part)
     sizes = {key: view.text_tokens(text) for key, text in texts.items() if text}
-    limit = max(sizes.values(), default=0)
-    for _ in range(_TRIES):
-        if view.fits or limit <= least:
-            break
-        limit = max(least, _level(list(sizes.values()), view.total.high - view.room, limit))
+    most = max(sizes.values(), default=0)
+    if most <= least:
+        return view
+
+    def made(limit: int) -> View:
         parts: dict[str, dict[int, str]] = {}
+        before = after = 0
         for (name, at), size in sizes.items():
             if size > limit:
                 parts.setdefault(name, {})[at] = kind.cut(texts[name, at], limit, view.text_tokens)
-        before = sum(size for size in sizes.values() if size > limit)
-        sizes = {key: min(size, limit) for key, size in sizes.items()}
-        after = limit * sum(map(len, parts.values()))
-        view = view.having(Proposal("shorten", "last", tuple(parts), before, after, data=as_json(parts)))
-    return view
+                before, after = before + size, after + limit
+        return view.having(Proposal("shorten", "last", tuple(parts), before, after, data=as_json(parts)))
+
+    return _largest(least, most, made)
 
 
 def _cuttable(part: Part) -> str:
     return part.arguments if isinstance(part, ToolCall) else text_of(part) or ""
-
-
-def _level(sizes: Sequence[int], excess: int, top: int) -> int:
-    """The limit at which cutting every size down to it takes the excess away."""
-    low, high = 0, top - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if sum(size - middle for size in sizes if size > middle) >= excess:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _cut_system(view: View, *, least: int) -> View:
@@ -265,14 +268,13 @@ def _cut_system(view: View, *, least: int) -> View:
     for message in view.draft.system:
         if view.fits:
             break
-        text = view.rendered.system.get(message.digest, message.text)
-        limit = tokens = view.text_tokens(text)
-        for _ in range(_TRIES):
-            excess = view.total.high - view.room
-            if excess <= 0 or limit <= least:
-                break
-            limit = max(least, limit - excess)
-            short = cut_middle(message.text, limit, view.text_tokens)
-            data = {"parts": {}, "system": {message.digest: short}}
-            view = view.having(Proposal("shorten", "last", (), tokens, limit, data=data))
+        tokens = view.text_tokens(view.rendered.system.get(message.digest, message.text))
+        if tokens > least:
+            view = _largest(least, tokens, partial(_with_short, view, message, tokens))
     return view
+
+
+def _with_short(view: View, message: Message, tokens: int, limit: int) -> View:
+    short = cut_middle(message.text, limit, view.text_tokens)
+    data = {"parts": {}, "system": {message.digest: short}}
+    return view.having(Proposal("shorten", "last", (), tokens, limit, data=data))

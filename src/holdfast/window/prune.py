@@ -90,14 +90,16 @@ def _repeats(view: View, free: Sequence[Piece]) -> list[Proposal]:
 def _old_results(view: View, free: Sequence[Piece]) -> list[Proposal]:
     kept = {piece.key for piece in pieces_of(view, ToolResult)[-RESULTS_KEPT:]}
     old = [piece for piece in free if isinstance(piece.part, ToolResult) and piece.key not in kept]
-    return shortened(view, old, "tool_result", RESULT, shorten_result, RESULT) + _media(view, old)
+    made = shortened(view, old, "tool_result", RESULT, shorten_result, RESULT)
+    cut = {name for proposal in made for name in proposal.messages}
+    return made + _media(view, [piece for piece in old if piece.item.id not in cut])
 
 
 def _media(view: View, old: Sequence[Piece]) -> list[Proposal]:
-    """Screenshots and the like in old results that are short otherwise."""
+    """Screenshots and the like in old results whose text is short."""
     cuts, before, after = {}, 0, 0
     for piece in old:
-        if has_media(piece.part) and piece.now == piece.original and len(piece.now) <= RESULT:
+        if has_media(piece.part) and not piece.now.endswith(_NO_MEDIA):
             cuts[piece.item.id] = {piece.at: stand_in(piece.part)}
             before += view.tokens(Message("tool", (piece.part,)))
             after += view.text_tokens(stand_in(piece.part))
@@ -171,6 +173,8 @@ def shortened(
         if tokens <= over:
             continue
         short = how(piece.original, limit, view.text_tokens)
+        if rule != "entry" and has_media(piece.part):
+            short += _NO_MEDIA
         left = view.text_tokens(short)
         if left < tokens * WORTH:
             cuts.setdefault(piece.item.id, {})[piece.at] = short

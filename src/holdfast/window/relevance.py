@@ -22,7 +22,7 @@ LAST_KEPT = 5
 # Of the tokens of older turns, this share stays: the most relevant half.
 KEPT_SHARE = 0.5
 # After it, history has at most this share of what it can have, so that the next turn is not the next time.
-TARGET = 0.60
+TARGET = 0.40
 # At most so many sentences of each kind outlive their messages, with so many tokens.
 SENTENCES, SENTENCE_TOKENS = 10, 200
 
@@ -57,26 +57,27 @@ def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     left = set(names)
     shown = [one for one in view.shown if one.item.id in left]
     tokens = sum(view.tokens(one.message) for one in shown)
-    rules = capped((*view.rendered.rules, *_sentences(view.draft.rules, shown)), view.text_tokens)
-    agreed = capped((*view.rendered.agreed, *_sentences(view.draft.agreed, shown)), view.text_tokens)
-    order = [one.item.id for one in shown]
-    return [
-        Proposal(
-            "leave_out", rule, tuple(order), tokens, 0, data={"rules": list(rules), "agreed": list(agreed)}
-        )
-    ]
+    rules = capped((*view.rules, *_sentences(view.draft.rules, shown)), view.text_tokens)
+    agreed = capped((*view.agreed, *_sentences(view.draft.agreed, shown)), view.text_tokens)
+    data = {
+        "rules": [list(one) for one in rules],
+        "agreed": [list(one) for one in agreed],
+        # How far the conversation had come: on another way that is shorter this was never decided.
+        "at": max((item.depth for item in view.draft.items), default=-1),
+    }
+    return [Proposal("leave_out", rule, tuple(one.item.id for one in shown), tokens, 0, data=data)]
 
 
-def _sentences(marked: Mapping[str, Sequence[str]], shown: Iterable[Shown]) -> Iterator[str]:
-    return (sentence for one in shown for sentence in marked.get(one.item.id, ()))
+def _sentences(marked: Mapping[str, Sequence[str]], shown: Iterable[Shown]) -> Iterator[tuple[str, str]]:
+    return ((one.item.id, said) for one in shown for said in marked.get(one.item.id, ()))
 
 
-def capped(sentences: Iterable[str], count: Callable[[str], int]) -> tuple[str, ...]:
+def capped(sentences: Iterable[tuple[str, str]], count: Callable[[str], int]) -> tuple[tuple[str, str], ...]:
     """When there are too many, the first ones and the last ones: what was said early and what holds now."""
-    kept = list(dict.fromkeys(sentences))
-    while len(kept) > SENTENCES or sum(map(count, kept)) > SENTENCE_TOKENS:
+    kept = list({said: name for name, said in sentences}.items())
+    while len(kept) > SENTENCES or sum(count(said) for said, _ in kept) > SENTENCE_TOKENS:
         del kept[len(kept) // 2]
-    return tuple(kept)
+    return tuple((name, said) for said, name in kept)
 
 
 def _least_relevant(view: View, free: Sequence[Unit]) -> list[Unit]:
@@ -84,9 +85,10 @@ def _least_relevant(view: View, free: Sequence[Unit]) -> list[Unit]:
     scores = _scores(view, free)
     messages = {shown.item.id: shown.message for shown in view.shown}
     cost = [sum(view.tokens(messages[item.id]) for item in unit.items) for unit in free]
-    # Where even the best half is too much, as in a long history that comes all at once, less of it stays.
-    older = sum(cost)
-    room = min(older * KEPT_SHARE, TARGET * view.thresholds.full - (view.history - older))
+    # Where the best half is still too much, less of it stays: it must not be due again at once.
+    # History is measured at its most, units at their likeliest.
+    older, sure = sum(cost), view.total.tokens / view.total.high
+    room = min(older * KEPT_SHARE, (TARGET * view.thresholds.full - view.history) * sure + older)
     kept: set[int] = set()
     # Of equal ones the newer is better.
     for at in sorted(range(len(free)), key=lambda at: (scores[at], at), reverse=True):

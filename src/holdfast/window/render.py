@@ -30,9 +30,9 @@ class Rendered:
     shown: tuple[Shown, ...]
     # The names of messages that are out, each with its rule.
     out: dict[str, str]
-    # Sentences of left-out messages that bind what is said from now on.
-    rules: tuple[str, ...]
-    agreed: tuple[str, ...]
+    # Sentences of left-out messages that bind what is said from now on, each with its message.
+    rules: tuple[tuple[str, str], ...]
+    agreed: tuple[tuple[str, str], ...]
     # By message and part, what stands for it.
     cuts: dict[str, dict[int, Cut]]
     system: dict[str, str]
@@ -58,7 +58,7 @@ def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
         else:
             shown.append(replace(draft, message=message, rules=(*draft.rules, "orphan")))
     return Rendered(
-        tuple(shown), out, _unique(applied.rules), _unique(applied.agreed), applied.cuts, applied.system
+        tuple(shown), out, tuple(applied.rules), tuple(applied.agreed), applied.cuts, applied.system
     )
 
 
@@ -84,15 +84,20 @@ def _shown(item: Item, applied: Applied, *, earlier: bool) -> Shown:
 
 
 def with_cuts(message: Message, cuts: dict[int, Cut]) -> Message:
-    parts = tuple(_cut(part, cuts[at].text) if at in cuts else part for at, part in enumerate(message.parts))
+    parts = tuple(_cut(part, cuts[at]) if at in cuts else part for at, part in enumerate(message.parts))
     return replace(message, parts=tuple(part for part in parts if part is not None))
 
 
-def _cut(part: Part, text: str) -> Part | None:
+def _cut(part: Part, cut: Cut) -> Part | None:
     """What stands for a part: a tool call keeps its name, a result the call it belongs to."""
+    text = cut.text
     match part:
         case ToolResult():
-            return replace(part, parts=(Text(text),) if text else ())
+            # What comes in too large is text; a picture beside it is new, and somebody is to look at it.
+            media = (
+                [inner for inner in part.parts if not isinstance(inner, Text)] if cut.rule == "entry" else []
+            )
+            return replace(part, parts=((Text(text),) if text else ()) + tuple(media))
         case ToolCall():
             return replace(part, arguments=text)
         case Text():
@@ -118,7 +123,3 @@ def banner(text: str) -> str:
 
 def _without_banner(part: Part) -> Part:
     return replace(part, text=_BANNER.sub("", part.text)) if isinstance(part, Text) else part
-
-
-def _unique(sentences: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(sentences))

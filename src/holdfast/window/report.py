@@ -28,9 +28,6 @@ class Link:
     digest: str
     size: int
 
-    def to_json(self) -> list[Any]:
-        return [self.name, self.digest, self.size]
-
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
@@ -77,6 +74,8 @@ def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
     made_room = any(proposal.rule == "recalled_full" for proposal in fitted.view.proposals)
     if lost.name == TOOLS or (now and now[0].name == TOOLS):
         return "tools"
+    if any(proposal.rule == "horizon" for proposal in fitted.view.proposals):
+        return "horizon"
     if worked:
         return f"level {worked}"
     if lost.name == SYSTEM or (now and now[0].name == SYSTEM):
@@ -111,6 +110,8 @@ def report_of(
         "tokens": total.tokens,
         "at_least": total.low,
         "at_most": total.high,
+        # Not sure: with nothing left to take away, what probably fits is sent.
+        "sure": view.fits,
         "method": counted.method,
         "counted_by": counted.by,
         "utilisation": round(total.tokens / budget.room, 4) if budget.room else 1.0,
@@ -123,8 +124,8 @@ def report_of(
         "sections": sections(view),
         "messages": [_message(view, shown) for shown in view.shown],
         "out": _out(view, names or {}),
-        "rules": list(view.rendered.rules),
-        "agreed": list(view.rendered.agreed),
+        "rules": [said for _, said in view.rules],
+        "agreed": [said for _, said in view.agreed],
         "pins": sorted(view.pins),
         "batches": [
             {

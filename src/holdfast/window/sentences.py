@@ -77,6 +77,10 @@ _CAUSES: _Table = {
         "etwas wurde rückgängig gemacht oder neu entschieden",
     ),
     "history": ("the client's history changed", "der Verlauf des Programms hat sich geändert"),
+    "horizon": (
+        "a long history was looked at for the first time",
+        "ein langer Verlauf wurde zum ersten Mal angesehen",
+    ),
     "recall": ("older quotes made room for newer ones", "ältere Zitate haben neueren Platz gemacht"),
     "thinking": ("the thoughts of the last turn left", "die Gedanken des letzten Zuges sind weggefallen"),
 }

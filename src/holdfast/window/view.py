@@ -74,7 +74,10 @@ class View:
         # By identity, because rendering hands an untouched message through as it is.
         self._measured = {} if measured is None else measured
         self.rendered: Rendered = render(draft.items, self.decisions)
-        self.system = with_block(_shortened(draft.system, self.rendered.system), self.rendered)
+        # A sentence holds as long as its message is on the way: an edited one takes its rules along.
+        self.rules = _sentences(self.rendered.rules, draft.rules)
+        self.agreed = _sentences(self.rendered.agreed, draft.agreed)
+        self.system = with_block(_shortened(draft.system, self.rendered.system), self.rules, self.agreed)
         self.newest = newest_of([shown.item for shown in self.shown])
         self.question = question_of([shown.item for shown in self.shown])
 
@@ -175,17 +178,26 @@ def _shortened(system: tuple[Message, ...], cuts: Mapping[str, str]) -> tuple[Me
     )
 
 
-def with_block(system: tuple[Message, ...], rendered: Rendered) -> tuple[Message, ...]:
+def _sentences(
+    kept: Sequence[tuple[str, str]], marked: Mapping[str, Sequence[str]]
+) -> tuple[tuple[str, str], ...]:
+    """Each sentence once, if the message it stands in still has it."""
+    found = {said: name for name, said in kept if said in marked.get(name, ())}
+    return tuple((name, said) for said, name in found.items())
+
+
+def with_block(
+    system: tuple[Message, ...], rules: Sequence[tuple[str, str]], agreed: Sequence[tuple[str, str]]
+) -> tuple[Message, ...]:
     """The system messages with the sentences at their end that outlive the messages they stood in."""
-    sentences = (*rendered.rules, *rendered.agreed)
-    if not sentences:
+    if not rules and not agreed:
         return system
-    language = language_of(" ".join(sentences)) or "en"
+    language = language_of(" ".join(said for _, said in (*rules, *agreed))) or "en"
     lines = [
         line
-        for name, kept in (("rules", rendered.rules), ("agreed", rendered.agreed))
+        for name, kept in (("rules", rules), ("agreed", agreed))
         if kept
-        for line in (_HEADINGS[name][language], *(f"- {sentence}" for sentence in kept))
+        for line in (_HEADINGS[name][language], *(f"- {said}" for _, said in kept))
     ]
     block = "\n".join(lines)
     if not system:

@@ -143,11 +143,12 @@ def _asks_the_same(said: str, question: Message) -> bool:
     A statement may answer a question with the very words of it, and a name that is not in it may be what is
     looked for.
     """
-    if said == question.text.strip():
+    if said.casefold().split() == question.text.casefold().split():
         return True
-    if len(said) > 2 * len(question.text) + 200 or not all(
-        piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(said)
-    ):
+    # What is much longer than the question is more than the question.
+    if len(said) > 2 * len(question.text) + 200:
+        return False
+    if not all(piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(said)):
         return False
     before = set(words.terms(said)) - _IDLE
     new = before.difference(words.terms(question.text))

@@ -16,8 +16,9 @@ from holdfast.window.view import Draft, View
 
 # A level does something again only after history has grown by this share since it last did.
 GROWTH = 0.10
-# A batch that frees less of it is not worth the prefix, and one of level 1 should come well below its mark.
-LEAST_FREED, WELL_BELOW = 0.10, 0.80
+# A batch that frees less of it is not worth the prefix; one of level 1 alone should free more, and come well
+# below its mark.
+LEAST_FREED, FREED_ALONE, WELL_BELOW = 0.10, 0.20, 0.80
 
 STRATEGIES = {0: "entry", 1: "prune", 2: "relevance", LAST: "last"}
 
@@ -111,8 +112,8 @@ def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -
         after, made = _worked(after, made, 2, leave_out)
     enough = view.history - int(view.thresholds.full * LEAST_FREED)
     if 2 not in due:
-        # Alone, level 1 must come well below its mark, or it would be due again in a moment, for as little.
-        enough = min(enough, low)
+        # Alone, level 1 must free much and come well below its mark, or it would be due again in a moment.
+        enough = min(low, view.history - int(view.thresholds.full * FREED_ALONE))
     return (after, made) if forced or after.history <= enough else (view, batches)
 
 

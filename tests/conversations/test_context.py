@@ -54,5 +54,5 @@ def test_what_is_not_ours_stays_as_it_is(extra):
 def test_what_is_no_text_is_refused_by_its_name(value):
     with pytest.raises(BadRequest, match=r"^metadata\.context"):
         taken({"openai": {"metadata": {"context": value}}})
-    with pytest.raises(BadRequest, match="^context"):
+    with pytest.raises(BadRequest, match=r"^context"):
         taken({"ollama": {"context": value}})

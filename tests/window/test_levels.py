@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.messages import File, Image, Message, Text, Thinking, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
-from holdfast.tokens.counter import ExactCounter
+from holdfast.tokens.counter import EstimatingCounter, ExactCounter
 from holdfast.window.decisions import LAST
 from holdfast.window.fit import fit
 from holdfast.window.view import Draft
@@ -257,3 +257,27 @@ def test_pins_give_way_only_in_the_end():
 def test_with_levels_off_only_what_must_is_done(crowded):
     made = fit(crowded, levels=False)
     assert made.view.proposals == ()
+
+
+def test_what_is_cut_uses_the_room_there_is_however_large_it_was():
+    for size in (3_000, 30_000, 300_000):
+        for gauge in (ExactCounter(Pennies()), EstimatingCounter("qwen3")):
+            draft = replace(talk(user("Begin. " + "word " * size + "End?")), gauge=gauge)
+            made = fit(draft)
+            assert 0.95 * made.view.room <= made.total.high <= made.view.room
+
+
+def test_a_batch_that_frees_little_is_not_made():
+    talk_ = [
+        message for at in range(12) for message in (user(f"Q{at} " * 90), *used(f"r{at}", "line\n" * 250))
+    ]
+    draft, losses = talk(window=8_192), 0
+    for at in range(3, len(talk_) + 1, 3):
+        made = fit(replace(draft, items=items_of(talk_[:at])))
+        worked = [batch for batch in made.batches if batch.level in (1, 2)]
+        if worked:
+            freed = worked[0].tokens_before - worked[-1].tokens_after
+            assert freed >= 0.1 * made.view.thresholds.full * 0.9
+            losses += 1
+        draft = after(made)
+    assert losses <= 3

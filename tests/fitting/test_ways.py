@@ -1,0 +1,150 @@
+"""Conversations that do not simply go on: edited, left to us, at once, refused; on a real SQLite file."""
+
+import asyncio
+
+import pytest
+
+from holdfast.engine import Ask
+from holdfast.errors import Overflow
+from holdfast.messages import ChatRequest, Image, Message, Text, ToolCall, ToolResult
+from tests.fitting.test_turns import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def go_on(engine, conversation, text):
+    """One more question of a client that leaves the history to us."""
+    turn = await engine.turn(Ask(ChatRequest("small", (Message.of("user", text),)), continues=conversation))
+    [chunk async for chunk in turn.chunks]
+    return turn.facts.report
+
+
+async def test_instructions_stay_when_the_history_is_left_to_us(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine, "Answer in French.")
+        await client.say("Hello!")
+        for at in range(5):
+            report = await go_on(engine, client.conversation, f"Question {at}")
+            assert sent(server)[0].text == "Answer in French."
+            assert report["prefix"]["kept"]
+
+
+async def test_a_message_edited_away_takes_its_rules_along_and_gives_room_back(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine, "Be kind.")
+        for text in ("Let us start.", "Hello! Never use tabs in the code.", "And go on."):
+            await client.say(text)
+        await long_talk(client)
+        assert "Never use tabs in the code." in sent(server)[0].text
+        assert "Let us start." not in texts(server)
+        client.history = [*client.history[:2], Message.of("user", "Hello! Use tabs, please.")]
+        await client.send()
+        assert sent(server)[0].text == "Be kind."
+        assert [message.text for message in sent(server)[1:]] == [
+            "Let us start.",
+            "Noted.",
+            "Hello! Use tabs, please.",
+        ]
+        assert client.report["prefix"]["cause"] in ("system", "history", "decisions")
+
+
+async def test_the_oldest_message_looked_at_is_a_question(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine, "Be kind.")
+        await client.say("Begin. " + "word " * 20_000)
+        await go_on(engine, client.conversation, "What was that?")
+        assert [message.role for message in sent(server)] == ["system", "user", "assistant", "user"]
+        other = Client(engine)
+        await long_talk(other, 30)
+        # A lane of its own, and a long history that is new to it.
+        engine.store.database.write(lambda connection: connection.exec_driver_sql("DELETE FROM lanes"))
+        engine.store.database.write(lambda connection: connection.exec_driver_sql("DELETE FROM decisions"))
+        report = await go_on(engine, other.conversation, "Go on.")
+        assert sent(server)[0].role == "user"
+        assert sent(server)[-1].text == "Go on."
+        assert report["tokens"] <= report["room"]
+
+
+async def test_what_was_told_is_kept_although_many_ask_at_once(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client, told = Client(engine), 0
+        await long_talk(client, 8)
+        for at in range(4):
+            ways = [go_on(engine, client.conversation, f"{filler(at)} {way}") for way in range(3)]
+            reports = await asyncio.gather(*ways)
+            told += sum(len(report["batches"]) for report in reports)
+            told += len((await go_on(engine, client.conversation, "So?"))["batches"])
+        rows = engine.store.compactions.of(client.conversation)
+        assert told > 0
+        assert len(rows) >= told
+
+
+async def test_a_server_with_less_room_than_it_was_asked_for_is_believed(tmp_path):
+    refusal = Overflow("too large", window=1_024)
+    server = provider([*["Noted."] * 8, refusal])
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await long_talk(client, 9)
+        assert client.report["room"] <= 768
+        await long_talk(client, 30)
+        assert client.report["room"] <= 768, "what the server said is not forgotten after some turns"
+        assert len(server.requests) == 9 + 30 + 1
+
+
+async def test_a_server_that_always_refuses_once_does_not_take_all_the_room(tmp_path):
+    refusal = Overflow("context length exceeded")
+    server = provider([one for _ in range(30) for one in (refusal, "Noted.")])
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await long_talk(client, 30)
+        assert client.report["room"] >= WINDOW * 3 // 4 // 4 - 1
+
+
+async def test_tools_are_sent_in_one_order(tmp_path):
+    first, second = ({"type": "function", "function": {"name": name}} for name in ("write", "read"))
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Hi", tools=(first, second))
+        await client.say("Again", tools=(second, first))
+        assert server.requests[-1].tools == server.requests[-2].tools == (second, first)
+        assert client.report["prefix"]["kept"]
+
+
+async def test_a_picture_beside_a_result_that_is_too_large_is_still_looked_at(tmp_path):
+    server = provider([[ToolCall("look", "{}", id="c")], "I see."])
+    tool = {"type": "function", "function": {"name": "look"}}
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Look", tools=(tool,))
+        result = ToolResult((Text("pixel " * 3_000), Image(data="R0lGODlh")), call_id="c")
+        client.history[-1:] = [
+            Message("assistant", (ToolCall("look", "{}", "c"),)),
+            Message("tool", (result,)),
+        ]
+        await client.send(tools=(tool,))
+        (seen,) = sent(server)[-1].tool_results
+        assert [type(part) for part in seen.parts] == [Text, Image]
+        assert "[shortened: " in seen.text
+
+
+async def test_a_context_larger_than_the_window_is_cut_and_the_question_is_not(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        found = "First fact. " + "More about rivers. " * 5_000 + "Last fact."
+        await client.say("What about rivers?", extra={"openai": {"metadata": {"context": found}}})
+        text = sent(server)[-1].text
+        assert text.startswith("What about rivers?")
+        assert "First fact." in text
+        assert "Last fact." in text
+        assert client.report["at_most"] > 0.9 * client.report["room"], "as much of it as there is room for"

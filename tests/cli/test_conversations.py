@@ -120,10 +120,13 @@ def test_a_pin_that_is_too_large_is_refused(hold, home):
     fails(hold("conversations", "pin", chat, "1", whole=True), BadRequest, "quarter", "Unpin")
 
 
-def test_pinning_what_is_already_left_out_says_how_to_bring_it_back(hold, chat):
-    made = json.loads(hold("window", chat, "--json"))["decisions"][-1]
-    told = hold("conversations", "pin", chat, made["messages"][0])
-    assert f"holdfast conversations undo {chat} {made['id']}" in told
+def test_pinning_brings_back_what_was_left_out_and_says_how_to_undo_what_was_shortened(hold, chat):
+    made = json.loads(hold("window", chat, "--json"))["decisions"]
+    out = next(one for one in made if one["kind"] == "leave_out")
+    assert "is back" in hold("conversations", "pin", chat, out["messages"][0])
+    cut = next(one for one in made if one["kind"] == "shorten")
+    left = next(name for name in cut["messages"] if name not in out["messages"])
+    assert f"holdfast conversations undo {chat} {cut['id']}" in hold("conversations", "pin", chat, left)
 
 
 def test_undo_says_in_words_what_was_taken_back(hold, chat):

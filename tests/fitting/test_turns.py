@@ -313,6 +313,25 @@ async def test_pins_stay_whole_and_only_so_many_are_allowed(tmp_path):
             [pin(store, engine.fitter.preset, conversation, stored.id) for stored in path[2:]]
 
 
+async def test_a_pin_brings_back_what_had_been_left_out(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client, store = Client(engine), engine.store
+        await client.say("The door code is 8842, says the caretaker.")
+        await long_talk(client)
+        assert "8842" not in texts(server)
+        conversation = store.log.get(client.conversation)
+        answer = store.log.path(conversation.head)[1]
+        pin(store, engine.fitter.preset, conversation, answer.id)
+        await client.say("Hm.")
+        assert [message.text for message in sent(server)[:2]] == [
+            "The door code is 8842, says the caretaker.",
+            "Noted.",
+        ]
+        await long_talk(client)
+        assert sent(server)[0].text.startswith("The door code")
+
+
 async def test_tool_loops_stay_paired_and_large_results_are_shortened_as_they_come(tmp_path):
     tool = {"type": "function", "function": {"name": "read", "parameters": {}}}
     pieces = [CallPiece(0, f"call_{at}", "read", f'{{"path": "f{at}"}}') for at in range(31)]

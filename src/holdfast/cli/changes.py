@@ -46,9 +46,12 @@ def pin(
         print_json({**message_out(found), "pinned": True})
         return
     console.print(Text(say(f"Pinned: {found.id}", f"Angeheftet: {found.id}")))
-    # A pin protects from what comes; what was decided before holds until it is undone.
+    if any(made.kind == "keep" for made in standing.decisions):
+        back = say("It had been left out, and is back.", "Sie war weggelassen und ist wieder da.")
+        console.print(Text(back))
+    # A pin protects from what comes; how a message was shortened before holds until it is undone.
     for made in standing.decisions:
-        if made.kind in ("shorten", "leave_out"):
+        if made.kind == "shorten":
             told = say("Before that", "Vorher")
             bring_back = say("To bring it back", "Zurückholen")
             console.print(Text(f"{told}: {in_words(made)}"))

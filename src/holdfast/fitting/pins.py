@@ -1,13 +1,17 @@
-"""Pinning: which messages may be protected, and how many of them.
+"""Pinning: which messages may be protected, how many of them, and bringing back those that had been left out.
 
 More than a quarter of history is refused, or a few pins would push out everything else.
 """
 
+from dataclasses import replace
+
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest
 from holdfast.messages import Message
-from holdfast.store import Conversation, Store, Stored
+from holdfast.store import Conversation, Lane, Store, Stored
 from holdfast.tokens.counter import EstimatingCounter
+from holdfast.window.decisions import Applied
+from holdfast.window.items import Item, units_of
 from holdfast.window.presets import Preset
 
 # A conversation that was never sent anywhere has no window yet.
@@ -15,7 +19,7 @@ _USUAL_WINDOW = 8_192
 
 
 def pin(store: Store, preset: Preset, conversation: Conversation, message: str) -> Stored:
-    """Protect a message of the conversation, if that is not too much."""
+    """Protect a message of the conversation, if that is not too much; where it had left, it comes back."""
     found = lanes.message_of(store, conversation, message)
     used = store.lanes.of(conversation.id)
     room = used[0].report.get("history", {}).get("full") if used else None
@@ -31,8 +35,46 @@ def pin(store: Store, preset: Preset, conversation: Conversation, message: str) 
             " a quarter of what history can have",
             hint="Unpin something first, or pin a shorter message.",
         )
-    store.marks.put(found.id, lanes.PIN)
+    store.atomically(_pinned, store, conversation, found, used)
     return found
+
+
+def _pinned(store: Store, conversation: Conversation, found: Stored, used: list[Lane]) -> None:
+    store.marks.put(found.id, lanes.PIN)
+    path = store.log.path(conversation.head) if conversation.head and used else []
+    items = [Item(stored.id, stored.message, stored.depth) for stored in path]
+    around = [unit for unit in units_of(items) if unit.has({found.id})]
+    # With a round of tools comes the frame it stands in: no answer without its question.
+    whole = [
+        unit
+        for unit in units_of(items)
+        if unit in around or (unit.is_frame and any(unit.exchange == one.exchange for one in around))
+    ]
+    names = {item.id for unit in whole for item in unit.items}
+    for lane in used:
+        out = Applied.of(store.decisions.of(lane.id)).left_out(items)
+        if found.id in out:
+            _bring_back(store, lane, [item.id for item in items if item.id in names])
+
+
+def _bring_back(store: Store, lane: Lane, names: list[str]) -> None:
+    made = store.decisions.record(
+        lane.id, lane.conversation, kind="keep", rule="pin", messages=names, tokens_before=0, tokens_after=0
+    )
+    state = lanes.State.from_json(lane.state)
+    if state.active is not None:
+        state = replace(state, active=(*state.active, made.id))
+    if state.base is not None:
+        keep = tuple(dict.fromkeys((*state.base.keep, *names)))
+        state = replace(state, base=replace(state.base, keep=keep))
+    store.lanes.put(
+        lane.id,
+        lane.conversation,
+        window=lane.window,
+        state=state.to_json(),
+        report=lane.report,
+        expect=lane.version,
+    )
 
 
 def _tokens(pinned: Stored, message: Message) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from holdfast.messages import JsonObject
 from holdfast.window.items import Item
 
-Kind = Literal["shorten", "leave_out", "add", "replace"]
+Kind = Literal["shorten", "leave_out", "keep", "add", "replace"]
 Section = Literal["clock", "recalled", "research"]
 
 # The level at which each rule works. LAST is what is done when nothing else helped.
@@ -31,6 +31,7 @@ LEVEL_OF: Mapping[str, int] = {
     "relevance": 2,
     "horizon": 2,
     "earlier": 2,
+    "pin": 0,
     "last": LAST,
 }
 
@@ -105,6 +106,8 @@ class Applied:
     """All decisions of a lane taken together, by message."""
 
     out: dict[str, str] = field(default_factory=dict)
+    # What somebody wanted back after it had been left out.
+    kept: set[str] = field(default_factory=set)
     cuts: dict[str, dict[int, Cut]] = field(default_factory=dict)
     additions: dict[str, list[Addition]] = field(default_factory=dict)
     # Sentences that outlive their messages, each with the name of its message.
@@ -130,12 +133,17 @@ class Applied:
         data = decision.data
         if decision.kind == "leave_out":
             self.out.update(dict.fromkeys(decision.messages, decision.rule))
+            self.kept.difference_update(decision.messages)
             # Each list is whole: what was chosen then, with what had been chosen before.
             self.rules = [(name, said) for name, said in data.get("rules", self.rules)]
             self.agreed = [(name, said) for name, said in data.get("agreed", self.agreed)]
             if "through" in data:
                 keep = frozenset(data.get("keep", ()))
                 self.floors.append(Floor(data["through"], data["depth"], keep, decision.rule))
+        elif decision.kind == "keep":
+            self.kept.update(decision.messages)
+            for name in decision.messages:
+                self.out.pop(name, None)
         elif decision.kind == "shorten":
             self.system.update(data.get("system", {}))
             for name, parts in data["parts"].items():
@@ -153,7 +161,8 @@ class Applied:
         for floor in self.floors:
             if floor.holds(items):
                 below = (item for item in items if 0 <= item.depth <= floor.depth)
-                gone.update({item.id: floor.rule for item in below if item.id not in floor.keep})
+                stays = floor.keep | self.kept
+                gone.update({item.id: floor.rule for item in below if item.id not in stays})
         return gone
 
 

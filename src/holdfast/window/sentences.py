@@ -50,6 +50,7 @@ _RULES: _Table = {
         "left out: too far back to be looked at",
         "weggelassen: zu weit zurück, um angesehen zu werden",
     ),
+    "pin": ("brought back when it was pinned", "beim Anheften zurückgeholt"),
     "earlier": ("left out in an earlier turn", "in einem früheren Zug weggelassen"),
     "last": (
         "last resort: it would not have fitted otherwise",

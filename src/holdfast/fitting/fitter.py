@@ -6,15 +6,16 @@ Knows the store, the models and `window`. Sending is the engine's business.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
 from holdfast.conversations import lanes
-from holdfast.conversations.recall import Snippet, bring_back
 from holdfast.errors import Conflict, Overflow, StoreError
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
+from holdfast.fitting.outcome import Outcome, outcome_of
+from holdfast.fitting.quotes import quotes_for
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.models.counting import Learning
 from holdfast.models.knowledge import Models
@@ -22,19 +23,16 @@ from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
 from holdfast.store import Store, new_id
 from holdfast.tokens.budget import Budget
-from holdfast.window.additions import addition, dropped_recall, quoted, sources
-from holdfast.window.decisions import Decided, Proposal
-from holdfast.window.fit import Batch, Fitted, fit
+from holdfast.window.additions import addition, sources
+from holdfast.window.decisions import Proposal
+from holdfast.window.fit import Fitted, fit
 from holdfast.window.items import Item
 from holdfast.window.presets import Preset
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
 from holdfast.window.view import Draft, View
-from holdfast.words import telling, terms
 
 log = logging.getLogger("holdfast.window")
 
-# With less room than this nothing is brought back until something else has left.
-_LEAST_RECALL = 40
 # What is believed of the room after a server refused a request that should have fitted.
 _TIGHTER = 0.85
 _TRUST, _LEAST_TRUST = 0.02, 0.25
@@ -142,89 +140,45 @@ class Fitter:
 
     async def _in_lane(self, case: _Case) -> tuple[Fitted, dict[str, Any]]:
         began = time.perf_counter()
-        count = _counting(case.counter)
-        lot = await self._store.run(lot_of, self._store, case.request, case.kept, case.budget, count)
+        lot = await self._store.run(
+            lot_of,
+            self._store,
+            case.request,
+            case.kept,
+            case.budget,
+            lambda text: case.counter.count_text(text).high,
+        )
         refused = self._refused.pop(lot.lane.conversation, None)
         believed = _believed(lot.lane.state, refused)
         draft = _draft(case, lot, min(believed.slack, believed.most))
-        first, at_least = _first(case, lot, draft), 0 if refused is None else 2
-        made = await asyncio.to_thread(self._fitted, draft, first, at_least)
-        if snippets := await self._recalled(made, case.kept, lot):
-            made = await asyncio.to_thread(self._with_quotes, made, snippets)
-        named, batches = _named(made)
-        state = _state(lot, made, named, believed)
-        before = [Link(*link) for link in lot.lane.state.sent]
-        prefix = prefix_of(made, before, [Link(*link) for link in state.sent])
-        names = {id(old): new.id for old, new in zip(made.view.proposals, named, strict=True)}
-        report = report_of(made, prefix, case.counter, names)
-        report |= {"lane": lot.lane.id, "conversation": lot.lane.conversation, "model": case.request.model}
+        made = await asyncio.to_thread(self._fitted, draft, _first(case, lot, draft), 2 if refused else 0)
+        if quotes := await self._store.run(quotes_for, self._store, made.view, case.kept, lot):
+            made = await asyncio.to_thread(self._again, made, quotes)
+        chain = chain_of(made.view)
         duration = int((time.perf_counter() - began) * 1000)
-        work = [_work(batch, duration) for batch in batches]
-        done = {proposal.id for batch in batches for proposal in batch.proposals}
-        others = [proposal for proposal in named if proposal.id not in done]
-        writing = self._store.run(
-            self._store.atomically, lanes.keep, self._store, lot.lane, work, others, state, report
-        )
-        # Written while the model reads; whoever builds on it waits for it.
-        self._writing = {name: task for name, task in self._writing.items() if not task.done()}
-        self._writing[lot.lane.conversation] = asyncio.create_task(_soon(writing))
+        outcome = outcome_of(lot, made, believed, chain, duration)
+        prefix = prefix_of(made, [Link(*link) for link in lot.lane.state.sent], chain)
+        report = report_of(made, prefix, case.counter, outcome.names)
+        report |= {"lane": lot.lane.id, "conversation": lot.lane.conversation, "model": case.request.model}
+        self._keep(lot.lane, outcome, report)
         _say(report)
         return made, report
+
+    def _keep(self, lane: lanes.Lane, outcome: Outcome, report: Mapping[str, Any]) -> None:
+        """Written while the model reads; whoever builds on it waits for it."""
+        writing = self._store.run(
+            self._store.atomically,
+            lanes.keep, self._store, lane, outcome.work, outcome.others, outcome.state, report,
+        )  # fmt: skip
+        self._writing = {name: task for name, task in self._writing.items() if not task.done()}
+        self._writing[lane.conversation] = asyncio.create_task(_soon(writing))
 
     def _fitted(self, draft: Draft, proposals: Sequence[Proposal], at_least: int = 0) -> Fitted:
         return fit(draft, proposals, every_turn=self.preset.prune_every_turn, at_least=at_least)
 
-    # Bringing back
-
-    async def _recalled(self, made: Fitted, kept: Kept, lot: Lot) -> list[Snippet]:
-        """What a new question points at and the window does not have."""
-        view, question = made.view, made.view.question
-        if question is None or question.depth < 0 or question is not view.shown[-1].item:
-            return []
-        if any(one.section == "recalled" for one in view.shown[-1].additions):
-            return []
-        whole = {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}
-        if lot.is_whole and len(whole) == len(lot.items):
-            return []
-        cap = view.draft.budget.recalled
-        room = min(cap - _replayed(view), cap // 2)
-        is_full = room < _LEAST_RECALL
-        if is_full:
-            room = sum(proposal.tokens_before for proposal in dropped_recall(view))
-        # The question itself is no place to find what it asks for.
-        before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
-        if not before:
-            return []
-        found = await self._store.run(
-            self._found, question, kept, before[-1], whole - {question.id}, room, view.text_tokens
-        )
-        # Making room for quotes costs the prefix: only what is asked for by its name is worth that.
-        named = telling(question.message.text) if is_full else frozenset()
-        return [one for one in found if not is_full or named.intersection(terms(one.text))]
-
-    def _found(
-        self, question: Item, kept: Kept, head: str, within: Collection[str], room: int, count: Any
-    ) -> list[Snippet]:
-        assert kept.conversation is not None
-        tree = kept.conversation.tree
-        try:
-            return bring_back(
-                self._store, tree, question.message, head=head, within=within, room=room, count=count
-            )
-        except StoreError as error:
-            log.warning("what the window leaves out could not be searched: %s", error)
-            return []
-
-    def _with_quotes(self, made: Fitted, snippets: Sequence[Snippet]) -> Fitted:
-        """The window once more, with the quotes behind the question."""
-        view = made.view
-        assert view.question is not None
-        full = view.draft.budget.recalled - _replayed(view) < _LEAST_RECALL
-        more = dropped_recall(view) if full else []
-        text = quoted(view.question.message, [(one.at, one.role, one.text) for one in snippets])
-        origin = [{"message": one.message, "why": one.why} for one in snippets]
-        more.append(addition(view, view.question, "recalled", text, new_id("d"), sources=origin))
-        again = self._fitted(replace(view.draft, fired=made.fired), [*view.proposals, *more])
+    def _again(self, made: Fitted, more: Sequence[Proposal]) -> Fitted:
+        """The window once more, with what was found for it."""
+        again = self._fitted(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more])
         return replace(again, batches=(*made.batches, *again.batches))
 
 
@@ -281,44 +235,9 @@ def _first(case: _Case, lot: Lot, draft: Draft) -> list[Proposal]:
     return proposals
 
 
-def _replayed(view: View) -> int:
-    """Tokens of all that was brought back and is still in the window."""
-    added = (one for shown in view.shown for one in shown.additions if one.section == "recalled")
-    return sum(view.text_tokens(one.text) for one in added)
-
-
 def _tool_name(tool: JsonObject) -> str:
     function = tool.get("function")
     return str((function if isinstance(function, Mapping) else tool).get("name", ""))
-
-
-def _counting(counter: Learning) -> Any:
-    return lambda text: counter.count_text(text).high
-
-
-def _named(made: Fitted) -> tuple[list[Proposal], list[Batch]]:
-    """The proposals and batches with the ids under which they will be kept."""
-    named = {
-        id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
-        for proposal in made.view.proposals
-    }
-    batches = [
-        replace(batch, proposals=tuple(named[id(proposal)] for proposal in batch.proposals))
-        for batch in made.batches
-    ]
-    return list(named.values()), batches
-
-
-def _work(batch: Batch, duration: int) -> lanes.Work:
-    return lanes.Work(
-        level=batch.level,
-        strategy=batch.strategy,
-        decisions=batch.proposals,
-        messages=batch.messages,
-        tokens_before=batch.tokens_before,
-        tokens_after=batch.tokens_after,
-        duration_ms=duration,
-    )
 
 
 def _believed(state: lanes.State, refused: tuple[float, float] | None) -> lanes.State:
@@ -328,43 +247,6 @@ def _believed(state: lanes.State, refused: tuple[float, float] | None) -> lanes.
         return replace(state, slack=min(1.0, state.slack + _TRUST))
     share, there = refused
     return replace(state, slack=max(_LEAST_TRUST, state.slack * share), most=min(state.most, there))
-
-
-def _state(lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.State) -> lanes.State:
-    """How the lane stands after this: what is out as one line, and only the decisions that still show."""
-    rendered, base = made.view.rendered, lot.lane.state.base
-    out = {name for name, rule in rendered.out.items() if rule != "orphan"}
-    ends = [(item.depth, item.id) for item in lot.items if item.id in out and item.depth >= 0]
-    ends += [(base.depth, base.through)] if base is not None else []
-    if lot.horizon is not None:
-        ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
-    decisions: list[Decided] = [*lot.lane.decisions, *named]
-    state = replace(
-        believed,
-        base=None,
-        active=tuple(decision.id for decision in decisions),
-        sent=tuple((link.name, link.digest, link.size) for link in chain_of(made.view)),
-        fired=made.fired,
-        prompt=lot.prompt,
-    )
-    if not ends:
-        return state
-    depth, through = max(ends)
-    keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
-    active = tuple(decision.id for decision in _showing(decisions, made))
-    return replace(state, base=lanes.Base(through, depth, keep), active=active)
-
-
-def _showing(decisions: Sequence[Decided], made: Fitted) -> list[Decided]:
-    """The decisions without which the window would not look as it does, what is merely out apart."""
-    shown = {one.item.id for one in made.view.shown}
-    sentences = [one for one in decisions if one.kind == "leave_out" and "rules" in one.data][-1:]
-    return [
-        one
-        for one in decisions
-        if one in sentences
-        or (one.kind != "leave_out" and (not one.messages or shown.intersection(one.messages)))
-    ]
 
 
 def _say(report: Mapping[str, Any]) -> None:

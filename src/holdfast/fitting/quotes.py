@@ -1,0 +1,73 @@
+"""Bringing back: what a new question points at and the window does not have, quoted behind it.
+
+Finding is done in `conversations`, how quotes are written in `window`; here it is decided if to look, and
+how much room there is.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+
+from holdfast.conversations.recall import Snippet, bring_back
+from holdfast.errors import StoreError
+from holdfast.fitting.lot import Kept, Lot
+from holdfast.store import Store, new_id
+from holdfast.window.additions import addition, dropped_recall, quoted
+from holdfast.window.decisions import Proposal
+from holdfast.window.view import View
+from holdfast.words import telling, terms
+
+log = logging.getLogger("holdfast.window")
+
+# With less room than this nothing is brought back until something else has left.
+_LEAST = 40
+
+
+def quotes_for(store: Store, view: View, kept: Kept, lot: Lot) -> list[Proposal]:
+    """The decisions that put quotes behind the question; none where it points at nothing that is missing."""
+    question = view.question
+    if question is None or question.depth < 0 or question is not view.shown[-1].item:
+        return []
+    if any(one.section == "recalled" for one in view.shown[-1].additions):
+        return []
+    whole = {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}
+    if lot.is_whole and len(whole) == len(lot.items):
+        return []
+    # The question itself is no place to find what it asks for.
+    before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
+    if not before:
+        return []
+    cap = view.draft.budget.recalled
+    room = min(cap - _replayed(view), cap // 2)
+    leaving = dropped_recall(view) if room < _LEAST else []
+    if leaving:
+        room = sum(proposal.tokens_before for proposal in leaving)
+    found = _found(store, view, kept, before[-1], whole - {question.id}, room)
+    if leaving:
+        # Making room costs the prefix: only what is asked for by its name is worth that.
+        named = telling(question.message.text)
+        found = [one for one in found if named.intersection(terms(one.text))]
+    if not found:
+        return []
+    text = quoted(question.message, [(one.at, one.role, one.text) for one in found])
+    origin = [{"message": one.message, "why": one.why} for one in found]
+    return [*leaving, addition(view, question, "recalled", text, new_id("d"), sources=origin)]
+
+
+def _found(
+    store: Store, view: View, kept: Kept, head: str, within: Collection[str], room: int
+) -> Sequence[Snippet]:
+    assert kept.conversation is not None
+    assert view.question is not None
+    tree, question = kept.conversation.tree, view.question.message
+    count: Callable[[str], int] = view.text_tokens
+    try:
+        return bring_back(store, tree, question, head=head, within=within, room=room, count=count)
+    except StoreError as error:
+        log.warning("what the window leaves out could not be searched: %s", error)
+        return []
+
+
+def _replayed(view: View) -> int:
+    """Tokens of all that was brought back and is still in the window."""
+    added = (one for shown in view.shown for one in shown.additions if one.section == "recalled")
+    return sum(view.text_tokens(one.text) for one in added)

@@ -17,7 +17,7 @@ from holdfast.conversations.context import context_of
 from holdfast.dialects.checks import check_request
 from holdfast.errors import Conflict, Overflow, StoreError
 from holdfast.fitting import Fit, Fitter, Kept
-from holdfast.language import say
+from holdfast.language import banner, say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import was_loaded
@@ -25,7 +25,6 @@ from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store, Stored
 from holdfast.window.presets import Preset, preset_named
-from holdfast.window.render import banner
 from holdfast.window.rules import decisions_in, rules_in
 
 log = logging.getLogger("holdfast.engine")
@@ -83,10 +82,10 @@ class Engine:
 
     async def turn(self, ask: Ask) -> Turn:
         """Carries one request from a door to the model, and its answer back."""
-        check_request(ask.request)
+        hints = hints_from(ask.headers, ask.request)
+        check_request(ask.request, continues=bool(ask.continues or hints.explicit or hints.previous))
         context, request = context_of(ask.request)
         ask = replace(ask, request=request, context=(*ask.context, *context))
-        hints = hints_from(ask.headers, ask.request)
         kept = await self.keep(ask, hints)
         conversation = kept.conversation.id if kept.conversation else None
         recorder = Recorder(

@@ -3,16 +3,13 @@
 The only place where a decision becomes text. The same history under the same decisions gives the same bytes.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from holdfast.language import without_banners
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.window.decisions import Addition, Applied, Cut, Decided
 from holdfast.window.items import Item, paired, question_of, readable
-
-# What we tell people inside an answer, because their client shows nothing else of us.
-_BANNER = re.compile(r"\n*⟦Holdfast: [^⟧]*⟧\n*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +113,5 @@ def appended(message: Message, text: str) -> Message:
     return replace(message, parts=(*message.parts, Text(text)), form=form)
 
 
-def banner(text: str) -> str:
-    """A line of ours in an answer. It is never sent to a model again."""
-    return f"⟦Holdfast: {text.replace('⟧', ')')}⟧"
-
-
 def _without_banner(part: Part) -> Part:
-    return replace(part, text=_BANNER.sub("", part.text)) if isinstance(part, Text) else part
+    return replace(part, text=without_banners(part.text)) if isinstance(part, Text) else part

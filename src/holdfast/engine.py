@@ -33,6 +33,7 @@ log = logging.getLogger("holdfast.engine")
 RECOVER_EVERY = 5.0
 # More than an exchange, so that a backlog gets smaller with every answer.
 _INDEXED_AT_ONCE = 64
+_READ_FOR_RULES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +274,12 @@ class Engine:
         """Sentences that bind what is said later are noted when they are said: they outlive their message."""
         for stored in appended:
             if stored.message.role == "user":
+                # In the middle of a very long message stands what was pasted, not what was said.
+                said = stored.message.text
+                if len(said) > 2 * _READ_FOR_RULES:
+                    said = f"{said[:_READ_FOR_RULES]}\n{said[-_READ_FOR_RULES:]}"
                 for kind, found in ((lanes.RULE, rules_in), (lanes.AGREED, decisions_in)):
-                    if sentences := found(stored.message.text):
+                    if sentences := found(said):
                         self.store.marks.put(stored.id, kind, sentences)
 
     async def start(self) -> None:

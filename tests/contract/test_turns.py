@@ -1,0 +1,49 @@
+"""A conversation that outgrows its window, on every backend of the store."""
+
+import asyncio
+
+import pytest
+
+from holdfast.conversations import lanes
+from holdfast.engine import Engine
+from holdfast.models.knowledge import Models
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.upstreams import Upstreams
+from tests.fitting.test_turns import Client, long_talk, provider, sent, texts
+
+
+@pytest.fixture
+def talked(store, tmp_path):
+    """The server that was asked, and the client that asked it: first of all about one file."""
+    server = provider()
+
+    async def main():
+        async def find():
+            return server
+
+        # The fixture closes the store itself, and closing twice is harmless.
+        engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, tmp_path))
+        client = Client(engine, "Be kind.")
+        await client.say("Never push to main. The plan is in notes_4711.md, which Ms Okonkwo wrote.")
+        await long_talk(client, 24)
+        await client.say("Who wrote notes_4711.md?")
+        conversation = store.log.get(client.conversation)
+        batches = store.compactions.of(conversation.id)
+        undone = await store.run(store.atomically, lanes.undo, store, conversation)
+        shown = len(sent(server))
+        await client.say("And now?")
+        await engine.close()
+        return batches, undone, shown
+
+    return server, asyncio.run(main())
+
+
+def test_it_fits_comes_back_and_can_be_undone(talked):
+    server, (batches, undone, shown) = talked
+    assert {row.level for row in batches} & {1, 2}
+    question = texts(server, -2)
+    assert "Who wrote notes_4711.md?" in question
+    assert "Okonkwo" in question
+    assert "- Never push to main." in sent(server, -2)[0].text
+    assert undone
+    assert len(sent(server)) > shown + 1

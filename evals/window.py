@@ -28,7 +28,12 @@ def measure(chosen: argparse.Namespace, model: Path) -> Iterator[Row]:
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "speed": lambda: window_speed.rows(model, quick=chosen.quick),
         "cache": lambda: window_cache.rows(chosen.turns or turns["cache"], compared, model),
-        "clients": lambda: window_clients.rows(chosen.turns or turns["clients"], model),
+        "clients": lambda: window_clients.rows(
+            chosen.turns or turns["clients"],
+            model,
+            chosen.window or window_clients.WINDOWS,
+            chosen.client or tuple(window_clients.CLIENTS),
+        ),
         "agents": lambda: window_agents.rows(model, quick=chosen.quick),
     }
     for part in chosen.part or PARTS:
@@ -39,6 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m evals.window", description=__doc__.partition("\n")[0])
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
     parser.add_argument("--turns", type=int, help="turns of the chats in `cache` and `clients`")
+    parser.add_argument("--window", type=int, action="append", help="only this window in `clients`")
+    parser.add_argument(
+        "--client", action="append", choices=tuple(window_clients.CLIENTS), help="only this one"
+    )
     parser.add_argument("--quick", action="store_true", help="a small part of everything")
     parser.add_argument("--json", action="store_true", help="as JSON")
     chosen = parser.parse_args(arguments)

@@ -117,9 +117,11 @@ def _text(door: Door, conversation: str, name: str) -> str | None:
     return None if found is None else str(found["content"])
 
 
-def rows(turns: int, weights: Path) -> Iterator[Row]:
-    for window in WINDOWS:
-        for client in CLIENTS:
+def rows(
+    turns: int, weights: Path, windows: Sequence[int] = WINDOWS, clients: Sequence[str] = tuple(CLIENTS)
+) -> Iterator[Row]:
+    for window in windows:
+        for client in clients:
             progress(f"{PART}: {client}, a window of {window:,}, {turns} turns")
             with tempfile.TemporaryDirectory() as folder:
                 yield from run(client, window, turns, weights, Path(folder)).rows()

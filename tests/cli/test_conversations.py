@@ -202,3 +202,7 @@ def test_a_conversation_of_another_project_is_not_there(hold, home, words):
     fails(hold(*named, whole=True), NotFound, chat)
     assert chat in hold("conversations", "list", "--project", "other")
     assert chat not in hold("conversations", "list")
+
+
+def test_a_conversation_of_another_project_is_named_with_its_project(hold, chat):
+    fails(hold("conversations", "show", chat, "--project", "elsewhere", whole=True), NotFound, "--project")

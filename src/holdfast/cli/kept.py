@@ -13,6 +13,9 @@ from rich.text import Text
 from holdfast.cli.output import console, write
 from holdfast.cli.project import scope_here
 from holdfast.config import Settings
+from holdfast.errors import NotFound
+from holdfast.language import say
+from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.store import Conversation, Store
@@ -31,7 +34,22 @@ def kept(
     from holdfast.store import open_store
 
     with open_store(settings.store) as store:
-        yield store, store.log.get(conversation, scope_here(project))
+        yield store, _found(store, conversation, scope_here(project))
+
+
+def _found(store: "Store", conversation: str, scope: Scope) -> "Conversation":
+    try:
+        return store.log.get(conversation, scope)
+    except NotFound as error:
+        # Whoever sits at this machine may know where it is; the doors to others never say.
+        elsewhere = store.log.get(conversation).scope.project
+        raise NotFound(
+            error.message,
+            hint=say(
+                f"It belongs to the project {elsewhere}: add --project {elsewhere}.",
+                f"Es gehört zum Projekt {elsewhere}: --project {elsewhere} angeben.",
+            ),
+        ) from None
 
 
 def headline(title: str, more: str) -> None:

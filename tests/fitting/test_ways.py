@@ -148,3 +148,23 @@ async def test_a_context_larger_than_the_window_is_cut_and_the_question_is_not(t
         assert "First fact." in text
         assert "Last fact." in text
         assert client.report["at_most"] > 0.9 * client.report["room"], "as much of it as there is room for"
+
+
+async def test_an_edited_question_with_the_same_answer_is_not_taken_for_the_first_one(tmp_path):
+    same = "Yes, the night ferry costs too much and needs a new owner."
+    server = provider(
+        ["The harbour wall stands.", same, same, "A green buoy it is.", "Not today.", "Perhaps."]
+    )
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("What stands at the harbour?")
+        await client.say("What about the dry dock?")
+        client.history[2:] = [Message.of("user", "What about the night ferry?")]
+        await client.send()
+        await client.say("Who looks after the customs shed?")
+        await client.say("And in winter?")
+        client.history[6:] = [Message.of("user", "And in summer?")]
+        await client.send()
+        path = engine.store.log.path(engine.store.log.get(client.conversation).head)
+        assert [stored.message.text for stored in path] == [message.text for message in client.history]
+        assert "dry dock" not in texts(server)

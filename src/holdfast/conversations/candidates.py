@@ -103,7 +103,11 @@ class Candidates:
         for tip in [*tips, *self._tips(conversation.tree)]:
             if not any(stored.id == tip for path in paths for stored in path):
                 paths.append(self._log.path(tip))
-        return [self._candidate(conversation, path) for path in paths]
+        found = [self._candidate(conversation, path) for path in paths]
+        # An edited question may have got the very answer that the first one had. What looks like a message
+        # that a program wrote anew is then the other branch.
+        proven = max((one.alignment.proven for one in found if not one.alignment.rewritten), default=0)
+        return [one for one in found if not one.alignment.rewritten or one.alignment.proven >= proven]
 
     # Which conversations are worth reading
 

@@ -158,7 +158,7 @@ def test_an_ollama_server_is_used_natively_and_never_cuts_silently(holdfast_serv
                 model="fake", messages=[{"role": "user", "content": "hi"}]
             )
             assert answer.choices[0].message.content == "You said: hi"
-            long = [{"role": "user", "content": "so " * 3_000}]
+            long = [{"role": "user", "content": "hello world " * 1_500}]
             client.chat.completions.create(model="fake", messages=long)
         assert len(fake.calls[-1].prompt) <= 768
         assert "[shortened: " in str(fake.requests[-1])

@@ -12,11 +12,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from holdfast.conversations import Asides, Hints, Placement, Recorder, going_on, hints_from, lanes, locate
+from holdfast.conversations import Asides, Hints, Placement, Recorder, going_on, hints_from, locate
 from holdfast.conversations.context import context_of
 from holdfast.dialects.checks import check_request
 from holdfast.errors import Conflict, Overflow, StoreError
-from holdfast.fitting import Fit, Fitter, Kept
+from holdfast.fitting import Fit, Fitter, Kept, marks
 from holdfast.language import banner, say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 from holdfast.models.knowledge import Models
@@ -25,15 +25,13 @@ from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store, Stored
 from holdfast.window.presets import Preset, preset_named
-from holdfast.window.rules import decisions_in, rules_in
 
 log = logging.getLogger("holdfast.engine")
 
 # Answers whose writer died are looked for this often.
 RECOVER_EVERY = 5.0
-# More than an exchange, so that a backlog gets smaller with every answer.
+# So many messages hold the one writer up for no longer than somebody would notice.
 _INDEXED_AT_ONCE = 64
-_READ_FOR_RULES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +78,8 @@ class Engine:
         self._recorders: set[Recorder] = set()
         self._chores: set[asyncio.Task[Any]] = set()
         self._recovering: asyncio.Task[None] | None = None
+        self._indexing: asyncio.Task[None] | None = None
+        self._closing = False
 
     async def turn(self, ask: Ask) -> Turn:
         """Carries one request from a door to the model, and its answer back."""
@@ -104,24 +104,24 @@ class Engine:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
         provider = await self.upstreams.route(ask.request.model)
         recorder.upstream = provider.location
-        fitted = await self.fitter.fit(ask.request, kept, provider, ask.context)
-        facts.report, recorder.window = fitted.report, fitted.window
-        begun = False
-        try:
-            async for chunk in self.send(fitted, provider):
-                if not begun and kept.conversation is not None:
-                    await self.fitter.settle(kept.conversation.id)
-                begun = True
-                yield chunk
-        except Overflow as refused:
-            if begun:
-                raise
-            log.warning("%s refused a request that should have fitted: %s", provider.location, refused)
-            await self.fitter.refused(fitted, provider, refused)
+        for attempt in (1, 2):
             fitted = await self.fitter.fit(ask.request, kept, provider, ask.context)
             facts.report, recorder.window = fitted.report, fitted.window
-            async for chunk in self.send(fitted, provider):
-                yield chunk
+            begun = False
+            try:
+                async with aclosing(self.send(fitted, provider)) as chunks:
+                    async for chunk in chunks:
+                        if not begun and kept.conversation is not None:
+                            await self.fitter.settle(kept.conversation.id)
+                        begun = True
+                        yield chunk
+            except Overflow as refused:
+                if begun or attempt == 2:
+                    raise
+                log.warning("%s refused a request that should have fitted: %s", provider.location, refused)
+                await self.fitter.refused(fitted, provider, refused)
+            else:
+                return
 
     async def keep(self, ask: Ask, hints: Hints) -> Kept:
         """Finds the conversation and appends what is new in the request. Side requests are not kept."""
@@ -189,11 +189,20 @@ class Engine:
             self._later(watch.close())
 
     async def _index(self) -> None:
-        """What was said becomes searchable now, so that no question has to wait for it."""
+        """What was said becomes searchable now, so that no question has to wait for it.
+
+        In portions: a backlog (an import, a search engine of a new version) must not keep anybody waiting.
+        """
         try:
-            await self.store.run(self.store.texts.catch_up, _INDEXED_AT_ONCE)
+            while not self._closing:
+                if await self.store.run(self.store.texts.catch_up, _INDEXED_AT_ONCE) < _INDEXED_AT_ONCE:
+                    break
         except StoreError as error:
             log.warning("what was said could not be indexed: %s", error)
+
+    def _index_soon(self) -> None:
+        if self._indexing is None or self._indexing.done():
+            self._indexing = asyncio.create_task(self._index())
 
     def _later(self, work: Coroutine[Any, Any, Any]) -> None:
         self._chores.add(chore := asyncio.create_task(work))
@@ -210,7 +219,7 @@ class Engine:
                     yield chunk
         finally:
             self._recorders.discard(recorder)
-            self._later(self._index())
+            self._index_soon()
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, ask: Ask, hints: Hints, kept: Kept
@@ -250,7 +259,7 @@ class Engine:
             if placement.new:
                 appended = log.append(conversation, placement.new, parent=parent, expect=placement.head)
                 parent = appended[-1].id
-                self._mark(appended)
+                marks.note(self.store, appended)
             elif parent != placement.head:
                 # An answer is wanted once more: until it comes, the conversation ends at its question.
                 log.set_head(conversation, parent, expect=placement.head)
@@ -270,21 +279,10 @@ class Engine:
         row = log.get(conversation)
         return Kept(job.id, placement, row, parent, tuple(appended), prompt or "")
 
-    def _mark(self, appended: list[Stored]) -> None:
-        """Sentences that bind what is said later are noted when they are said: they outlive their message."""
-        for stored in appended:
-            if stored.message.role == "user":
-                # In the middle of a very long message stands what was pasted, not what was said.
-                said = stored.message.text
-                if len(said) > 2 * _READ_FOR_RULES:
-                    said = f"{said[:_READ_FOR_RULES]}\n{said[-_READ_FOR_RULES:]}"
-                for kind, found in ((lanes.RULE, rules_in), (lanes.AGREED, decisions_in)):
-                    if sentences := found(said):
-                        self.store.marks.put(stored.id, kind, sentences)
-
     async def start(self) -> None:
         """Takes up what an earlier process left behind."""
         self._recovering = asyncio.create_task(self._recover())
+        self._index_soon()
 
     async def _recover(self) -> None:
         while True:
@@ -300,6 +298,9 @@ class Engine:
             self._recovering.cancel()
         for recorder in list(self._recorders):
             await recorder.stop()
+        self._closing = True
+        if self._indexing is not None and not self._indexing.done():
+            await self._indexing
         await asyncio.gather(*self._chores, return_exceptions=True)
         await self.fitter.close()
         await self.models.aclose()

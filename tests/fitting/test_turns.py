@@ -7,7 +7,7 @@ import pytest
 from holdfast.conversations import lanes
 from holdfast.engine import Ask, Engine
 from holdfast.errors import BadRequest, Overflow
-from holdfast.fitting.pins import pin
+from holdfast.fitting.marks import pin
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import ModelInfo

@@ -34,13 +34,13 @@ def pin(
     """Keep a message in the window as it is, whatever has to give way."""
     from holdfast.conversations.named import message_named
     from holdfast.conversations.shown import message_out
-    from holdfast.fitting import pins
+    from holdfast.fitting import marks
     from holdfast.window.presets import preset_from
 
     settings = load(context).settings
     with kept(settings, conversation, project) as (store, row):
         found = message_named(store, row, message)
-        store.atomically(pins.pin, store, preset_from(settings), row, found.id)
+        store.atomically(marks.pin, store, preset_from(settings), row, found.id)
         (standing,) = _standings(store, row, found.id)
     if as_json:
         print_json({**message_out(found), "pinned": True})

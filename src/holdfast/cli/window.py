@@ -122,6 +122,7 @@ def _print_level(report: Report) -> None:
             f"Verlauf, hoch gezählt: {history['tokens']:,} von {history['full']:,} Token",
         ),
         *(f"  {tokens:>9,}  {sentences.mark(name)}" for name, tokens in marks.items()),
+        *(f"! {sentences.notice(name)}" for name in report.get("notices", ())),
     ]
     if model := report.get("model"):
         lines.insert(

@@ -5,6 +5,7 @@ shared messages are written down again for the fork; what to make of them is kno
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from holdfast.conversations.lanes import State, lane_id
 from holdfast.errors import BadRequest
@@ -51,7 +52,7 @@ def _carry(store: Store, lane: Lane, made: Conversation, shared: Collection[str]
     state = State.from_json(lane.state)
     # What was condensed may reach beyond the fork: it is worked out anew. Nothing was sent here yet, so
     # there is no report.
-    start = State(sent=state.sent, fired=state.fired, prompt=state.prompt, slack=state.slack)
+    start = replace(state, base=None, active=None)
     store.lanes.put(target, made.id, window=lane.window, state=start.to_json(), report={}, expect=0)
 
 

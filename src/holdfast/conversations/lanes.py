@@ -1,12 +1,12 @@
 """Lanes: a conversation in windows of one size, as the store has it.
 
-Loads no more of a conversation than its window can hold, however long it is, and keeps what was decided. What
-a window is made of, and why, is known in `window`.
+Loads no more of a conversation than its window can hold, however long it is. What a window is made of, and
+why, is known in `window`; what was decided is kept in `fitting`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import JsonObject
@@ -99,40 +99,6 @@ class Lane:
         return found
 
 
-class Proposed(Protocol):
-    """A decision that is to be kept."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def rule(self) -> str: ...
-    @property
-    def messages(self) -> Sequence[str]: ...
-    @property
-    def tokens_before(self) -> int: ...
-    @property
-    def tokens_after(self) -> int: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def data(self) -> JsonObject: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What one level did in one go, to be kept as one row of the record and its decisions."""
-
-    level: int
-    strategy: str
-    decisions: Sequence[Proposed]
-    messages: int
-    tokens_before: int
-    tokens_after: int
-    duration_ms: int = 0
-
-
 def lane_id(conversation: str, window: int) -> str:
     return f"{conversation}:{window}"
 
@@ -174,7 +140,7 @@ def history(store: Store, lane: Lane, head: str, characters: int) -> History:
         if any(stored.id == base.through for stored in found):
             kept = [stored for stored in found if stored.id != base.through or stored.id in base.keep]
             return History(lane, tuple(kept))
-        lane = without_base(store, lane, store.log.message(head).depth)
+        lane = without_base(store, lane)
     edge = _edge(store, lane, head, characters)
     found = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
     if edge is None:
@@ -205,63 +171,10 @@ def _edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, in
         limit *= 4
 
 
-def without_base(store: Store, lane: Lane, newest: int) -> Lane:
-    """The lane with all its decisions: what was condensed does not hold on the way that is taken now.
-
-    What was left out when the conversation had come further than `newest`, on the other way, is back.
-    """
-    decisions = tuple(made for made in store.decisions.of(lane.id) if made.data.get("at", -1) <= newest)
+def without_base(store: Store, lane: Lane) -> Lane:
+    """The lane with all its decisions: what was condensed does not hold on the way that is taken now."""
+    decisions = tuple(store.decisions.of(lane.id))
     return replace(lane, state=replace(lane.state, base=None, active=None), decisions=decisions)
-
-
-def keep(
-    store: Store,
-    lane: Lane,
-    work: Iterable[Work],
-    others: Iterable[Proposed],
-    state: State,
-    report: JsonObject,
-) -> None:
-    """One transaction: the record of what was done, the decisions, and how the lane stands now."""
-    for proposed in others:
-        _record(store, lane, proposed, "")
-    for batch in work:
-        row = store.compactions.record(
-            lane.conversation,
-            lane=lane.id,
-            level=batch.level,
-            strategy=batch.strategy,
-            messages=batch.messages,
-            tokens_before=batch.tokens_before,
-            tokens_after=batch.tokens_after,
-            duration_ms=batch.duration_ms,
-        )
-        for proposed in batch.decisions:
-            _record(store, lane, proposed, row.id)
-    store.lanes.put(
-        lane.id,
-        lane.conversation,
-        window=lane.window,
-        state=state.to_json(),
-        report=report,
-        expect=lane.version,
-    )
-
-
-def _record(store: Store, lane: Lane, proposed: Proposed, batch: str) -> None:
-    store.decisions.record(
-        lane.id,
-        lane.conversation,
-        kind=proposed.kind,
-        rule=proposed.rule,
-        messages=proposed.messages,
-        tokens_before=proposed.tokens_before,
-        tokens_after=proposed.tokens_after,
-        reason=proposed.reason,
-        data=proposed.data,
-        batch=batch,
-        name=proposed.id,
-    )
 
 
 def undo(store: Store, conversation: Conversation, decision: str | None = None) -> list[Decision]:

@@ -16,10 +16,10 @@ from holdfast.conversations.shown import (
     said_in,
 )
 from holdfast.errors import NotFound
+from holdfast.fitting.lot import item_of
 from holdfast.messages import Message
 from holdfast.store import Conversation, Decision, Lane, Store, Stored
 from holdfast.window.decisions import Addition
-from holdfast.window.items import Item
 from holdfast.window.render import Shown, render
 
 # What every window leaves away, whatever else is done: it is not worth telling for each message.
@@ -69,7 +69,7 @@ def standings(store: Store, conversation: Conversation, lane: Lane) -> list[Stan
     """All messages that lead to the conversation's head, in order, as they stand in a window."""
     path = store.log.path(conversation.head) if conversation.head else []
     decisions = store.decisions.of(lane.id)
-    rendered = render([_item(stored) for stored in path], decisions)
+    rendered = render([item_of(stored) for stored in path], decisions)
     shown = {one.item.id: one for one in rendered.shown}
     named = _by_message(decisions)
     floors = [made for made in decisions if "depth" in made.data]
@@ -150,10 +150,6 @@ def compactions_account(store: Store, conversation: Conversation) -> dict[str, A
 def pins_of(store: Store, conversation: Conversation) -> set[str]:
     marks = store.marks.of(conversation.head) if conversation.head else []
     return {mark.message for mark in marks if mark.kind == PIN}
-
-
-def _item(stored: Stored) -> Item:
-    return Item(stored.id, stored.message, stored.depth, stored.created_at)
 
 
 def _by_message(decisions: Sequence[Decision]) -> dict[str, list[Decision]]:

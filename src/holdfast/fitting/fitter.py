@@ -6,7 +6,7 @@ Knows the store, the models and `window`. Sending is the engine's business.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
@@ -70,6 +70,8 @@ class Fitter:
         # Conversations whose last request was refused: the share of their room that is still believed in, and
         # the share of the window that the server says is there.
         self._refused: dict[str, tuple[float, float]] = {}
+        # Conversations whose last decisions could not be written, and the notice that says so.
+        self._unkept: dict[str, str] = {}
 
     async def fit(
         self,
@@ -152,26 +154,43 @@ class Fitter:
         believed = _believed(lot.lane.state, refused)
         draft = _draft(case, lot, min(believed.slack, believed.most))
         made = await asyncio.to_thread(self._fitted, draft, _first(case, lot, draft), 2 if refused else 0)
-        if quotes := await self._store.run(quotes_for, self._store, made.view, case.kept, lot):
-            made = await asyncio.to_thread(self._again, made, quotes)
+        notices = [self._unkept.pop(lot.lane.conversation)] if lot.lane.conversation in self._unkept else []
+        try:
+            quotes = await self._store.run(quotes_for, self._store, made.view, case.kept, lot)
+        except StoreError as error:
+            log.warning("what the window leaves out could not be searched: %s", error)
+            notices.append("not_searched")
+        else:
+            made = await asyncio.to_thread(self._again, made, quotes) if quotes else made
         chain = chain_of(made.view)
-        duration = int((time.perf_counter() - began) * 1000)
-        outcome = outcome_of(lot, made, believed, chain, duration)
+        outcome = outcome_of(lot, made, believed, chain)
         prefix = prefix_of(made, [Link(*link) for link in lot.lane.state.sent], chain)
-        report = report_of(made, prefix, case.counter, outcome.names)
-        report |= {"lane": lot.lane.id, "conversation": lot.lane.conversation, "model": case.request.model}
-        self._keep(lot.lane, outcome, report)
+        report = {
+            **report_of(made, prefix, case.counter, outcome.names),
+            "lane": lot.lane.id,
+            "conversation": lot.lane.conversation,
+            "model": case.request.model,
+            "notices": notices,
+        }
+        self._keep(outcome, report, duration_ms=int((time.perf_counter() - began) * 1000))
         _say(report)
         return made, report
 
-    def _keep(self, lane: lanes.Lane, outcome: Outcome, report: Mapping[str, Any]) -> None:
+    def _keep(self, outcome: Outcome, report: JsonObject, duration_ms: int) -> None:
         """Written while the model reads; whoever builds on it waits for it."""
-        writing = self._store.run(
-            self._store.atomically,
-            lanes.keep, self._store, lane, outcome.work, outcome.others, outcome.state, report,
-        )  # fmt: skip
         self._writing = {name: task for name, task in self._writing.items() if not task.done()}
-        self._writing[lane.conversation] = asyncio.create_task(_soon(writing))
+        writing = asyncio.create_task(self._kept(outcome, report, duration_ms))
+        self._writing[outcome.lane.conversation] = writing
+
+    async def _kept(self, outcome: Outcome, report: JsonObject, duration_ms: int) -> None:
+        try:
+            await self._store.run(
+                self._store.atomically, outcome.keep, self._store, report, duration_ms=duration_ms
+            )
+        except (Conflict, StoreError) as error:
+            # Another process was faster, or the disk is full: the next window is made without this.
+            log.warning("what was decided for a window could not be kept: %s", error)
+            self._unkept[outcome.lane.conversation] = "not_kept"
 
     def _fitted(self, draft: Draft, proposals: Sequence[Proposal], at_least: int = 0) -> Fitted:
         return fit(draft, proposals, every_turn=self.preset.prune_every_turn, at_least=at_least)
@@ -180,14 +199,6 @@ class Fitter:
         """The window once more, with what was found for it."""
         again = self._fitted(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more])
         return replace(again, batches=(*made.batches, *again.batches))
-
-
-async def _soon(writing: Awaitable[None]) -> None:
-    try:
-        await writing
-    except (Conflict, StoreError) as error:
-        # Another process was faster, or the disk is full: the next window is made without these decisions.
-        log.warning("what was decided for a window could not be kept: %s", error)
 
 
 def _alone(case: _Case) -> Fitted:

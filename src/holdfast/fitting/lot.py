@@ -69,11 +69,11 @@ def lot_of(
     if kept.placement.from_log and kept.parent is not None:
         found = lanes.history(store, lane, kept.parent, characters)
         lane, horizon = found.lane, found.horizon
-        items = tuple(_item(stored) for stored in found.messages)
+        items = tuple(item_of(stored) for stored in found.messages)
     else:
         items = items_of(request, kept)
         if lane.state.base is not None and not _floor(lane.state.base, "").holds(items):
-            lane = lanes.without_base(store, lane, max((item.depth for item in items), default=-1))
+            lane = lanes.without_base(store, lane)
         horizon = None if lane.version else _far(items, characters, lane.pins)
     system, prompt, told = _instructions(store, request, kept, lane)
     beyond = None
@@ -96,7 +96,7 @@ def items_of(request: ChatRequest, kept: Kept) -> tuple[Item, ...]:
     names: set[str] = set()
     for at, message in enumerate(request.messages[start:], start):
         stored = new.get(at) or matched[at]
-        item = Item(_unlogged(message, names), message) if stored is None else _item(stored)
+        item = Item(_unlogged(message, names), message) if stored is None else item_of(stored)
         if stored is not None and at == talk[-1] and _dressed(message, stored.message):
             item = Item(stored.id, message, stored.depth, stored.created_at)
         names.add(item.id)
@@ -110,7 +110,7 @@ def leading_system(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(messages[:end])
 
 
-def _item(stored: Stored) -> Item:
+def item_of(stored: Stored) -> Item:
     return Item(stored.id, stored.message, stored.depth, stored.created_at)
 
 
@@ -139,7 +139,8 @@ def _pairs(sentences: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
 def _everything_before(base: lanes.Base, rule: str, **sentences: Sequence[tuple[str, str]]) -> Proposal:
     kept = {name: [list(pair) for pair in pairs] for name, pairs in sentences.items()}
     data = {"through": base.through, "depth": base.depth, "keep": list(base.keep), **kept}
-    return Proposal("leave_out", rule, (), 0, 0, data=data)
+    reason = f"only {base.depth + 1:,} messages further on is there room"
+    return Proposal("leave_out", rule, (), 0, 0, reason, data)
 
 
 def _far(items: Sequence[Item], characters: int, pins: frozenset[str]) -> lanes.Base | None:

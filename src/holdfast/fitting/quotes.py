@@ -4,19 +4,15 @@ Finding is done in `conversations`, how quotes are written in `window`; here it 
 how much room there is.
 """
 
-import logging
 from collections.abc import Callable, Collection, Sequence
 
 from holdfast.conversations.recall import Snippet, bring_back
-from holdfast.errors import StoreError
 from holdfast.fitting.lot import Kept, Lot
 from holdfast.store import Store, new_id
 from holdfast.window.additions import addition, dropped_recall, quoted
 from holdfast.window.decisions import Proposal
 from holdfast.window.view import View
 from holdfast.words import telling, terms
-
-log = logging.getLogger("holdfast.window")
 
 # With less room than this nothing is brought back until something else has left.
 _LEAST = 40
@@ -60,11 +56,7 @@ def _found(
     assert view.question is not None
     tree, question = kept.conversation.tree, view.question.message
     count: Callable[[str], int] = view.text_tokens
-    try:
-        return bring_back(store, tree, question, head=head, within=within, room=room, count=count)
-    except StoreError as error:
-        log.warning("what the window leaves out could not be searched: %s", error)
-        return []
+    return bring_back(store, tree, question, head=head, within=within, room=room, count=count)
 
 
 def _replayed(view: View) -> int:

@@ -13,7 +13,7 @@ from holdfast.conversations import lanes
 from holdfast.conversations.named import decision_named, message_named
 from holdfast.conversations.shown import decision_out, message_out
 from holdfast.fitting.account import compactions_account, window_account
-from holdfast.fitting.pins import pin
+from holdfast.fitting.marks import pin
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Decision, Stored
 

@@ -22,10 +22,17 @@ _SPEAKER = {
 }
 
 
-def addition(view: View, question: Item, section: Section, text: str, name: str, **more: object) -> Proposal:
+# Why each section gets something, where there is no more to say.
+_REASONS = {"clock": "the time in the instructions went on", "research": "it came with the question"}
+
+
+def addition(
+    view: View, question: Item, section: Section, text: str, name: str, reason: str = "", **more: object
+) -> Proposal:
     rule = "context" if section == "research" else section
     data = {"section": section, "text": text, **more}
-    return Proposal("add", rule, (question.id,), 0, view.text_tokens(text), data=data, id=name)
+    told = reason or _REASONS.get(section, "")
+    return Proposal("add", rule, (question.id,), 0, view.text_tokens(text), told, data, id=name)
 
 
 def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
@@ -69,4 +76,5 @@ def dropped_recall(view: View) -> list[Proposal]:
     tokens = sum(view.text_tokens(one.text) for _, one in older)
     instead = {one.decision: "" for _, one in older}
     names = tuple(dict.fromkeys(name for name, _ in older))
-    return [Proposal("replace", "recalled_full", names, tokens, 0, data={"instead": instead})]
+    reason = "there was no room for other quotes"
+    return [Proposal("replace", "recalled_full", names, tokens, 0, reason, {"instead": instead})]

@@ -95,10 +95,18 @@ class Floor:
 
     def holds(self, items: Sequence[Item]) -> bool:
         """Whether the message is still on the way; after an edit further up, the floor means nothing."""
-        known = [item for item in items if item.depth >= 0]
-        if any(item.id == self.through for item in known):
-            return True
-        return bool(known) and all(item.depth > self.depth for item in known if item.id not in self.keep)
+        return is_on_way(places_of(items), self.through, self.depth)
+
+
+def places_of(items: Iterable[Item]) -> dict[int, str]:
+    """The names of messages by their place in the log."""
+    return {item.depth: item.id for item in items if item.depth >= 0}
+
+
+def is_on_way(places: Mapping[int, str], name: str, depth: int) -> bool:
+    """Whether a message leads to the newest of these; old ones between them may be missing."""
+    known = places.get(depth)
+    return known == name if known is not None else max(places, default=-1) > depth
 
 
 @dataclass(slots=True)
@@ -118,18 +126,20 @@ class Applied:
     system: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, decisions: Iterable[Decided]) -> "Applied":
-        applied = cls()
+    def of(cls, decisions: Iterable[Decided], items: Sequence[Item]) -> "Applied":
+        """What holds of the decisions for these messages: what was left out of a conversation that then went
+        another way was never left out of this one."""
+        applied, places = cls(), places_of(items)
+        holding = [one for one in decisions if "at" not in one.data or is_on_way(places, *one.data["at"])]
         instead: dict[str, str] = {}
-        decisions = list(decisions)
-        for decision in decisions:
+        for decision in holding:
             if decision.kind == "replace":
                 instead.update(decision.data["instead"])
-        for decision in decisions:
-            applied.take(decision, instead)
+        for decision in holding:
+            applied._take(decision, instead)
         return applied
 
-    def take(self, decision: Decided, instead: Mapping[str, str]) -> None:
+    def _take(self, decision: Decided, instead: Mapping[str, str]) -> None:
         data = decision.data
         if decision.kind == "leave_out":
             self.out.update(dict.fromkeys(decision.messages, decision.rule))

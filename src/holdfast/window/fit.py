@@ -4,9 +4,10 @@ Pure: the same draft gives the same window, and a window made again under its ow
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.messages import Message
+from holdfast.tokens.budget import NEVER
 from holdfast.tokens.estimate import Estimate
 from holdfast.window.decisions import LAST, Proposal, level_of
 from holdfast.window.last import last_resort
@@ -89,7 +90,7 @@ def fit(
         view, batches = _batched(view, batches, due, forced=every_turn or at_least > 0)
     if not view.fits:
         before, known = view.total.high, len(view.proposals)
-        view = last_resort(view)
+        view = last_resort(view).because(known, f"the request had {before:,} of {view.room:,} tokens")
         if made := view.proposals[known:]:
             batches.append(Batch(LAST, STRATEGIES[LAST], made, before, view.total.high))
     # What another level or an edit took away need not grow back before a level may work again. A negative
@@ -105,10 +106,13 @@ def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -
     """What levels 1 and 2 do together, if it is worth the prefix that it costs."""
     if not due:
         return view, batches
-    low = int(view.thresholds.prune * WELL_BELOW)
-    after, made = _worked(view, batches, 1, older)
+    marks = dict(_marks(view))
+    low = int(min(marks.values()) * WELL_BELOW)
+    after, made = view, batches
+    if 1 in due or marks[1] < NEVER:
+        # What leaves anything out begins with shortening, where a preset has that: less has to go then.
+        after, made = _worked(after, made, 1, older)
     if 2 in due and (forced or after.history > low):
-        # What leaves anything out begins with shortening: less has to go then.
         after, made = _worked(after, made, 2, leave_out)
     enough = view.history - int(view.thresholds.full * LEAST_FREED)
     if 2 not in due:
@@ -120,7 +124,8 @@ def _batched(view: View, batches: list[Batch], due: set[int], *, forced: bool) -
 def _worked(
     view: View, batches: list[Batch], level: int, does: Callable[[View], list[Proposal]]
 ) -> tuple[View, list[Batch]]:
-    made = does(view)
+    reason = f"history had {view.history:,} of {view.thresholds.full:,} tokens"
+    made = [replace(proposal, reason=reason) for proposal in does(view)]
     if not made:
         return view, batches
     after = view.having(*made)

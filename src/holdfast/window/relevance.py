@@ -1,7 +1,7 @@
 """Leaving out the older turns that have the least to do with what is being talked about.
 
 Whole units go, so pairs stay together; rules and decisions in them are kept as sentences. Looks at a view and
-proposes one decision. How alike two texts are is judged by words, or by whoever knows better and said so.
+proposes one decision. How alike two texts are is judged by their words.
 """
 
 import re
@@ -11,7 +11,7 @@ from itertools import islice
 from math import log
 
 from holdfast.messages import Message
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import Proposal, places_of
 from holdfast.window.items import Unit, units_of
 from holdfast.window.render import Shown
 from holdfast.window.view import View
@@ -59,12 +59,13 @@ def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     tokens = sum(view.tokens(one.message) for one in shown)
     rules = capped((*view.rules, *_sentences(view.draft.rules, shown)), view.text_tokens)
     agreed = capped((*view.agreed, *_sentences(view.draft.agreed, shown)), view.text_tokens)
-    data = {
+    data: dict[str, object] = {
         "rules": [list(one) for one in rules],
         "agreed": [list(one) for one in agreed],
-        # How far the conversation had come: on another way that is shorter this was never decided.
-        "at": max((item.depth for item in view.draft.items), default=-1),
     }
+    if places := places_of(view.draft.items):
+        # How far the conversation had come: where it goes another way before that, this was never decided.
+        data["at"] = [places[max(places)], max(places)]
     return [Proposal("leave_out", rule, tuple(one.item.id for one in shown), tokens, 0, data=data)]
 
 
@@ -116,17 +117,12 @@ def _scores(view: View, units: Sequence[Unit]) -> list[float]:
         for bag in bags
     ]
     best = max(matches, default=0.0) or 1.0
-    scores = [
+    return [
         match / best
         + sum(worth for has, worth in _BONUS if has.search(text))
         + _MARKED * _is_marked(view, unit)
         for match, text, unit in zip(matches, texts, units, strict=True)
     ]
-    told = view.draft.relevance
-    if told:
-        known = [max((told.get(item.id, 0.0) for item in unit.items), default=0.0) for unit in units]
-        scores = [score + better for score, better in zip(scores, known, strict=True)]
-    return scores
 
 
 def _is_marked(view: View, unit: Unit) -> bool:

@@ -36,7 +36,7 @@ class Rendered:
 
 
 def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
-    applied = Applied.of(decisions)
+    applied = Applied.of(decisions, items)
     out = applied.left_out(items)
     staying = [item for item in items if item.id not in out]
     question = question_of(staying)

@@ -45,12 +45,8 @@ class Prefix:
 def chain_of(view: View) -> tuple[Link, ...]:
     """The request piece by piece, in the order in which servers put it: tools, system, history."""
     links = [_link(TOOLS, canonical(list(view.draft.tools)))] if view.draft.tools else []
-    links += [_link(SYSTEM, _bytes(message)) for message in view.system]
-    return (*links, *(_link(shown.item.id, _bytes(shown.message)) for shown in view.shown))
-
-
-def _bytes(message: Message) -> str:
-    return message.encode()
+    links += [_link(SYSTEM, message.encode()) for message in view.system]
+    return (*links, *(_link(shown.item.id, shown.message.encode()) for shown in view.shown))
 
 
 def _link(name: str, text: str) -> Link:

@@ -119,6 +119,18 @@ _STATES: _Table = {
     "elsewhere": ("on another branch", "auf einem anderen Zweig"),
 }
 
+# What did not go as it should have.
+_NOTICES: _Table = {
+    "not_searched": (
+        "what was left out could not be searched for what the question points at",
+        "was weggelassen ist, konnte nicht nach dem durchsucht werden, worauf die Frage zeigt",
+    ),
+    "not_kept": (
+        "what was decided for the window before this one could not be written down",
+        "was für das vorige Fenster entschieden wurde, konnte nicht festgehalten werden",
+    ),
+}
+
 _METHODS: _Table = {
     "exact": ("counted", "gezählt"),
     "estimate": ("estimated", "geschätzt"),
@@ -127,6 +139,10 @@ _METHODS: _Table = {
 
 def rule(name: str) -> str:
     return _said(_RULES, name)
+
+
+def notice(name: str) -> str:
+    return _said(_NOTICES, name)
 
 
 def cause(name: str) -> str:

@@ -56,8 +56,6 @@ class Draft:
     agreed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seen: frozenset[str] = frozenset()
     fired: Mapping[int, int] = field(default_factory=dict)
-    # How much each message has to do with what is talked about, where somebody knows it better than words do.
-    relevance: Mapping[str, float] = field(default_factory=dict)
 
 
 class View:
@@ -83,6 +81,14 @@ class View:
 
     def having(self, *proposals: Proposal) -> "View":
         return View(self.draft, (*self.proposals, *proposals), self._measured)
+
+    def because(self, start: int, reason: str) -> "View":
+        """The same, with a reason given for the proposals from `start` on."""
+        proposals = [
+            *self.proposals[:start],
+            *(replace(one, reason=reason) for one in self.proposals[start:]),
+        ]
+        return View(self.draft, proposals, self._measured)
 
     @property
     def decisions(self) -> tuple[Decided, ...]:

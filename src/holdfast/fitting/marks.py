@@ -1,21 +1,39 @@
-"""Pinning: which messages may be protected, how many of them, and bringing back those that had been left out.
+"""Marks: sentences that bind what is said later, noted when they are said, and messages somebody pinned.
 
-More than a quarter of history is refused, or a few pins would push out everything else.
+More pins than a quarter of history are refused, or a few would push out everything else. What marks mean for
+a window is known in `window`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest
+from holdfast.fitting.lot import item_of
 from holdfast.messages import Message
 from holdfast.store import Conversation, Lane, Store, Stored
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.decisions import Applied
-from holdfast.window.items import Item, units_of
+from holdfast.window.items import units_of
 from holdfast.window.presets import Preset
+from holdfast.window.rules import decisions_in, rules_in
 
 # A conversation that was never sent anywhere has no window yet.
 _USUAL_WINDOW = 8_192
+# In the middle of a very long message stands what was pasted, not what was said.
+_READ = 10_000
+
+
+def note(store: Store, appended: Sequence[Stored]) -> None:
+    """Rules and decisions in what a person just said: they outlive their message."""
+    for stored in appended:
+        if stored.message.role == "user":
+            said = stored.message.text
+            if len(said) > 2 * _READ:
+                said = f"{said[:_READ]}\n{said[-_READ:]}"
+            for kind, found in ((lanes.RULE, rules_in), (lanes.AGREED, decisions_in)):
+                if sentences := found(said):
+                    store.marks.put(stored.id, kind, sentences)
 
 
 def pin(store: Store, preset: Preset, conversation: Conversation, message: str) -> Stored:
@@ -42,7 +60,7 @@ def pin(store: Store, preset: Preset, conversation: Conversation, message: str) 
 def _pinned(store: Store, conversation: Conversation, found: Stored, used: list[Lane]) -> None:
     store.marks.put(found.id, lanes.PIN)
     path = store.log.path(conversation.head) if conversation.head and used else []
-    items = [Item(stored.id, stored.message, stored.depth) for stored in path]
+    items = [item_of(stored) for stored in path]
     around = [unit for unit in units_of(items) if unit.has({found.id})]
     # With a round of tools comes the frame it stands in: no answer without its question.
     whole = [
@@ -52,7 +70,7 @@ def _pinned(store: Store, conversation: Conversation, found: Stored, used: list[
     ]
     names = {item.id for unit in whole for item in unit.items}
     for lane in used:
-        out = Applied.of(store.decisions.of(lane.id)).left_out(items)
+        out = Applied.of(store.decisions.of(lane.id), items).left_out(items)
         if found.id in out:
             _bring_back(store, lane, [item.id for item in items if item.id in names])
 

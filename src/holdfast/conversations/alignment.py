@@ -76,6 +76,11 @@ class Alignment:
         return sum(pair.own and pair.like >= Likeness.PART for pair in self.pairs)
 
     @property
+    def exact(self) -> int:
+        """How many messages came back word for word."""
+        return sum(pair.like is Likeness.EXACT for pair in self.pairs)
+
+    @property
     def regular(self) -> bool:
         """Nothing cut off in front, nothing inserted: the request is the stored history and more."""
         return not self.inserted and bool(self.pairs) and self.pairs[0].stored == 0

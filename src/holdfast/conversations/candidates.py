@@ -69,7 +69,7 @@ class Candidate:
     @property
     def evidence(self) -> tuple[int, ...]:
         """What makes one candidate better than another, the weightiest first."""
-        return (self.hinted, not self.forks, self.alignment.proven, -self.foreign, self.familiar)
+        return (self.hinted, self.alignment.proven, not self.forks, -self.foreign, self.familiar)
 
     @property
     def worth(self) -> tuple[int, ...]:
@@ -104,10 +104,10 @@ class Candidates:
             if not any(stored.id == tip for path in paths for stored in path):
                 paths.append(self._log.path(tip))
         found = [self._candidate(conversation, path) for path in paths]
-        # An edited question may have got the very answer that the first one had. What looks like a message
-        # that a program wrote anew is then the other branch.
-        proven = max((one.alignment.proven for one in found if not one.alignment.rewritten), default=0)
-        return [one for one in found if not one.alignment.rewritten or one.alignment.proven >= proven]
+        # Branches of one conversation are much alike: an edited question may have got the answer of the first
+        # one, or a second answer begins as the first did. What came back word for word tells them apart.
+        exact = max((one.alignment.exact for one in found), default=0)
+        return [one for one in found if one.alignment.exact >= exact]
 
     # Which conversations are worth reading
 

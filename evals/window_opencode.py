@@ -108,7 +108,13 @@ class OpenCode:
     def _carry_out(self, call: Wire) -> Chat:
         """What a tool gives back; a subagent has a session of its own, in between."""
         if call["function"]["name"] == "task":
-            task = json.loads(call["function"]["arguments"])["prompt"]
+            try:
+                task = str(json.loads(call["function"]["arguments"])["prompt"])
+            except (ValueError, KeyError, TypeError):
+                # A model may call as it likes: the client says that it could not read it.
+                text = "invalid arguments"
+                self._history.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+                return
             child = OpenCode(
                 f"{self.name}.{len(self.children)}", self.random, self.words, self.window, task, self.name
             )

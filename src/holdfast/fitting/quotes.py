@@ -36,7 +36,7 @@ def quotes_for(store: Store, view: View, kept: Kept, lot: Lot) -> list[Proposal]
     room = min(cap - _replayed(view), cap // 2)
     leaving = dropped_recall(view) if room < _LEAST else []
     if leaving:
-        room = sum(proposal.tokens_before for proposal in leaving)
+        room = cap - _replayed(view) + sum(proposal.tokens_before for proposal in leaving)
     found = _found(store, view, kept, before[-1], whole - {question.id}, room)
     if leaving:
         # Making room costs the prefix: only what is asked for by its name is worth that.

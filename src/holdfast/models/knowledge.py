@@ -34,20 +34,9 @@ class Models:
         self._described: OrderedDict[tuple[str, str], tuple[float, ModelInfo]] = OrderedDict()
 
     async def windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
-        """The figures for `model`; `asked` is the window a client named. Nothing is settled by asking.
-
-        Servers answer to names they do not list, so a model that nobody described is none the worse for it.
-        """
-        try:
-            info = await self._info(provider, model)
-        except ModelMissing:
-            info = ModelInfo(model)
-        except UpstreamError as error:
-            if error.status not in NO_SUCH_ROUTE:
-                raise
-            info = ModelInfo(model)
-        known = await self._known(provider, model)
-        return windows_of(info, _memory(known), asked, fixed=decides_itself(provider))
+        """The figures for `model`; `asked` is the window a client named. Nothing is settled by asking."""
+        windows, _ = await self._figures(provider, model, asked)
+        return windows
 
     async def settled(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
         """The same, and from now on the window for this model is that one, until somebody sets another.
@@ -55,9 +44,8 @@ class Models:
         A server that is asked for another window loads its model anew and loses its cache; a client that
         names a different one in every request must not cause that.
         """
-        windows = await self.windows(provider, model, asked=asked)
+        windows, known = await self._figures(provider, model, asked)
         if not decides_itself(provider):
-            known = await self._known(provider, model)
             settled = _memory(known).settled
             if settled is None or settled.tokens < SMALLEST:
                 figure = {"tokens": windows.used.tokens, "source": windows.used.source}
@@ -105,6 +93,21 @@ class Models:
     def look_again(self, provider: Provider, model: str) -> None:
         """After a load, a reload or an overflow what runs may be something else."""
         self._described.pop((provider.location, full_name(provider, model)), None)
+
+    async def _figures(
+        self, provider: Provider, model: str, asked: int | None
+    ) -> tuple[Windows, KnownModel | None]:
+        """Servers answer to names they do not list: one that nobody described is none the worse for it."""
+        try:
+            info = await self._info(provider, model)
+        except ModelMissing:
+            info = ModelInfo(model)
+        except UpstreamError as error:
+            if error.status not in NO_SUCH_ROUTE:
+                raise
+            info = ModelInfo(model)
+        known = await self._known(provider, model)
+        return windows_of(info, _memory(known), asked, fixed=decides_itself(provider)), known
 
     async def _known(self, provider: Provider, model: str) -> KnownModel | None:
         name = full_name(provider, model)

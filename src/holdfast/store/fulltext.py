@@ -166,7 +166,9 @@ def is_ready(connection: Connection, engine: Engine, version: int) -> bool:
         )
     else:
         # A migration that makes the table of messages anew takes the triggers away with the old one.
-        there = "SELECT count(*) = 2 FROM sqlite_master WHERE name IN ('text_state', 'text_said')"
+        names = ["text_state", "text_said", *(["text_index"] if isinstance(engine, FullText) else [])]
+        listed = ", ".join(f"'{name}'" for name in names)
+        there = f"SELECT count(*) = {len(names)} FROM sqlite_master WHERE name IN ({listed})"  # noqa: S608
     if not connection.exec_driver_sql(there).scalar():
         return False
     return connection.scalar(select(state.c.value).where(state.c.name == "version")) == _mark(engine, version)

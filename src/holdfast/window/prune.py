@@ -91,18 +91,21 @@ def _old_results(view: View, free: Sequence[Piece]) -> list[Proposal]:
     kept = {piece.key for piece in pieces_of(view, ToolResult)[-RESULTS_KEPT:]}
     old = [piece for piece in free if isinstance(piece.part, ToolResult) and piece.key not in kept]
     made = shortened(view, old, "tool_result", RESULT, shorten_result, RESULT)
-    cut = {name for proposal in made for name in proposal.messages}
-    return made + _media(view, [piece for piece in old if piece.item.id not in cut])
+    cut = {(name, int(at)) for one in made for name, parts in one.data["parts"].items() for at in parts}
+    return made + _media(view, [piece for piece in old if piece.key not in cut])
 
 
 def _media(view: View, old: Sequence[Piece]) -> list[Proposal]:
     """Screenshots and the like in old results whose text is short."""
-    cuts, before, after = {}, 0, 0
+    cuts: dict[str, dict[int, str]] = {}
+    before = after = 0
     for piece in old:
         if has_media(piece.part) and not piece.now.endswith(_NO_MEDIA):
-            cuts[piece.item.id] = {piece.at: stand_in(piece.part)}
+            # What stands there now may be shorter than what came in.
+            text = f"{piece.now}{_NO_MEDIA}"
+            cuts.setdefault(piece.item.id, {})[piece.at] = text
             before += view.tokens(Message("tool", (piece.part,)))
-            after += view.text_tokens(stand_in(piece.part))
+            after += view.text_tokens(text)
     return (
         [Proposal("shorten", "tool_result", tuple(cuts), before, after, data=as_json(cuts))] if cuts else []
     )
@@ -127,9 +130,12 @@ def _earlier_research(view: View) -> list[Proposal]:
     """What was found for earlier questions is noted down, not quoted."""
     instead: dict[str, str] = {}
     names, before, after = [], 0, 0
+    vetoed = view.vetoed("replace")
     for shown in view.shown:
         for addition in shown.additions:
             if addition.section != "research" or shown.item is view.question or not addition.decision:
+                continue
+            if shown.item.id in vetoed:
                 continue
             tokens = view.text_tokens(addition.text)
             text = shorten(addition.text, RESEARCH, view.text_tokens)
@@ -145,11 +151,13 @@ def _earlier_research(view: View) -> list[Proposal]:
 
 def _earlier_quotes(view: View) -> list[Proposal]:
     """What was brought back for earlier questions has done its work; in a batch its going costs nothing."""
+    vetoed = view.vetoed("replace")
     quotes = [
         (shown.item.id, one)
         for shown in view.shown
+        if shown.item is not view.question and shown.item.id not in vetoed
         for one in shown.additions
-        if one.section == "recalled" and shown.item is not view.question and one.decision
+        if one.section == "recalled" and one.decision
     ]
     if not quotes:
         return []

@@ -1,0 +1,97 @@
+"""Decisions hold on the way they were made for, and nowhere else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.messages import Message
+from holdfast.window.decisions import Applied, Floor, Proposal, is_on_way, places_of
+from holdfast.window.items import Item
+from holdfast.window.render import render
+from tests.window.talks import items_of
+
+
+def talk(number):
+    """Questions and answers in turn, m_0 the first."""
+    return items_of(Message.of("assistant" if at % 2 else "user", f"Text {at}") for at in range(number))
+
+
+def edited(items, at):
+    """The same up to a place, and from there on another way of the same length."""
+    return (*items[:at], *(Item(f"n_{one.depth}", one.message, one.depth, one.at) for one in items[at:]))
+
+
+def left_out(*names, at):
+    return Proposal("leave_out", "relevance", names, 10, 0, data={"at": list(at), "rules": [["m_0", "No."]]})
+
+
+@given(st.integers(2, 30), st.data())
+def test_a_message_is_on_the_way_if_nothing_at_or_before_it_was_edited(number, data):
+    items = talk(number)
+    at = data.draw(st.integers(0, number - 1))
+    fork = data.draw(st.integers(0, number - 1))
+    places = places_of(edited(items, fork))
+    assert is_on_way(places, f"m_{at}", at) == (at < fork)
+
+
+@given(st.integers(2, 30), st.data())
+def test_what_a_client_no_longer_sends_is_still_on_the_way(number, data):
+    at = data.draw(st.integers(0, number - 2))
+    trimmed = talk(number)[at + 1 :]
+    assert is_on_way(places_of(trimmed), f"m_{at}", at)
+
+
+def test_a_message_behind_the_newest_is_not_on_the_way():
+    assert not is_on_way(places_of(talk(4)), "m_9", 9)
+    assert not is_on_way({}, "m_0", 0)
+
+
+def test_messages_that_only_the_client_has_are_no_places():
+    alone = Item("x_1", Message.of("user", "Hi"))
+    assert places_of((alone, *talk(2))) == {0: "m_0", 1: "m_1"}
+
+
+@pytest.mark.parametrize(("fork", "holds"), [(1, False), (9, False), (10, True)])
+def test_what_was_left_out_is_back_on_another_way(fork, holds):
+    """Decided when m_9 was the newest: an edit of m_9 or before it takes another way, one behind does not."""
+    items = edited(talk(12), fork)
+    decision = left_out("m_0", at=("m_9", 9))
+    rendered = render(items, [decision])
+    assert rendered.out == ({"m_0": "relevance"} if holds else {})
+    assert rendered.rules == ((("m_0", "No."),) if holds else ())
+
+
+def test_on_another_way_an_older_decision_goes_on_saying_what_it_said():
+    before = left_out("m_0", "m_1", at=("m_3", 3))
+    later = left_out("m_4", at=("m_9", 9))
+    rendered = render(edited(talk(12), 6), [before, later])
+    assert rendered.out.keys() == {"m_0", "m_1"}
+
+
+def test_a_decision_without_a_place_holds_wherever_its_messages_are():
+    cut = Proposal("shorten", "long", ("m_2",), 10, 1, data={"parts": {"m_2": {"0": "Short"}}})
+    shown = {one.item.id: one.message.text for one in render(edited(talk(12), 6), [cut]).shown}
+    assert shown["m_2"] == "Short"
+    assert shown["m_0"] == "Text 0"
+
+
+@pytest.mark.parametrize(("fork", "holds"), [(2, False), (3, False), (4, True)])
+def test_a_floor_holds_while_its_message_is_on_the_way(fork, holds):
+    items = edited(talk(8), fork)
+    floor = Floor("m_3", 3, frozenset({"m_1"}), "horizon")
+    assert floor.holds(items) == holds
+    applied = Applied(floors=[floor])
+    assert applied.left_out(items).keys() == ({"m_0", "m_2", "m_3"} if holds else set())
+
+
+def test_what_somebody_wanted_back_is_not_below_a_floor():
+    data = {"through": "m_3", "depth": 3, "keep": []}
+    floor = Proposal("leave_out", "horizon", (), 0, 0, data=data)
+    back = Proposal("keep", "pin", ("m_0", "m_1"), 0, 0)
+    assert render(talk(6), [floor, back]).out.keys() == {"m_2", "m_3"}
+    assert render(talk(6), [floor, back, left_out("m_0", "m_1", at=("m_5", 5))]).out.keys() == {
+        "m_0",
+        "m_1",
+        "m_2",
+        "m_3",
+    }

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.conversations import Placement
-from holdfast.fitting import Fitter, Kept
+from holdfast.engine import Engine
+from holdfast.fitting import Kept
 from holdfast.messages import ChatRequest, Message
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import ModelInfo
 from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store
 from holdfast.tokens.vocabulary import Vocabulary
-from holdfast.window.presets import preset_named
 
 _MODEL = "smollm2"
 
@@ -39,11 +40,15 @@ class Product:
         self._store = store
         self._provider = ScriptedProvider(models=models, vocabulary=Vocabulary.from_gguf(weights))
         self._models = Models(store, cache)
-        self._fitter = Fitter(store, self._models, preset_named("balanced"))
+        self._engine = Engine(store, Upstreams(self._found, self._provider), self._models)
+        self._fitter = self._engine.fitter
         self._runner = asyncio.Runner()
         self._window = largest
         # From here on counts are exact, as they are soon after a server has started.
         self._runner.run(self._models.vocabularies.tokenizer(self._provider, _MODEL))
+
+    async def _found(self) -> ScriptedProvider:
+        return self._provider
 
     def use(self, window: int) -> None:
         """From here on windows have this size, as if a person had set it; what was counted stays known."""
@@ -68,10 +73,10 @@ class Product:
 
     def settle(self, conversation: str) -> None:
         """Waits for what is written while a model would read the request."""
-        self._runner.run(self._fitter.settle(conversation))
+        self._runner.run(self._engine.turns.settle(conversation))
 
     def close(self) -> None:
-        self._runner.run(self._fitter.close())
+        self._runner.run(self._engine.turns.close())
         self._runner.run(self._models.aclose())
         self._runner.close()
 

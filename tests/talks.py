@@ -1,6 +1,7 @@
 """A conversation too long for its window, for tests of what is told and done about it."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from holdfast.engine import Ask, Engine
@@ -9,6 +10,7 @@ from holdfast.models.knowledge import Models
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.window.presets import Preset, preset_named
 
 
 def long_talk(exchanges: int = 14) -> list[Message]:
@@ -28,7 +30,14 @@ def engine_on(home: Path, provider: ScriptedProvider) -> Engine:
     async def find() -> ScriptedProvider:
         return provider
 
-    return Engine(store, Upstreams(find, ScriptedProvider()), Models(store, home / "cache"))
+    models = Models(store, home / "cache")
+    return Engine(store, Upstreams(find, ScriptedProvider()), models, without_summaries())
+
+
+def without_summaries() -> Preset:
+    """The usual levels but for the third, which works in the background and asks the same server."""
+    preset = preset_named("balanced")
+    return replace(preset, levels=replace(preset.levels, ahead=None, summarise=None))
 
 
 async def carry(

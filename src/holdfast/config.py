@@ -66,6 +66,11 @@ class Settings:
     )
     level_3: float | None = _setting(None, "Share from which a summary is made at once. Empty: the preset's.")
     reserve: int = _setting(0, "Tokens kept free for the answer. 0: by the size of the window.")
+    helper_model: str = _setting(
+        "", "Model for summaries and memories. Empty: the one that is talked to; another may evict it."
+    )
+    memory: bool = _setting(True, "Whether anything is remembered beyond a conversation.")
+    flush_enabled: bool = _setting(True, "Whether memories are taken from what leaves a window.")
     stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
     max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")
     language: str = _setting("auto", "Language of what people read.", choices=("auto", "en", "de"))
@@ -166,9 +171,10 @@ def _converted(name: str, value: Any, source: Source) -> Any:
         )
     try:
         return _port(value) if name == "port" else _READERS[type(item.default)](value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError):
         words = {
             str: "text",
+            bool: "true or false",
             int: "a whole number, zero or more",
             float: "a number, zero or more",
             type(None): "a share above 0 and up to 1, such as 0.65 or 65%, or empty for the preset's",
@@ -181,6 +187,10 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
+
+
+def _switch(value: Any) -> bool:
+    return value if isinstance(value, bool) else _SWITCH[_text(value).strip().lower()]
 
 
 def _whole(value: Any) -> int:
@@ -216,8 +226,10 @@ def _share(value: Any) -> float | None:
     return share
 
 
+_SWITCH = dict.fromkeys(("true", "on", "yes", "1"), True) | dict.fromkeys(("false", "off", "no", "0"), False)
 _READERS: Mapping[type, Callable[[Any], Any]] = {
     str: _text,
+    bool: _switch,
     int: _whole,
     float: _number,
     # The shares are the only settings that are None by default.

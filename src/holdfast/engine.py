@@ -12,12 +12,21 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from holdfast.compaction.compactor import Compactor
+from holdfast.compaction.keeping import remember
+from holdfast.compaction.prompts import Prompts
 from holdfast.conversations import Asides, Hints, Placement, Recorder, going_on, hints_from, locate
 from holdfast.conversations.context import context_of
 from holdfast.dialects.checks import check_request
 from holdfast.errors import Conflict, Overflow, StoreError
+from holdfast.events import Events
 from holdfast.fitting import Fit, Fitter, Kept, marks
+from holdfast.fitting.afterwards import Afterwards
+from holdfast.fitting.compacting import Compacting
+from holdfast.fitting.helpers import SummaryOptions
+from holdfast.fitting.turns import Turns
 from holdfast.language import banner, say
+from holdfast.memory.base import Memories
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import was_loaded
@@ -25,13 +34,12 @@ from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store, Stored
 from holdfast.window.presets import Preset, preset_named
+from holdfast.work.projector import Projector
 
 log = logging.getLogger("holdfast.engine")
 
 # Answers whose writer died are looked for this often.
 RECOVER_EVERY = 5.0
-# So many messages hold the one writer up for no longer than somebody would notice.
-_INDEXED_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +76,39 @@ class Turn:
 
 class Engine:
     def __init__(
-        self, store: Store, upstreams: Upstreams, models: Models, preset: Preset | None = None
+        self,
+        store: Store,
+        upstreams: Upstreams,
+        models: Models,
+        preset: Preset | None = None,
+        *,
+        memories: Memories | None = None,
+        prompts: Prompts | None = None,
+        options: SummaryOptions | None = None,
     ) -> None:
         self.store = store
         self.upstreams = upstreams
         self.models = models
-        self.fitter = Fitter(store, models, preset or preset_named("balanced"))
+        self.events = Events()
+        self.turns = Turns()
+        self._options = options or SummaryOptions()
+        preset = preset or preset_named("balanced")
+        self.compacting = Compacting(
+            store,
+            models,
+            upstreams,
+            preset,
+            Compactor(prompts or Prompts()),
+            turns=self.turns,
+            events=self.events,
+            options=self._options,
+        )
+        self.afterwards = Afterwards(store, self.compacting, Projector(store, memories) if memories else None)
+        self.fitter = Fitter(store, models, preset, self.turns, self.compacting, self.afterwards.notices)
         self._asides = Asides()
         self._recorders: set[Recorder] = set()
         self._chores: set[asyncio.Task[Any]] = set()
         self._recovering: asyncio.Task[None] | None = None
-        self._indexing: asyncio.Task[None] | None = None
-        self._closing = False
 
     async def turn(self, ask: Ask) -> Turn:
         """Carries one request from a door to the model, and its answer back."""
@@ -93,7 +122,7 @@ class Engine:
             self.store, job=kept.job, model=request.model, conversation=conversation, parent=kept.parent
         )
         facts = Facts()
-        chunks = self._recorded(recorder, self._answer(ask, kept, recorder, facts))
+        chunks = self._recorded(recorder, conversation, self._answer(ask, kept, recorder, facts))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, recorder, ask, hints, kept)
         return Turn(request.model, chunks, conversation, facts)
@@ -112,7 +141,7 @@ class Engine:
                 async with aclosing(self.send(fitted, provider)) as chunks:
                     async for chunk in chunks:
                         if not begun and kept.conversation is not None:
-                            await self.fitter.settle(kept.conversation.id)
+                            await self.turns.settle(kept.conversation.id)
                         begun = True
                         yield chunk
             except Overflow as refused:
@@ -188,38 +217,23 @@ class Engine:
             # Learning is for the next time; this answer need not wait for it.
             self._later(watch.close())
 
-    async def _index(self) -> None:
-        """What was said becomes searchable now, so that no question has to wait for it.
-
-        In portions: a backlog (an import, a search engine of a new version) must not keep anybody waiting.
-        """
-        try:
-            while not self._closing:
-                if await self.store.run(self.store.texts.catch_up, _INDEXED_AT_ONCE) < _INDEXED_AT_ONCE:
-                    break
-        except StoreError as error:
-            log.warning("what was said could not be indexed: %s", error)
-
-    def _index_soon(self) -> None:
-        if self._indexing is None or self._indexing.done():
-            self._indexing = asyncio.create_task(self._index())
-
     def _later(self, work: Coroutine[Any, Any, Any]) -> None:
         self._chores.add(chore := asyncio.create_task(work))
         chore.add_done_callback(self._chores.discard)
 
     async def _recorded(
-        self, recorder: Recorder, chunks: AsyncGenerator[Chunk, None]
+        self, recorder: Recorder, conversation: str | None, chunks: AsyncGenerator[Chunk, None]
     ) -> AsyncGenerator[Chunk, None]:
         """Records an answer, known to `close` as long as it is being written."""
         self._recorders.add(recorder)
         try:
-            async with aclosing(recorder.record(chunks)) as recorded:
-                async for chunk in recorded:
-                    yield chunk
+            with self.afterwards.person():
+                async with aclosing(recorder.record(chunks)) as recorded:
+                    async for chunk in recorded:
+                        yield chunk
         finally:
             self._recorders.discard(recorder)
-            self._index_soon()
+            self.afterwards.answered(conversation)
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, ask: Ask, hints: Hints, kept: Kept
@@ -260,6 +274,8 @@ class Engine:
                 appended = log.append(conversation, placement.new, parent=parent, expect=placement.head)
                 parent = appended[-1].id
                 marks.note(self.store, appended)
+                if self._options.memory:
+                    remember(self.store, log.get(conversation), appended)
             elif parent != placement.head:
                 # An answer is wanted once more: until it comes, the conversation ends at its question.
                 log.set_head(conversation, parent, expect=placement.head)
@@ -282,7 +298,7 @@ class Engine:
     async def start(self) -> None:
         """Takes up what an earlier process left behind."""
         self._recovering = asyncio.create_task(self._recover())
-        self._index_soon()
+        self.afterwards.start()
 
     async def _recover(self) -> None:
         while True:
@@ -298,11 +314,10 @@ class Engine:
             self._recovering.cancel()
         for recorder in list(self._recorders):
             await recorder.stop()
-        self._closing = True
-        if self._indexing is not None and not self._indexing.done():
-            await self._indexing
         await asyncio.gather(*self._chores, return_exceptions=True)
-        await self.fitter.close()
+        await self.turns.close()
+        await self.afterwards.close()
+        self.events.close()
         await self.models.aclose()
         await self.upstreams.aclose()
         self.store.close()

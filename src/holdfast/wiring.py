@@ -8,9 +8,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from holdfast.compaction.prompts import Prompts
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
+from holdfast.fitting.helpers import SummaryOptions
+from holdfast.memory.notes import Notes
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.discovery import (
@@ -32,8 +35,20 @@ from holdfast.window.presets import preset_from
 def build_engine(settings: Settings) -> Engine:
     preset = preset_from(settings)
     store = open_store(settings.store)
-    models = Models(store, settings.home / "cache")
-    return Engine(store, build_upstreams(settings), models, preset)
+    return Engine(
+        store,
+        build_upstreams(settings),
+        Models(store, settings.home / "cache"),
+        preset,
+        memories=Notes(settings.home / "workspace"),
+        prompts=Prompts(settings.home / "prompts"),
+        options=SummaryOptions(
+            helper=settings.helper_model,
+            memory=settings.memory,
+            flush=settings.memory and settings.flush_enabled,
+            stall=settings.stall_timeout,
+        ),
+    )
 
 
 @asynccontextmanager

@@ -181,7 +181,7 @@ def _in_line(line: str) -> Iterator[str]:
     start = 0
     for end in _END.finditer(line):
         if end[1] not in ".…" or _is_end(
-            line[max(start, end.start() - 20) : end.start()], line[end.end() :][:1]
+            line[max(start, end.start() - 20) : end.start()], line[end.end() : end.end() + 1]
         ):
             yield line[start : end.end()].rstrip()
             start = end.end()

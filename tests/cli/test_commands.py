@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from holdfast.cli import app, main
 from holdfast.cli.project import project_of
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 
@@ -139,6 +140,42 @@ def test_doctor_says_when_a_server_has_no_models(run, monkeypatch):
         result = run("doctor", whole=True)
     assert result.exit_code == 1
     assert "has no models" in result.stdout
+
+
+def found_about(run, about):
+    findings = json.loads(run("doctor", "--json", whole=True).stdout)
+    return next((finding for finding in findings if finding["about"] == about), None)
+
+
+def test_doctor_says_where_notes_are_and_what_is_still_to_be_written(run, tmp_path):
+    notes = found_about(run, "notes")
+    assert (notes["state"], notes["found"]) == ("ok", str(tmp_path / "home" / "workspace"))
+    with open_store(f"sqlite:///{tmp_path / 'home' / 'holdfast.db'}") as store:
+        item = store.outbox.put("memory", {"memories": []})
+        store.outbox.put("something else", {})
+        assert "(1 still to be written)" in found_about(run, "notes")["found"]
+        store.outbox.failed(item, "The disk is full.")
+    notes = found_about(run, "notes")
+    assert notes["state"] == "note"
+    assert notes["found"].endswith("(1 still to be written): The disk is full.")
+    assert notes["remedy"]
+
+
+def test_doctor_says_what_a_helper_model_would_evict(run, monkeypatch):
+    models = [FakeModel("large:latest"), FakeModel("small:latest")]
+    with FakeOllama(models=models).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        assert found_about(run, "helper model") is None
+        monkeypatch.setenv("HOLDFAST_HELPER_MODEL", "small")
+        other = found_about(run, "helper model")
+        assert other["state"] == "note"
+        assert "small is another model than large" in other["found"]
+        assert "helper_model" in other["remedy"]
+        monkeypatch.setenv("HOLDFAST_MODEL", "small:latest")
+        assert found_about(run, "helper model")["state"] == "ok"
+        monkeypatch.setenv("HOLDFAST_HELPER_MODEL", "smal")
+        missing = found_about(run, "helper model")
+        assert (missing["state"], "smal" in missing["found"]) == ("bad", True)
 
 
 @pytest.mark.parametrize(

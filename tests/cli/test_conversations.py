@@ -192,6 +192,7 @@ def test_all_of_it_is_said_in_german_too(hold, chat, monkeypatch):
         ("conversations", "unpin", "{}", "1"),
         ("conversations", "undo"),
         ("conversations", "expand"),
+        ("conversations", "compact"),
         ("window",),
     ],
     ids=" ".join,

@@ -9,7 +9,7 @@ from holdfast.engine import Engine
 from holdfast.models.knowledge import Models
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.upstreams import Upstreams
-from tests.fitting.test_turns import Client, long_talk, provider, sent, texts
+from tests.fitting.talking import Client, long_talk, provider, sent, texts
 
 
 @pytest.fixture

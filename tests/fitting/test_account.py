@@ -13,6 +13,11 @@ from tests.talks import carry, engine_on, long_talk
 
 
 @pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
 def talked(tmp_path):
     """A store, a conversation in it that did not fit, and the request that was sent for it."""
 
@@ -20,10 +25,11 @@ def talked(tmp_path):
         return await carry(engine, *long_talk())
 
     provider = ScriptedProvider(fallback="Of course.")
-    engine = engine_on(tmp_path, provider)
-    row = engine.store.log.get(asyncio.run(talk(engine)))
-    yield engine.store, row, provider.requests[-1]
-    asyncio.run(engine.close())
+    with asyncio.Runner() as runner:
+        engine = engine_on(tmp_path, provider)
+        row = engine.store.log.get(runner.run(talk(engine)))
+        yield engine.store, row, provider.requests[-1]
+        runner.run(engine.close())
 
 
 def test_messages_stand_as_they_were_sent(talked):
@@ -101,32 +107,27 @@ def test_a_conversation_that_was_never_sent_has_no_window(talked):
         window_account(store, row, 4711)
 
 
-def test_thinking_that_never_goes_out_is_not_told_as_a_change(tmp_path):
+@pytest.mark.anyio
+async def test_thinking_that_never_goes_out_is_not_told_as_a_change(tmp_path):
     thought = Message("assistant", (Thinking("Hm."), Text("Yes.")))
-
-    async def talk(engine):
-        asked = Message.of("user", "One?"), thought, Message.of("user", "Two?")
-        return await carry(engine, *asked)
-
     engine = engine_on(tmp_path, ScriptedProvider())
-    row = engine.store.log.get(asyncio.run(talk(engine)))
+    asked = Message.of("user", "One?"), thought, Message.of("user", "Two?")
+    row = engine.store.log.get(await carry(engine, *asked))
     found = standings(engine.store, row, lane_of(engine.store, row))
     assert found[1].rules == ("thinking",)
     assert changed(found) == []
-    asyncio.run(engine.close())
+    await engine.close()
 
 
-def test_what_was_added_behind_a_question_is_told_apart_from_it(tmp_path):
+@pytest.mark.anyio
+async def test_what_was_added_behind_a_question_is_told_apart_from_it(tmp_path):
     engine = engine_on(tmp_path, ScriptedProvider())
-
-    async def work():
-        return await carry(engine, Message.of("user", "Which gateway?"), context=("It is bluefin.",))
-
-    row = engine.store.log.get(asyncio.run(work()))
+    asked = Message.of("user", "Which gateway?")
+    row = engine.store.log.get(await carry(engine, asked, context=("It is bluefin.",)))
     question, _ = standings(engine.store, row, lane_of(engine.store, row))
     told = question.to_json()
     assert (told["state"], told["shown"]) == ("in", None)
     assert [(one["section"], "bluefin" in one["text"]) for one in told["added"]] == [("research", True)]
     assert [made["rule"] for made in told["decisions"]] == ["context"]
     assert "bluefin" not in message_account(engine.store, row, question.stored)["content"]
-    asyncio.run(engine.close())
+    await engine.close()

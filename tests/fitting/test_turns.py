@@ -1,93 +1,25 @@
 """Conversations that outgrow their window, turn by turn, through the engine and on a real SQLite file."""
 
-from contextlib import asynccontextmanager
-
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.engine import Ask, Engine
+from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Overflow
 from holdfast.fitting.marks import pin
 from holdfast.messages import CallPiece, ChatRequest, Chunk, Message, Text, ToolCall, ToolResult
-from holdfast.models.knowledge import Models
 from holdfast.providers.base import ModelInfo
 from holdfast.providers.discovery import connect
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.upstreams import Upstreams
-from holdfast.store import open_store
+from tests.fitting.talking import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
 from tests.window.talks import orphans_of
 
 pytestmark = pytest.mark.anyio
-
-WINDOW = 2_048
 
 
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
-
-
-def provider(answers=(), **more):
-    model = ModelInfo("small", running_window=WINDOW, trained_window=WINDOW, **more)
-    return ScriptedProvider(answers, models=[model], fallback="Noted.")
-
-
-@asynccontextmanager
-async def engine_with(server, folder):
-    async def find():
-        return server
-
-    store = open_store(f"sqlite:///{folder / 'db'}")
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder))
-    try:
-        yield engine
-    finally:
-        await engine.close()
-
-
-class Client:
-    """A client that keeps its history and resends all of it."""
-
-    def __init__(self, engine, system=None):
-        self.engine = engine
-        self.system = [Message.of("system", system)] if system else []
-        self.history = []
-        self.conversation = None
-        self.report = {}
-
-    async def say(self, text, **more):
-        self.history.append(Message.of("user", text))
-        return await self.send(**more)
-
-    async def send(self, tools=(), extra=None, system=None, stream=True, **options):
-        first = self.system if system is None else [Message.of("system", system)]
-        messages = (*first, *self.history)
-        chat = ChatRequest("small", messages, tools, options, extra=extra or {}, stream=stream)
-        turn = await self.engine.turn(Ask(chat))
-        pieces = [chunk async for chunk in turn.chunks]
-        said = "".join(chunk.text for chunk in pieces)
-        self.history.append(Message.of("assistant", said))
-        assert self.conversation in (None, turn.conversation), "it is still the same conversation"
-        self.conversation, self.report = turn.conversation, turn.facts.report
-        return said
-
-
-def sent(server, at=-1):
-    return server.requests[at].messages
-
-
-def texts(server, at=-1):
-    return "\n".join(message.text for message in sent(server, at))
-
-
-def filler(at):
-    return f"Number {at}: tell me something about gardens, rivers and towns. " + f"Detail {at} follows. " * 12
-
-
-async def long_talk(client, turns=40):
-    for at in range(turns):
-        await client.say(filler(at))
 
 
 async def test_a_long_conversation_always_fits_and_loses_nothing(tmp_path):

@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
+from holdfast.conversations import lanes
 from holdfast.engine import Ask
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Image, Message, Text, ToolCall, ToolResult
-from tests.fitting.test_turns import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
+from tests.fitting.talking import WINDOW, Client, engine_with, filler, long_talk, provider, sent, texts
 
 pytestmark = pytest.mark.anyio
 
@@ -168,3 +169,68 @@ async def test_an_edited_question_with_the_same_answer_is_not_taken_for_the_firs
         path = engine.store.log.path(engine.store.log.get(client.conversation).head)
         assert [stored.message.text for stored in path] == [message.text for message in client.history]
         assert "dry dock" not in texts(server)
+
+
+async def forked(client):
+    """A long talk, and then another way from near its beginning; the old way, as the client had it."""
+    for text in ("Let us start.", "Hello there.", "And go on."):
+        await client.say(text)
+    await long_talk(client, 25)
+    old = list(client.history)
+    client.history = [*old[:2], Message.of("user", "Another way now.")]
+    await client.send()
+    return old
+
+
+async def test_each_way_keeps_what_was_decided_on_it(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        old = await forked(client)
+        before, new = sent(server, -2), list(client.history)
+        assert len(before) < len(old)
+        assert texts(server) == "Let us start.\nNoted.\nAnother way now."
+        client.history = [*old, Message.of("user", "Back here.")]
+        await client.send()
+        assert sent(server)[: len(before)] == before, "what was left out on the old way is still out there"
+        assert client.report["batches"] == []
+        client.history = [*new, Message.of("user", "Here again.")]
+        await client.send()
+        assert texts(server) == "Let us start.\nNoted.\nAnother way now.\nNoted.\nHere again."
+
+
+async def test_undoing_after_an_edit_far_up_brings_back_what_left_on_the_new_way(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client, store = Client(engine), engine.store
+        await forked(client)
+        edited_away = len(store.compactions.of(client.conversation))
+        at = 100
+        while len(store.compactions.of(client.conversation)) == edited_away:
+            await client.say(filler(at))
+            at += 1
+        undone = lanes.undo(store, store.log.get(client.conversation))
+        names = {name for made in undone for name in made.messages}
+        assert names
+        assert names <= set(store.log.path_ids(store.log.get(client.conversation).head))
+        await client.say("Short.")
+        assert names <= {row["id"] for row in client.report["messages"] if row["state"] == "in"}
+        assert client.report["batches"] == []
+        assert [message.text for message in sent(server)] == [one.text for one in client.history[:-1]]
+        assert client.report["at_most"] <= client.report["room"]
+
+
+async def test_undoing_right_after_an_edit_far_up_changes_nothing_on_the_new_way(tmp_path):
+    server = provider()
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        old = await forked(client)
+        before = sent(server)
+        undone = lanes.undo(engine.store, engine.store.log.get(client.conversation))
+        await client.say("So?")
+        assert sent(server)[: len(before)] == before
+        assert client.report["prefix"]["kept"]
+        client.history = [*old, Message.of("user", "Back here.")]
+        await client.send()
+        back = {row["id"] for row in client.report["messages"]}
+        assert {name for made in undone for name in made.messages} <= back

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
@@ -18,6 +18,11 @@ from holdfast.providers.serving import served
 from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.tokens.budget import Levels
+from holdfast.window.presets import Preset, preset_named
+
+# Nothing changes a window between two requests, unless that is what a test is about.
+AT_REST = replace(preset_named("balanced"), levels=Levels(ahead=None))
 
 
 @dataclass
@@ -31,7 +36,9 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, provider: Provider | HoldfastError, **settings: object) -> Iterator[Running]:
+def running(
+    folder: Path, provider: Provider | HoldfastError, preset: Preset = AT_REST, **settings: object
+) -> Iterator[Running]:
     store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
 
     async def find() -> Provider:
@@ -40,7 +47,7 @@ def running(folder: Path, provider: Provider | HoldfastError, **settings: object
         return provider
 
     # The embedded model is not wanted here: nobody asks for it by its name.
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder / "cache"))
+    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder / "cache"), preset)
     app = create_app(engine, Settings(home=folder, **settings))
     with served(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as client:
         yield Running(url, client, store, provider)

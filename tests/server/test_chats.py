@@ -276,6 +276,7 @@ DOORS = [
     ("PATCH", ""),
     ("POST", "/fork"),
     ("POST", "/undo"),
+    ("POST", "/compact"),
     ("POST", "/messages/1/pin"),
     ("DELETE", "/messages/1/pin"),
     ("DELETE", ""),

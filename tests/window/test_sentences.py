@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import holdfast.window as package
+from holdfast.compaction.summariser import WAYS
 from holdfast.language import speak
 from holdfast.window import report, sentences
 from holdfast.window.decisions import LEVEL_OF
@@ -71,3 +72,27 @@ def test_german_is_not_english():
 def test_a_name_nobody_knows_is_said_as_it_is():
     assert sentences.rule("something new") == "something new"
     assert sentences.level(7) == "level 7"
+
+
+def test_a_banner_has_its_numbers_as_the_language_spells_them(language):
+    assert (
+        sentences.banner(4821, 482)
+        == {
+            "en": "Context summarised: 4,821 → 482 tokens, 90 % saved",
+            "de": "Kontext zusammengefasst: 4.821 → 482 Tokens, 90 % gespart",
+        }[language]
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "saved"), [(100, 100, 0), (0, 0, 0), (10, 20, 0), (1_000, 1, 99), (10_000, 1, 99)]
+)
+def test_never_more_is_claimed_to_be_saved_than_was(before, after, saved):
+    assert sentences.saved(before, after) == saved
+
+
+def test_every_way_to_a_summary_and_every_notice_has_a_sentence(language):
+    for name in (*WAYS, "reused"):
+        assert sentences.way(name) != name
+    for name in ("not_searched", "not_kept", "not_smaller"):
+        assert sentences.notice(name) != name

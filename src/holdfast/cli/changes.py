@@ -92,29 +92,54 @@ def undo(
     from holdfast.conversations import lanes
     from holdfast.conversations.named import decision_named
     from holdfast.conversations.shown import decision_out
+    from holdfast.fitting.account import came_back
 
     with kept(load(context).settings, conversation, project) as (store, row):
         name = None if decision is None else decision_named(store, row, decision)
         undone = store.atomically(lanes.undo, store, row, name)
+        back = came_back(store, row, undone)
     if as_json:
-        print_json({"undone": [decision_out(made) for made in undone]})
-    for made in () if as_json else undone:
+        print_json({"undone": [decision_out(made) for made in undone], "back": back})
+        return
+    for made in undone:
         console.print(Text(f"{say('Undone', 'Rückgängig')}: {in_words(made)}"))
+    if back:
+        told = say("sent again, as far as there is room", "wieder dabei, soweit Platz ist")
+        console.print(Text(f"{messages(len(back))} {told}"))
 
 
 def in_words(made: "Decision") -> str:
     """A decision as a sentence: what, how many messages, and what that came to."""
     from holdfast.window import sentences
 
-    number = len(made.messages)
-    messages = (
+    tokens = tokens_freed(made.tokens_before, made.tokens_after)
+    what = f"{sentences.rule(made.rule)} ({messages(len(made.messages))}, {tokens})"
+    return f"{what} · {made.id} · {moment(made.created_at)}"
+
+
+def messages(number: int) -> str:
+    return (
         say("1 message", "1 Nachricht") if number == 1 else say(f"{number} messages", f"{number} Nachrichten")
     )
-    tokens = say(
-        f"{made.tokens_before:,} to {made.tokens_after:,} tokens",
-        f"{made.tokens_before:,} auf {made.tokens_after:,} Token",
+
+
+def tokens_freed(before: int, after: int) -> str:
+    from holdfast.window.sentences import number
+
+    return say(
+        f"{number(before)} to {number(after)} tokens",
+        f"{number(before)} auf {number(after)} Token",
     )
-    return f"{sentences.rule(made.rule)} ({messages}, {tokens}) · {made.id} · {moment(made.created_at)}"
+
+
+def how_made(path: str | None, model: str | None, memories: int) -> str:
+    """How a summary came about, and how many memories were taken before it."""
+    from holdfast.window import sentences
+
+    taken = (
+        say("1 memory", "1 Erinnerung") if memories == 1 else f"{memories} {say('memories', 'Erinnerungen')}"
+    )
+    return " · ".join(filter(None, (sentences.way(path or ""), model, taken)))
 
 
 def expand(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli import changes
+from holdfast.cli import changes, compact
 from holdfast.cli.kept import Id, Json, headline, kept
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project, scope_here
@@ -49,23 +49,22 @@ def list_(
 @app.command()
 def show(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
     """Show a conversation from its first word to its last."""
-    from holdfast.conversations.shown import conversation_out, draft_out, message_out
-    from holdfast.fitting.account import pins_of
+    from holdfast.fitting.reading import reading_of
 
     with kept(load(context).settings, conversation, project) as (store, row):
-        path = store.log.path(row.head) if row.head else []
-        drafts = store.drafts.of(row.id)
-        pins = pins_of(store, row)
+        reading = reading_of(store, row)
     if as_json:
-        written = [message_out(stored, pins) for stored in path] + [draft_out(draft) for draft in drafts]
-        print_json({"chat": conversation_out(row), "messages": written})
+        print_json(reading.to_json())
         return
     headline(row.title, row.id)
     pinned = say(" · pinned", " · angeheftet")
-    for number, stored in enumerate(path, 1):
-        place = f"{number} · {stored.id}{pinned if stored.id in pins else ''}"
+    for number, stored in enumerate(reading.path, 1):
+        place = f"{number} · {stored.id}{pinned if stored.id in reading.pins else ''}"
         print_message(stored.message, stored.finish, place)
-    for draft in drafts:
+        for banner in reading.banners.get(stored.id, ()):
+            console.print(Text(f"\n── {banner.text} ──", style="italic"), end=" ")
+            console.print(Text(banner.decision.id, style="dim"))
+    for draft in reading.drafts:
         print_message(draft.message, "writing", "")
 
 
@@ -216,6 +215,7 @@ def fork(
         console.print(Text(told.format(id=made.id)))
 
 
+app.command("compact")(compact.compact)
 app.command("pin")(changes.pin)
 app.command("unpin")(changes.unpin)
 app.command("undo")(changes.undo)

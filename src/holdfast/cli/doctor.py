@@ -6,7 +6,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,8 +16,15 @@ from holdfast.config import Settings
 from holdfast.errors import HoldfastError
 from holdfast.language import say
 
+if TYPE_CHECKING:
+    from holdfast.providers.base import Provider
+    from holdfast.providers.upstreams import Upstreams
+    from holdfast.store import Store
+
 # Less than this much room, and a conversation of some weeks or a model would not fit.
 _ROOM = 1_000_000_000
+# More notes than these are not counted.
+_MANY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +105,33 @@ def _store(settings: Settings) -> Iterator[Finding]:
     about = say("database", "Datenbank")
     try:
         shown = make_url(settings.store).render_as_string(hide_password=True)
-        with open_store(settings.store):
+        with open_store(settings.store) as store:
             yield Finding("ok", about, shown)
+            yield _notes(settings, store)
     except HoldfastError as error:
         yield Finding("bad", about, error.message, error.hint)
+
+
+def _notes(settings: Settings, store: "Store") -> Finding:
+    """Where memories are written, and whether all that was promised is there."""
+    from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC
+
+    waiting = [item for item in store.outbox.pending(_MANY) if item.topic in (MEMORY_TOPIC, SUMMARY_TOPIC)]
+    trouble = next((item.error for item in reversed(waiting) if item.error), "")
+    number = f"{len(waiting)}{'+' if len(waiting) >= _MANY else ''}"
+    found = str(settings.home / "workspace")
+    if waiting:
+        found += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
+    if not settings.memory:
+        found += say(" (memory is switched off)", " (Gedächtnis ist ausgeschaltet)")
+    about = say("notes", "Notizen")
+    if not trouble:
+        return Finding("ok", about, found)
+    remedy = say(
+        "Mend it: they are kept in the database until then, and tried again every minute.",
+        "Beheben: bis dahin bleiben sie in der Datenbank, jede Minute ein neuer Versuch.",
+    )
+    return Finding("note", about, f"{found}: {trouble}", remedy)
 
 
 async def _models(settings: Settings) -> list[Finding]:
@@ -125,11 +155,47 @@ async def _models(settings: Settings) -> list[Finding]:
         provider = await upstreams.main()
         names = ", ".join(model.name for model in await provider.models())
         findings.append(_usable(about, f"{provider.name} {provider.location}", names))
+        if settings.helper_model:
+            findings.append(await _helper(settings, upstreams, provider))
     except HoldfastError as error:
         findings.append(Finding("bad", about, error.message, error.hint))
     finally:
         await upstreams.aclose()
     return findings
+
+
+async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Finding:
+    """Whether summaries by another model than the one talked to would push that one out of memory."""
+    about, helper = say("helper model", "Hilfsmodell"), settings.helper_model
+    try:
+        server = await upstreams.route(helper)
+        await server.describe(helper)
+    except HoldfastError as error:
+        remedy = say("Get it, or leave helper_model empty.", "Holen oder helper_model leer lassen.")
+        return Finding("bad", about, str(error), remedy)
+    models = {model.name.removesuffix(":latest"): model for model in await main.models()}
+    loaded = [name for name, model in models.items() if model.running_window]
+    named = helper.removesuffix(":latest")
+    chat = settings.model.removesuffix(":latest") or next(
+        (name for name in (*loaded, *models) if name != named), named
+    )
+    # A server with one model answers to every name, and two servers do not get in each other's way.
+    if server is not main or named not in models or named == chat or {named, chat} <= {*loaded}:
+        return Finding("ok", about, helper)
+    return Finding(
+        "note",
+        about,
+        say(
+            f"{helper} is another model than {chat}: on a server that holds one at a time, every summary"
+            " evicts the model that is talked to",
+            f"{helper} ist ein anderes Modell als {chat}: auf einem Server, der nur eins hält, verdrängt jede"
+            " Zusammenfassung das Modell, mit dem gesprochen wird",
+        ),
+        say(
+            "Leave helper_model empty, or let the server hold two (Ollama: OLLAMA_MAX_LOADED_MODELS=2).",
+            "helper_model leer lassen, oder der Server hält zwei (Ollama: OLLAMA_MAX_LOADED_MODELS=2).",
+        ),
+    )
 
 
 def _usable(about: str, server: str, names: str) -> Finding:

@@ -34,10 +34,11 @@ def kept(
     from holdfast.store import open_store
 
     with open_store(settings.store) as store:
-        yield store, _found(store, conversation, scope_here(project))
+        yield store, found(store, conversation, scope_here(project))
 
 
-def _found(store: "Store", conversation: str, scope: Scope) -> "Conversation":
+def found(store: "Store", conversation: str, scope: Scope) -> "Conversation":
+    """A conversation of this scope by its id, or a clear beginning of it."""
     try:
         return store.log.get(conversation, scope)
     except NotFound as error:

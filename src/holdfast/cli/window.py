@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.changes import in_words
+from holdfast.cli.changes import how_made, in_words, messages, tokens_freed
 from holdfast.cli.kept import Id, Json, headline, kept
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project
@@ -23,6 +23,7 @@ _WIDTH = 64
 _FILLS = {
     "tools": ("▒", "magenta"),
     "system": ("▓", "blue"),
+    "summary": ("▥", "bright_blue"),
     "history": ("█", "green"),
     "question": ("▚", "yellow"),
     "recalled": ("▞", "cyan"),
@@ -42,6 +43,9 @@ def window(
     size: Annotated[
         int | None, typer.Option("--window", min=1, help="The window of this size, not the newest.")
     ] = None,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Only the summary that stands for what is out.")
+    ] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
@@ -50,6 +54,9 @@ def window(
 
     with kept(load(context).settings, conversation, project) as (store, row):
         report = window_account(store, row, size)
+        if summary:
+            _print_summary(report, as_json=as_json)
+            return
         if as_json:
             print_json(report)
             return
@@ -68,6 +75,18 @@ def window(
     _print_batches(batches)
 
 
+def _print_summary(report: Report, *, as_json: bool) -> None:
+    text = report["summary"]
+    if as_json:
+        print_json({"conversation": report["conversation"], "window": report["window"], "summary": text})
+    elif text:
+        write(f"{text}\n")
+    else:
+        console.print(
+            say("Nothing is summarised in this window.", "In diesem Fenster ist nichts zusammengefasst.")
+        )
+
+
 def _print_sections(report: Report) -> None:
     from holdfast.window import sentences
 
@@ -84,7 +103,7 @@ def _print_sections(report: Report) -> None:
             (
                 _FILLS[name][0],
                 names.get(name) or sentences.section(name),
-                f"{tokens:,}",
+                sentences.number(tokens),
                 f"{tokens / size:.1%}",
             )
             for name, tokens in rows
@@ -107,29 +126,33 @@ def bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Tex
 def _print_level(report: Report) -> None:
     from holdfast.window import sentences
 
-    used, room = report["tokens"], report["room"]
+    number = sentences.number
+    used, room = number(report["tokens"]), number(report["room"])
     how = f"{sentences.method(report['method'])}, {report['counted_by']}"
-    spread = f"{report['at_least']:,}–{report['at_most']:,}"
-    history, marks = report["history"], report["history"]["marks"]
+    spread = f"{number(report['at_least'])}–{number(report['at_most'])}"
+    said, full = number(report["history"]["tokens"]), number(report["history"]["full"])
     lines = [
         say(
-            f"{used:,} of {room:,} tokens used ({report['utilisation']:.0%}; {how}: {spread})",
-            f"{used:,} von {room:,} Token belegt ({report['utilisation']:.0%}; {how}: {spread})",
+            f"{used} of {room} tokens used ({report['utilisation']:.0%}; {how}: {spread})",
+            f"{used} von {room} Token belegt ({report['utilisation']:.0%}; {how}: {spread})",
         ),
         sentences.level(report["level"]),
         say(
-            f"history, counted high: {history['tokens']:,} of {history['full']:,} tokens",
-            f"Verlauf, hoch gezählt: {history['tokens']:,} von {history['full']:,} Token",
+            f"history, counted high: {said} of {full} tokens",
+            f"Verlauf, hoch gezählt: {said} von {full} Token",
         ),
-        *(f"  {tokens:>9,}  {sentences.mark(name)}" for name, tokens in marks.items()),
+        *(
+            f"  {number(tokens):>9}  {sentences.mark(name)}"
+            for name, tokens in report["history"]["marks"].items()
+        ),
         *(f"! {sentences.notice(name)}" for name in report.get("notices", ())),
     ]
     if model := report.get("model"):
         lines.insert(
             0,
             say(
-                f"window of {report['window']:,} tokens, {model}",
-                f"Fenster von {report['window']:,} Token, {model}",
+                f"window of {number(report['window'])} tokens, {model}",
+                f"Fenster von {number(report['window'])} Token, {model}",
             ),
         )
     console.print(Text("\n".join(lines)))
@@ -147,6 +170,9 @@ def _print_messages(report: Report, left_out: int) -> None:
     if short or left_out:
         told = say("the originals: ", "die Originale: ")
         console.print(Text(f"  {told}holdfast conversations expand {report['conversation']}", style="dim"))
+    if report["summary"]:
+        told = say("the summary: ", "die Zusammenfassung: ")
+        console.print(Text(f"  {told}holdfast window {report['conversation']} --summary", style="dim"))
 
 
 def _print_sentences(report: Report) -> None:
@@ -164,17 +190,17 @@ def _print_sentences(report: Report) -> None:
 def _print_prefix(prefix: Report) -> None:
     from holdfast.window import sentences
 
-    shared, before = prefix["shared_bytes"], prefix["previous_bytes"]
+    shared, before = sentences.number(prefix["shared_bytes"]), sentences.number(prefix["previous_bytes"])
     if prefix["kept"]:
         told = say(
-            f"prefix kept: the request begins with all {before:,} bytes of the one before",
-            f"Präfix gehalten: die Anfrage beginnt mit allen {before:,} Bytes der vorigen",
+            f"prefix kept: the request begins with all {before} bytes of the one before",
+            f"Präfix gehalten: die Anfrage beginnt mit allen {before} Bytes der vorigen",
         )
-    elif before:
+    elif prefix["previous_bytes"]:
         why = sentences.cause(prefix["cause"])
         told = say(
-            f"prefix lost after {shared:,} of {before:,} bytes: {why}",
-            f"Präfix verloren nach {shared:,} von {before:,} Bytes: {why}",
+            f"prefix lost after {shared} of {before} bytes: {why}",
+            f"Präfix verloren nach {shared} von {before} Bytes: {why}",
         )
     else:
         told = sentences.cause(prefix["cause"])
@@ -199,9 +225,7 @@ def _print_batches(batches: Sequence["Compaction"]) -> None:
         return
     console.print(Text(f"\n{say('Last batches', 'Letzte Durchgänge')}:", style="bold"))
     for batch in batches[-_LAST_BATCHES:]:
-        came_to = say(
-            f"{batch.messages} messages, {batch.tokens_before:,} to {batch.tokens_after:,} tokens",
-            f"{batch.messages} Nachrichten, {batch.tokens_before:,} auf {batch.tokens_after:,} Token",
-        )
+        came_to = f"{messages(batch.messages)}, {tokens_freed(batch.tokens_before, batch.tokens_after)}"
         level, when = sentences.level(batch.level), moment(batch.created_at)
-        console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms"))
+        how = f" · {how_made(batch.path, batch.model, batch.memories)}" if batch.path else ""
+        console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms{how}"))

@@ -4,7 +4,7 @@ Loads no more of a conversation than its window can hold, however long it is. Wh
 why, is known in `window`; what was decided is kept in `fitting`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,8 @@ PIN, RULE, AGREED = "pin", "rule", "agreed"
 # A level that somebody undid comes again only after history has grown from what it then is.
 HELD = -1
 
+# What takes messages out of a window.
+_GONE = ("leave_out", "summarise")
 # So many messages are looked at first to see where a window's history could begin.
 _LOOKED_AT = 256
 # What is left of a message that was shortened, in characters.
@@ -25,16 +27,32 @@ _SHORTENED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Up to `through` only the messages in `keep` are in the window: nothing else of it need be read."""
+    """Up to `through` only the messages in `keep` are in the window: nothing else of it need be read.
+
+    `at` is how far the conversation had come when that was decided: on another way it means nothing.
+    """
 
     through: str
     depth: int
     keep: tuple[str, ...]
+    at: tuple[str, int] = ("", -1)
+
+    @property
+    def holds_at(self) -> tuple[str, int]:
+        return max(self.at, (self.through, self.depth), key=lambda place: place[1])
+
+    def to_json(self) -> list[Any]:
+        return [self.through, self.depth, list(self.keep), *self.holds_at]
+
+    @classmethod
+    def from_json(cls, value: Sequence[Any]) -> "Base":
+        through, depth, keep, *at = value
+        return cls(through, depth, tuple(keep), (at[0], at[1]) if at else ("", -1))
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How a lane was left. All but `sent`, `fired` and `slack` can be worked out from the decisions."""
+    """How a lane was left. `base` and `active` can be worked out from the decisions."""
 
     base: Base | None = None
     # The decisions that still show; None means all of them.
@@ -47,29 +65,40 @@ class State:
     # What refusals have taught: how much of the room is believed in, and how much the server said is there.
     slack: float = 1.0
     most: float = 1.0
+    # The decision whose summary was last sent, and the tokens left out since that no summary stands for.
+    summary: str = ""
+    left: int = 0
+    # How summarising went: when, at which depth, how much was said then, and fruitless tries since.
+    tried: tuple[float, int, int, int] = (0.0, -1, 0, 0)
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "base": [self.base.through, self.base.depth, list(self.base.keep)] if self.base else None,
+            "base": self.base.to_json() if self.base else None,
             "active": None if self.active is None else list(self.active),
             "sent": [list(link) for link in self.sent],
             "fired": {str(level): tokens for level, tokens in self.fired.items()},
             "prompt": self.prompt,
             "slack": self.slack,
             "most": self.most,
+            "summary": self.summary,
+            "left": self.left,
+            "tried": list(self.tried),
         }
 
     @classmethod
     def from_json(cls, value: JsonObject) -> "State":
         base, active = value.get("base"), value.get("active")
         return cls(
-            base=Base(base[0], base[1], tuple(base[2])) if base else None,
+            base=Base.from_json(base) if base else None,
             active=None if active is None else tuple(active),
             sent=tuple((name, digest, size) for name, digest, size in value.get("sent", ())),
             fired={int(level): tokens for level, tokens in value.get("fired", {}).items()},
             prompt=value.get("prompt", ""),
             slack=value.get("slack", 1.0),
             most=value.get("most", 1.0),
+            summary=value.get("summary", ""),
+            left=value.get("left", 0),
+            tried=tuple(value.get("tried", (0.0, -1, 0, 0))),
         )
 
 
@@ -137,7 +166,7 @@ def history(store: Store, lane: Lane, head: str, characters: int) -> History:
     base = lane.state.base
     if base is not None:
         found = store.log.part(head, below=base.depth, keep=(*base.keep, base.through))
-        if any(stored.id == base.through for stored in found):
+        if {base.through, base.holds_at[0]} <= {stored.id for stored in found}:
             kept = [stored for stored in found if stored.id != base.through or stored.id in base.keep]
             return History(lane, tuple(kept))
         lane = without_base(store, lane)
@@ -155,7 +184,7 @@ def _edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, in
 
     It stands before a question: no answer is left without its own, and the newest question is never left out.
     """
-    out = {name for made in lane.decisions if made.kind == "leave_out" for name in made.messages}
+    out = {name for made in lane.decisions if made.kind in _GONE for name in made.messages}
     cut = {name for made in lane.decisions if made.kind == "shorten" for name in made.messages}
     limit = _LOOKED_AT
     while True:

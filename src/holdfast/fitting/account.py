@@ -17,9 +17,11 @@ from holdfast.conversations.shown import (
 )
 from holdfast.errors import NotFound
 from holdfast.fitting.lot import item_of
+from holdfast.fitting.outcome import SUMMARY
 from holdfast.messages import Message
 from holdfast.store import Conversation, Decision, Lane, Store, Stored
-from holdfast.window.decisions import Addition
+from holdfast.window import sentences
+from holdfast.window.decisions import GONE, Addition, Applied
 from holdfast.window.render import Shown, render
 
 # What every window leaves away, whatever else is done: it is not worth telling for each message.
@@ -72,11 +74,13 @@ def standings(store: Store, conversation: Conversation, lane: Lane) -> list[Stan
     rendered = render([item_of(stored) for stored in path], decisions)
     shown = {one.item.id: one for one in rendered.shown}
     named = _by_message(decisions)
-    floors = [made for made in decisions if "depth" in made.data]
+    way = {stored.id for stored in path}
+    floors = [made for made in decisions if made.data.get("through") in way]
     found = []
     for stored in path:
-        below = [made for made in floors if _is_below(made, stored)]
-        touching = (*named.get(stored.id, ()), *below)
+        by_name = named.get(stored.id, [])
+        below = [made for made in floors if made not in by_name and _is_below(made, stored)]
+        touching = (*by_name, *below)
         found.append(_standing(stored, shown.get(stored.id), rendered.out, touching))
     return found
 
@@ -86,13 +90,13 @@ def _standing(
 ) -> Standing:
     if shown is None:
         rule = out[stored.id]
-        behind = tuple(made for made in touching if made.kind == "leave_out" and made.rule == rule)
+        behind = tuple(made for made in touching if made.kind in GONE and made.rule == rule)
         return Standing(stored, "out", (rule,), behind)
     return Standing(
         stored,
         "shortened" if shown.rules and shown.message is not stored.message else "in",
         shown.rules,
-        tuple(made for made in touching if made.kind != "leave_out"),
+        tuple(made for made in touching if made.kind not in GONE),
         shown.message,
         shown.additions,
     )
@@ -124,15 +128,41 @@ def message_account(store: Store, conversation: Conversation, stored: Stored) ->
 def window_account(store: Store, conversation: Conversation, window: int | None = None) -> dict[str, Any]:
     """The report of the last request, with the decisions that hold now and those that were undone."""
     lane = lane_of(store, conversation, window)
+    path = store.log.path(conversation.head) if conversation.head else []
+    decisions = store.decisions.of(lane.id)
     return {
         **lane.report,
         "lane": lane.id,
         "conversation": conversation.id,
         "updated_at": lane.updated_at,
         "windows": [other.window for other in store.lanes.of(conversation.id)],
-        "decisions": [decision_out(made) for made in store.decisions.of(lane.id)],
+        "summary": Applied.of(decisions, [item_of(stored) for stored in path]).summary or None,
+        "decisions": [decision_out(made) for made in decisions],
         "vetoes": [decision_out(made) for made in store.decisions.vetoes(lane.id)],
     }
+
+
+def summary_account(store: Store, conversation: Conversation) -> dict[str, Any]:
+    """The last summary that was put into a window: what became of how much, how, and in which time."""
+    rows = compactions_account(store, conversation)["compactions"]
+    last = next(row for row in reversed(rows) if row["level"] == SUMMARY)
+    before, after = last["tokens_before"], last["tokens_after"]
+    return {
+        "conversation": conversation.id,
+        **last,
+        "saved_percent": sentences.saved(before, after),
+        "banner": sentences.banner(before, after),
+    }
+
+
+def came_back(store: Store, conversation: Conversation, undone: Sequence[Decision]) -> list[str]:
+    """The messages that were out by these decisions of one window and by no other, in order."""
+    path = store.log.path(conversation.head) if conversation.head else []
+    items = [item_of(stored) for stored in path]
+    in_force = store.decisions.of(undone[0].lane)
+    before = sorted([*in_force, *undone], key=lambda one: (one.created_at, one.id))
+    gone = Applied.of(in_force, items).left_out(items)
+    return [name for name in Applied.of(before, items).left_out(items) if name not in gone]
 
 
 def compactions_account(store: Store, conversation: Conversation) -> dict[str, Any]:

@@ -6,23 +6,24 @@ Knows the store, the models and `window`. Sending is the engine's business.
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakValueDictionary
 
+from holdfast.compaction.keeping import Keeping
 from holdfast.conversations import lanes
 from holdfast.errors import Conflict, Overflow, StoreError
+from holdfast.fitting.case import Case, draft_of, in_order
+from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
 from holdfast.fitting.outcome import Outcome, outcome_of
 from holdfast.fitting.quotes import quotes_for
+from holdfast.fitting.turns import Turns
 from holdfast.messages import ChatRequest, JsonObject
-from holdfast.models.counting import Learning
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
 from holdfast.store import Store, new_id
-from holdfast.tokens.budget import Budget
 from holdfast.window.additions import addition, sources
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit
@@ -48,25 +49,22 @@ class Fit:
     report: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """One request that is to be fitted, and what it is measured with."""
-
-    request: ChatRequest
-    kept: Kept
-    budget: Budget
-    counter: Learning
-    # Texts that came with the question.
-    context: Sequence[str]
-
-
 class Fitter:
-    def __init__(self, store: Store, models: Models, preset: Preset) -> None:
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        preset: Preset,
+        turns: Turns,
+        compacting: Compacting,
+        notices: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self.preset = preset
         self._store = store
         self._models = models
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._writing: dict[str, asyncio.Task[None]] = {}
+        self._turns = turns
+        self._compacting = compacting
+        self._notices = notices
         # Conversations whose last request was refused: the share of their room that is still believed in, and
         # the share of the window that the server says is there.
         self._refused: dict[str, tuple[float, float]] = {}
@@ -89,9 +87,8 @@ class Fitter:
             windows = await self._models.windows(provider, request.model)
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
-        # In one order, whatever the client's is today: tools stand at the beginning of what the server reads.
-        request = replace(request, tools=tuple(sorted(request.tools, key=_tool_name)))
-        case = _Case(request, kept, budget, counter, context)
+        request = replace(request, tools=in_order(request.tools))
+        case = Case(request, kept, provider, budget, counter, context)
         made, report = await self._made(case)
         options: dict[str, int] = {}
         if not decides_itself(provider):
@@ -120,41 +117,27 @@ class Fitter:
             there = min(1.0, error.window / sent.window) if error.window else 1.0
             self._refused[sent.kept.conversation.id] = share, there
 
-    async def _made(self, case: _Case) -> tuple[Fitted, dict[str, Any]]:
+    async def _made(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
         if case.kept.conversation is None:
             made = await asyncio.to_thread(_alone, case)
             return made, report_of(made, prefix_of(made, (), ()), case.counter)
-        # Two requests of one conversation take turns here: each builds on what the other decided.
-        turn = self._turns.setdefault(case.kept.conversation.id, asyncio.Lock())
-        async with turn:
-            await self.settle(case.kept.conversation.id)
+        async with self._turns.of(case.kept.conversation.id):
+            await self._turns.settle(case.kept.conversation.id)
             return await self._in_lane(case)
 
-    async def settle(self, conversation: str) -> None:
-        """Waits until what was decided for a conversation's last window is kept."""
-        writing = self._writing.get(conversation)
-        if writing is not None and not writing.done():
-            # Shielded: somebody who stops waiting must not stop the writing.
-            await asyncio.shield(writing)
-
-    async def close(self) -> None:
-        await asyncio.gather(*(writing for writing in self._writing.values() if not writing.done()))
-
-    async def _in_lane(self, case: _Case) -> tuple[Fitted, dict[str, Any]]:
+    async def _in_lane(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
         began = time.perf_counter()
-        lot = await self._store.run(
-            lot_of,
-            self._store,
-            case.request,
-            case.kept,
-            case.budget,
-            lambda text: case.counter.count_text(text).high,
-        )
+        lot = await self._store.run(lot_of, self._store, case.request, case.kept, case.budget, case.count)
         refused = self._refused.pop(lot.lane.conversation, None)
         believed = _believed(lot.lane.state, refused)
-        draft = _draft(case, lot, min(believed.slack, believed.most))
+        draft = draft_of(case, lot, min(believed.slack, believed.most))
         made = await asyncio.to_thread(self._fitted, draft, _first(case, lot, draft), 2 if refused else 0)
-        notices = [self._unkept.pop(lot.lane.conversation)] if lot.lane.conversation in self._unkept else []
+        summary: Keeping | None = None
+        if made.view.history >= made.view.thresholds.summarise:
+            made, summary, believed = await self._summarised(case, lot, made, believed)
+        notices = [*self._notices()]
+        if lot.lane.conversation in self._unkept:
+            notices.append(self._unkept.pop(lot.lane.conversation))
         try:
             quotes = await self._store.run(quotes_for, self._store, made.view, case.kept, lot)
         except StoreError as error:
@@ -164,7 +147,8 @@ class Fitter:
             made = await asyncio.to_thread(self._again, made, quotes) if quotes else made
         chain = chain_of(made.view)
         outcome = outcome_of(lot, made, believed, chain)
-        prefix = prefix_of(made, [Link(*link) for link in lot.lane.state.sent], chain)
+        sent = [Link(*link) for link in lot.lane.state.sent]
+        prefix = prefix_of(made, sent, chain, lot.lane.state.summary)
         report = {
             **report_of(made, prefix, case.counter, outcome.names),
             "lane": lot.lane.id,
@@ -172,20 +156,27 @@ class Fitter:
             "model": case.request.model,
             "notices": notices,
         }
-        self._keep(outcome, report, duration_ms=int((time.perf_counter() - began) * 1000))
+        duration = int((time.perf_counter() - began) * 1000)
+        self._turns.write(lot.lane.conversation, self._kept(outcome, report, duration, summary))
         _say(report)
         return made, report
 
-    def _keep(self, outcome: Outcome, report: JsonObject, duration_ms: int) -> None:
-        """Written while the model reads; whoever builds on it waits for it."""
-        self._writing = {name: task for name, task in self._writing.items() if not task.done()}
-        writing = asyncio.create_task(self._kept(outcome, report, duration_ms))
-        self._writing[outcome.lane.conversation] = writing
+    async def _summarised(
+        self, case: Case, lot: Lot, made: Fitted, believed: lanes.State
+    ) -> tuple[Fitted, Keeping | None, lanes.State]:
+        """The other levels were not enough: the older part becomes a summary now, if that helps."""
+        found = await self._compacting.inline(case, lot, made)
+        if found is None:
+            return made, None, believed
+        made = await asyncio.to_thread(self._again, found.made, ()) if found.made is not made else made
+        return made, found.keeping, replace(believed, tried=found.tried)
 
-    async def _kept(self, outcome: Outcome, report: JsonObject, duration_ms: int) -> None:
+    async def _kept(
+        self, outcome: Outcome, report: JsonObject, duration_ms: int, summary: Keeping | None
+    ) -> None:
         try:
             await self._store.run(
-                self._store.atomically, outcome.keep, self._store, report, duration_ms=duration_ms
+                self._store.atomically, outcome.keep, self._store, report, duration_ms, summary
             )
         except (Conflict, StoreError) as error:
             # Another process was faster, or the disk is full: the next window is made without this.
@@ -201,7 +192,7 @@ class Fitter:
         return replace(again, batches=(*made.batches, *again.batches))
 
 
-def _alone(case: _Case) -> Fitted:
+def _alone(case: Case) -> Fitted:
     """A side request: nothing is kept of it, so nothing is decided but what must be."""
     system = leading_system(case.request.messages)
     talk = case.request.messages[len(system) :]
@@ -210,27 +201,7 @@ def _alone(case: _Case) -> Fitted:
     return fit(draft, levels=False)
 
 
-def _draft(case: _Case, lot: Lot, slack: float) -> Draft:
-    budget, lane = case.budget, lot.lane
-    if slack < 1.0:
-        budget = replace(budget, reserve=budget.window - int(budget.room * slack))
-    return Draft(
-        items=lot.items,
-        budget=budget,
-        gauge=case.counter,
-        system=lot.system,
-        tools=case.request.tools,
-        decisions=(*lot.condensed, *lane.decisions),
-        vetoes=lane.vetoes,
-        pins=lane.pins,
-        rules=lane.sentences(lanes.RULE),
-        agreed=lane.sentences(lanes.AGREED),
-        seen=frozenset(name for name, _, _ in lane.state.sent),
-        fired=lane.state.fired,
-    )
-
-
-def _first(case: _Case, lot: Lot, draft: Draft) -> list[Proposal]:
+def _first(case: Case, lot: Lot, draft: Draft) -> list[Proposal]:
     """What is there to be decided before any level looks at the window: a question brings things along."""
     proposals = [] if lot.horizon is None else [lot.horizon]
     view = View(draft, proposals)
@@ -244,11 +215,6 @@ def _first(case: _Case, lot: Lot, draft: Draft) -> list[Proposal]:
     if lot.told and clocks[-1:] != [lot.told]:
         proposals.append(addition(view, question, "clock", lot.told, new_id("d")))
     return proposals
-
-
-def _tool_name(tool: JsonObject) -> str:
-    function = tool.get("function")
-    return str((function if isinstance(function, Mapping) else tool).get("name", ""))
 
 
 def _believed(state: lanes.State, refused: tuple[float, float] | None) -> lanes.State:

@@ -13,7 +13,7 @@ from holdfast.messages import ChatRequest, Message
 from holdfast.store import Conversation, Store, Stored
 from holdfast.tokens.budget import Budget
 from holdfast.window.additions import clock_for
-from holdfast.window.decisions import Floor, Proposal
+from holdfast.window.decisions import Proposal, is_on_way, places_of
 from holdfast.window.items import Item
 from holdfast.window.relevance import capped
 
@@ -72,7 +72,8 @@ def lot_of(
         items = tuple(item_of(stored) for stored in found.messages)
     else:
         items = items_of(request, kept)
-        if lane.state.base is not None and not _floor(lane.state.base, "").holds(items):
+        base = lane.state.base
+        if base is not None and not is_on_way(places_of(items), *base.holds_at):
             lane = lanes.without_base(store, lane)
         horizon = None if lane.version else _far(items, characters, lane.pins)
     system, prompt, told = _instructions(store, request, kept, lane)
@@ -126,10 +127,6 @@ def _unlogged(message: Message, names: set[str]) -> str:
 def _dressed(sent: Message, stored: Message) -> bool:
     """Whether the newest question brings along more than when it was first asked: then that is wanted."""
     return sent.role == "user" and len(sent.text) > len(stored.text) and stored.text.strip() in sent.text
-
-
-def _floor(base: lanes.Base, rule: str) -> Floor:
-    return Floor(base.through, base.depth, frozenset(base.keep), rule)
 
 
 def _pairs(sentences: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:

@@ -15,22 +15,19 @@ from holdfast.store import Conversation, Lane, Store, Stored
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.window.decisions import Applied
 from holdfast.window.items import units_of
+from holdfast.window.own_words import ends
 from holdfast.window.presets import Preset
 from holdfast.window.rules import decisions_in, rules_in
 
 # A conversation that was never sent anywhere has no window yet.
 _USUAL_WINDOW = 8_192
-# In the middle of a very long message stands what was pasted, not what was said.
-_READ = 10_000
 
 
 def note(store: Store, appended: Sequence[Stored]) -> None:
     """Rules and decisions in what a person just said: they outlive their message."""
     for stored in appended:
         if stored.message.role == "user":
-            said = stored.message.text
-            if len(said) > 2 * _READ:
-                said = f"{said[:_READ]}\n{said[-_READ:]}"
+            said = ends(stored.message.text)
             for kind, found in ((lanes.RULE, rules_in), (lanes.AGREED, decisions_in)):
                 if sentences := found(said):
                     store.marks.put(stored.id, kind, sentences)

@@ -5,14 +5,19 @@ The lane is condensed here: however long a conversation is, its next window begi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from holdfast.compaction.keeping import Keeping
 from holdfast.conversations import lanes
 from holdfast.fitting.lot import Lot
 from holdfast.messages import JsonObject
 from holdfast.store import Store, new_id
-from holdfast.window.decisions import Decided, Proposal, is_on_way, places_of
+from holdfast.window.decisions import GONE, Decided, Proposal, is_on_way, places_of
 from holdfast.window.fit import Batch, Fitted
 from holdfast.window.report import Link
+
+# The level whose work is a summary.
+SUMMARY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +30,13 @@ class Outcome:
     state: lanes.State
     names: Mapping[int, str]
 
-    def keep(self, store: Store, report: JsonObject, duration_ms: int) -> None:
-        """To be done in one transaction: the decisions, the record of each batch, and the lane."""
+    def keep(
+        self, store: Store, report: JsonObject, duration_ms: int, summary: Keeping | None = None
+    ) -> None:
+        """To be done in one transaction: decisions, the record of each batch, the lane, and a new summary."""
         lane = self.lane
+        if summary is not None:
+            summary.keep(store)
         for proposal in self.others:
             self._record(store, proposal)
         for batch in self.batches:
@@ -36,10 +45,10 @@ class Outcome:
                 lane=lane.id,
                 level=batch.level,
                 strategy=batch.strategy,
-                messages=batch.messages,
+                messages=len(summary.covers) if summary and batch.level == SUMMARY else batch.messages,
                 tokens_before=batch.tokens_before,
                 tokens_after=batch.tokens_after,
-                duration_ms=duration_ms,
+                **_how(summary, duration_ms) if batch.level == SUMMARY else {"duration_ms": duration_ms},
             )
             for proposal in batch.proposals:
                 self._record(store, proposal, row.id)
@@ -68,8 +77,21 @@ class Outcome:
         )
 
 
-def outcome_of(lot: Lot, made: Fitted, believed: lanes.State, chain: Sequence[Link]) -> Outcome:
-    """`believed` is what is known of the server's room, `chain` the request that goes out."""
+def _how(summary: Keeping | None, duration_ms: int) -> dict[str, Any]:
+    """How a summary came about; one that was there before took no time."""
+    if summary is None:
+        return {"path": "reused"}
+    made = summary.made
+    return {
+        "memories": len(made.memories),
+        "model": made.model,
+        "path": made.way,
+        "duration_ms": duration_ms or round(made.seconds * 1000),
+    }
+
+
+def outcome_of(lot: Lot, made: Fitted, believed: lanes.State, chain: Sequence[Link] | None) -> Outcome:
+    """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
     named = {
         id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
         for proposal in made.view.proposals
@@ -88,7 +110,7 @@ def outcome_of(lot: Lot, made: Fitted, believed: lanes.State, chain: Sequence[Li
 
 
 def _state(
-    lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.State, chain: Sequence[Link]
+    lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.State, chain: Sequence[Link] | None
 ) -> lanes.State:
     """How the lane stands after this: what is out as one line, and only the decisions that still show."""
     rendered, base = made.view.rendered, lot.lane.state.base
@@ -98,33 +120,48 @@ def _state(
     if lot.horizon is not None:
         ends.append((lot.horizon.data["depth"], lot.horizon.data["through"]))
     decisions: list[Decided] = [*lot.lane.decisions, *named]
+    new = [one for one in named if one.kind == "summarise"]
     state = replace(
         believed,
         base=None,
         active=None,
-        sent=tuple((link.name, link.digest, link.size) for link in chain),
         fired=made.fired,
-        prompt=lot.prompt,
+        left=0 if new else believed.left + sum(one.tokens_before for one in named if one.kind == "leave_out"),
     )
+    if chain is not None:
+        told = next((one.id for one in new), made.view.rendered.summarised)
+        sent = tuple((link.name, link.digest, link.size) for link in chain)
+        state = replace(state, sent=sent, prompt=lot.prompt, summary=told)
     if not ends:
         return state
     depth, through = max(ends)
     keep = tuple(item.id for item in lot.items if 0 <= item.depth <= depth and item.id not in out)
     active = tuple(decision.id for decision in _showing(decisions, lot, made))
-    return replace(state, base=lanes.Base(through, depth, keep), active=active)
+    return replace(state, base=lanes.Base(through, depth, keep, _at(base, named)), active=active)
+
+
+def _at(base: lanes.Base | None, named: Sequence[Proposal]) -> tuple[str, int]:
+    """The furthest point at which any of what is out was decided to be."""
+    gone = [one.data for one in named if one.kind in GONE]
+    places = [(data["at"][0], data["at"][1]) for data in gone if "at" in data]
+    summed = max((data["depth"] for data in gone if "text" in data and "depth" in data), default=-1)
+    if base is not None and base.depth > summed:
+        places.append(base.holds_at)
+    return max(places, key=lambda place: place[1], default=("", -1))
 
 
 def _showing(decisions: Sequence[Decided], lot: Lot, made: Fitted) -> list[Decided]:
     """The decisions without which the window would not look as it does, what is merely out apart."""
     shown, places = {one.item.id for one in made.view.shown}, places_of(lot.items)
-    sentences = [
+    gone = [
         one
         for one in decisions
-        if "rules" in one.data and ("at" not in one.data or is_on_way(places, *one.data["at"]))
-    ][-1:]
+        if one.kind in GONE and ("at" not in one.data or is_on_way(places, *one.data["at"]))
+    ]
+    # The sentences and the summary that stand for what is out, each as it was last written.
+    told = [one for key in ("rules", "text") for one in [one for one in gone if key in one.data][-1:]]
     return [
         one
         for one in decisions
-        if one in sentences
-        or (one.kind != "leave_out" and (not one.messages or shown.intersection(one.messages)))
+        if one in told or (one.kind not in GONE and (not one.messages or shown.intersection(one.messages)))
     ]

@@ -18,7 +18,7 @@ from holdfast import __version__
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, HoldfastError, NotFound
-from holdfast.server import chats, models, ollama, openai, tokens
+from holdfast.server import chats, events, models, ollama, openai, tokens
 from holdfast.server.errors import ollama_error, openai_error
 from holdfast.server.guard import Guard, check_address
 from holdfast.server.welcome import welcome
@@ -52,7 +52,7 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unexpected)
-    for router in (ollama.router, openai.router, chats.router, models.router, tokens.router):
+    for router in (ollama.router, openai.router, chats.router, models.router, tokens.router, events.router):
         app.include_router(router)
     app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])

@@ -12,10 +12,10 @@ from starlette.requests import Request
 from holdfast.conversations import lanes
 from holdfast.conversations.named import decision_named, message_named
 from holdfast.conversations.shown import decision_out, message_out
-from holdfast.fitting.account import compactions_account, window_account
+from holdfast.fitting.account import came_back, compactions_account, summary_account, window_account
 from holdfast.fitting.marks import pin
 from holdfast.server.door import engine_of, scope_of
-from holdfast.store import Decision, Stored
+from holdfast.store import Stored
 
 # Part of the conversations' routes, and included there.
 router = APIRouter()
@@ -53,18 +53,37 @@ async def compactions(request: Request, conversation: str) -> dict[str, Any]:
     return await store.run(work)
 
 
+@router.post("/{conversation}/compact")
+async def compact(request: Request, conversation: str) -> dict[str, Any]:
+    """Have the older part become a summary now, however much room there is; the last exchanges stay."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+    row = await store.run(store.log.get, conversation, scope)
+    with engine.afterwards.person():
+        await engine.compacting.compact(row.id)
+    # Its notes are still to be written.
+    engine.afterwards.compacted(row.id)
+    return await store.run(summary_account, store, row)
+
+
 @router.post("/{conversation}/undo")
 async def undo(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
-    """Take back a decision, or the last batch; the same is not done again before the last resort."""
+    """Take back a decision, or the last batch; the same is not done again before the last resort.
+
+    `back` names the messages that go out again by this, as far as there is room.
+    """
     store, scope = engine_of(request).store, scope_of(request)
     name = which.decision if which else None
 
-    def work() -> list[Decision]:
+    def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        return lanes.undo(store, row, None if name is None else decision_named(store, row, name))
+        undone = lanes.undo(store, row, None if name is None else decision_named(store, row, name))
+        return {
+            "undone": [decision_out(made) for made in undone],
+            "back": came_back(store, row, undone),
+        }
 
-    undone = await store.run(store.atomically, work)
-    return {"undone": [decision_out(made) for made in undone]}
+    return await store.run(store.atomically, work)
 
 
 @router.post("/{conversation}/messages/{message}/pin")

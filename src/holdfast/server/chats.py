@@ -12,9 +12,10 @@ from starlette.requests import Request
 from holdfast.conversations import forks
 from holdfast.conversations.named import message_named
 from holdfast.conversations.search import search
-from holdfast.conversations.shown import conversation_out, draft_out, message_out, results_out
+from holdfast.conversations.shown import conversation_out, results_out
 from holdfast.errors import BadRequest
-from holdfast.fitting.account import message_account, pins_of
+from holdfast.fitting.account import message_account
+from holdfast.fitting.reading import reading_of
 from holdfast.server import chat_windows
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Conversation
@@ -97,14 +98,16 @@ async def fork(request: Request, conversation: str, start: ForkFrom | None = Non
 
 @router.get("/{conversation}/messages")
 async def messages(request: Request, conversation: str) -> dict[str, Any]:
-    """The conversation as it stands, an answer that is being written included."""
-    store = engine_of(request).store
-    row = await store.run(store.log.get, conversation, scope_of(request))
-    path = await store.run(store.log.path, row.head) if row.head else []
-    drafts = await store.run(store.drafts.of, row.id)
-    pins = await store.run(pins_of, store, row)
-    written = [message_out(stored, pins) for stored in path] + [draft_out(draft) for draft in drafts]
-    return {"chat": conversation_out(row), "messages": written, "compaction_summary": None}
+    """The conversation as it stands, an answer that is being written included.
+
+    Where its older part became a summary stands an entry of `type: compaction`, which nobody said.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return reading_of(store, store.log.get(conversation, scope)).to_json()
+
+    return await store.run(work)
 
 
 @router.get("/{conversation}/messages/{message}")

@@ -31,26 +31,35 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     # What goes wrong in a request is logged where it is told; uvicorn would add a traceback for every answer
     # that is cut off when the server is stopped.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-    app = create_app(build_engine(settings), settings)
+    engine = build_engine(settings)
+    app = create_app(engine, settings)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
     )
     with listener:
-        _Server(config, ready).run(sockets=[listener])
+        _Server(config, ready, engine.events.close).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready to be spoken to."""
+    """Says when it is ready to be spoken to, and ends what would go on for ever before it stops."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[str], None], ending: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._ready = ready
+        self._ending = ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started and sockets:
             host, port = sockets[0].getsockname()[:2]
             self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Who follows events is never done by itself, and would use up the grace of those who are.
+        self._ending()
+        await super().shutdown(sockets)
 
 
 def _listen(host: str, port: int) -> socket.socket:

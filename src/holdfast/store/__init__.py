@@ -24,6 +24,7 @@ from holdfast.store.values import (
     OutboxItem,
     Prompt,
     Stored,
+    Summarised,
 )
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Prompt",
     "Store",
     "Stored",
+    "Summarised",
     "TextHit",
     "new_id",
     "open_store",

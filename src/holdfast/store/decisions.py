@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from holdfast.errors import NotFound
 from holdfast.messages import JsonObject
@@ -134,6 +134,11 @@ class Compactions(Topic):
         query = select(compactions).where(compactions.c.conversation == conversation)
         rows = connection.execute(query.order_by(compactions.c.created_at, compactions.c.id))
         return [Compaction(**row._mapping) for row in rows]
+
+    @writes
+    def forget(self, connection: Connection, before: float) -> None:
+        """Old statistics go; the decisions and summaries they are about stay."""
+        connection.execute(delete(compactions).where(compactions.c.created_at < before))
 
 
 def _in_lane(connection: Connection, lane: str, *, vetoed: bool) -> list[Decision]:

@@ -6,7 +6,7 @@ It keeps the promises in order until they are kept; it does not know what they m
 import time
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from holdfast.store.database import Topic, reads, writes
 from holdfast.store.ids import new_id
@@ -45,6 +45,11 @@ class Outbox(Topic):
         connection.execute(
             update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(done_at=done_at)
         )
+
+    @writes
+    def forget(self, connection: Connection, before: float) -> None:
+        """Promises that were kept before this moment are of no more use."""
+        connection.execute(delete(outbox).where(outbox.c.done_at < before))
 
     @writes
     def failed(self, connection: Connection, item: str, error: str) -> None:

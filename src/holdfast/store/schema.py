@@ -244,6 +244,24 @@ compactions = Table(
     Index("compactions_conversation", "conversation", "created_at"),
 )
 
+# A chain along a tree: `through` is the last message that a summary covers, and no two end at the same one.
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("tree", Words, nullable=False),
+    Column("previous", Words),
+    Column("through", Words, ForeignKey("messages.id", ondelete="CASCADE"), nullable=False, unique=True),
+    Column("depth", BigInteger, nullable=False),
+    Column("covers", Json, nullable=False),
+    Column("body", Json, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("path", Words, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Index("summaries_tree", "tree", "depth"),
+)
+
 outbox = Table(
     "outbox",
     metadata,

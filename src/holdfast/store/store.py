@@ -29,6 +29,7 @@ from holdfast.store.models import Models
 from holdfast.store.outbox import Outbox
 from holdfast.store.prompts import Prompts
 from holdfast.store.settings import Settings
+from holdfast.store.summaries import Summaries
 from holdfast.store.texts import Texts
 
 P = ParamSpec("P")
@@ -58,6 +59,7 @@ class Store:
         self.lanes = Lanes(database)
         self.decisions = Decisions(database)
         self.compactions = Compactions(database)
+        self.summaries = Summaries(database)
         self.outbox = Outbox(database)
         self.models = Models(database)
         self.settings = Settings(database)

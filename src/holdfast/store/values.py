@@ -179,6 +179,26 @@ class Compaction:
 
 
 @dataclass(frozen=True, slots=True)
+class Summarised:
+    """A summary as it is kept. `covers` names the messages it stands for, beyond those of `previous`.
+
+    `body` belongs to whoever wrote it; `path` says how it was made.
+    """
+
+    id: str
+    tree: str
+    previous: str | None
+    through: str
+    depth: int
+    covers: tuple[str, ...]
+    body: JsonObject
+    tokens: int
+    model: str
+    path: str
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class OutboxItem:
     """Work that was promised in a commit and is carried out after it, as often as it takes."""
 

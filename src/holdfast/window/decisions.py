@@ -11,7 +11,9 @@ from typing import Any, Literal, Protocol
 from holdfast.messages import JsonObject
 from holdfast.window.items import Item
 
-Kind = Literal["shorten", "leave_out", "keep", "add", "replace"]
+Kind = Literal["shorten", "leave_out", "keep", "add", "replace", "summarise"]
+# What takes messages out of the window; a summary stands for them.
+GONE: tuple[Kind, ...] = ("leave_out", "summarise")
 Section = Literal["clock", "recalled", "research"]
 
 # The level at which each rule works. LAST is what is done when nothing else helped.
@@ -32,6 +34,7 @@ LEVEL_OF: Mapping[str, int] = {
     "horizon": 2,
     "earlier": 2,
     "pin": 0,
+    "summary": 3,
     "last": LAST,
 }
 
@@ -122,6 +125,9 @@ class Applied:
     rules: list[tuple[str, str]] = field(default_factory=list)
     agreed: list[tuple[str, str]] = field(default_factory=list)
     floors: list[Floor] = field(default_factory=list)
+    # What stands for all that was summarised, and the decision that put it there.
+    summary: str = ""
+    summarised: str = ""
     # System messages by their digest: what stands for them.
     system: dict[str, str] = field(default_factory=dict)
 
@@ -141,12 +147,14 @@ class Applied:
 
     def _take(self, decision: Decided, instead: Mapping[str, str]) -> None:
         data = decision.data
-        if decision.kind == "leave_out":
+        if decision.kind in GONE:
             self.out.update(dict.fromkeys(decision.messages, decision.rule))
             self.kept.difference_update(decision.messages)
             # Each list is whole: what was chosen then, with what had been chosen before.
             self.rules = [(name, said) for name, said in data.get("rules", self.rules)]
             self.agreed = [(name, said) for name, said in data.get("agreed", self.agreed)]
+            if "text" in data:
+                self.summary, self.summarised = data["text"], decision.id
             if "through" in data:
                 keep = frozenset(data.get("keep", ()))
                 self.floors.append(Floor(data["through"], data["depth"], keep, decision.rule))

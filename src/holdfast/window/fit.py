@@ -21,7 +21,7 @@ GROWTH = 0.10
 # below its mark.
 LEAST_FREED, FREED_ALONE, WELL_BELOW = 0.10, 0.20, 0.80
 
-STRATEGIES = {0: "entry", 1: "prune", 2: "relevance", LAST: "last"}
+STRATEGIES = {0: "entry", 1: "prune", 2: "relevance", 3: "summary", LAST: "last"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,9 @@ class Fitted:
         return level_of(
             decision
             for decision in self.view.decisions
-            if names.intersection(decision.messages) or not decision.messages
+            if names.intersection(decision.messages)
+            or not decision.messages
+            or decision.id == self.view.rendered.summarised
         )
 
 

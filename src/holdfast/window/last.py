@@ -48,6 +48,7 @@ def last_resort(view: View) -> View:
         *(partial(_cut_texts, kind=kind, least=_LEAST) for kind in (_RESULTS, _CALLS, _FILES)),
         _newest_results,
         partial(_cut_texts, kind=_WORDS, least=quarter),
+        _summary,
         _sentences,
         partial(_cut_system, least=quarter),
         partial(_cut_texts, kind=_WORDS, least=_LEAST),
@@ -143,6 +144,19 @@ def _newest_results(view: View) -> View:
 def _without(view: View, gone: Sequence[Item]) -> Proposal:
     tokens = sum(view.tokens(item.message) for item in gone)
     return Proposal("leave_out", "last", tuple(item.id for item in gone), tokens, 0)
+
+
+def _summary(view: View) -> View:
+    """What stands for messages that are gone is cut before the rules in them go."""
+    if not view.rendered.summary:
+        return view
+    tokens = view.text_tokens(view.rendered.summary)
+    return _largest(0, tokens, partial(_with_less_summary, view, tokens))
+
+
+def _with_less_summary(view: View, tokens: int, limit: int) -> View:
+    text = cut_middle(view.rendered.summary, limit, view.text_tokens) if limit >= _LEAST else ""
+    return view.having(Proposal("leave_out", "last", (), tokens, min(limit, tokens), data={"text": text}))
 
 
 def _sentences(view: View) -> View:

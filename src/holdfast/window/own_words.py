@@ -13,6 +13,7 @@ from holdfast.window.borders import Span, fences
 _LONG_TEXT = 2_000
 _LONG_PARAGRAPH = 700
 _LONGEST_SENTENCE = 200
+_END_READ = 10_000
 
 # Masked characters: as long as what they hide, and in no pattern.
 _HIDDEN = "\x00"
@@ -54,6 +55,11 @@ _ABBREVIATION = re.compile(
 _ORDINAL = re.compile(r"\b\d{1,2}\.$")
 _GOES_ON = re.compile(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
 _END = re.compile(r"[.!?…]+[\"'”“)\]]*(?=\s|$)")
+
+
+def ends(text: str) -> str:
+    """A message without its middle, if it is very long: there stands what was pasted, not what was said."""
+    return text if len(text) <= 2 * _END_READ else f"{text[:_END_READ]}\n{text[-_END_READ:]}"
 
 
 def own_sentences(text: str) -> Iterator[tuple[str, str]]:

@@ -53,12 +53,10 @@ def leave_out(view: View) -> list[Proposal]:
 
 def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     """The decision to leave these units out, with the sentences in them that must not be lost."""
-    names = [item.id for unit in gone for item in unit.items]
-    left = set(names)
+    left = {item.id for unit in gone for item in unit.items}
     shown = [one for one in view.shown if one.item.id in left]
     tokens = sum(view.tokens(one.message) for one in shown)
-    rules = capped((*view.rules, *_sentences(view.draft.rules, shown)), view.text_tokens)
-    agreed = capped((*view.agreed, *_sentences(view.draft.agreed, shown)), view.text_tokens)
+    rules, agreed = outliving(view, shown)
     data: dict[str, object] = {
         "rules": [list(one) for one in rules],
         "agreed": [list(one) for one in agreed],
@@ -69,14 +67,26 @@ def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     return [Proposal("leave_out", rule, tuple(one.item.id for one in shown), tokens, 0, data=data)]
 
 
+def outliving(
+    view: View, gone: Sequence[Shown], most: int | None = None
+) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    """The rules and the decisions that bind on when these are gone; rules first, where `most` is for both."""
+    count, both = view.text_tokens, 2 * SENTENCE_TOKENS if most is None else most
+    rules = capped((*view.rules, *_sentences(view.draft.rules, gone)), count, min(SENTENCE_TOKENS, both))
+    left = min(SENTENCE_TOKENS, both - sum(count(said) for _, said in rules))
+    return rules, capped((*view.agreed, *_sentences(view.draft.agreed, gone)), count, left)
+
+
 def _sentences(marked: Mapping[str, Sequence[str]], shown: Iterable[Shown]) -> Iterator[tuple[str, str]]:
     return ((one.item.id, said) for one in shown for said in marked.get(one.item.id, ()))
 
 
-def capped(sentences: Iterable[tuple[str, str]], count: Callable[[str], int]) -> tuple[tuple[str, str], ...]:
+def capped(
+    sentences: Iterable[tuple[str, str]], count: Callable[[str], int], most: int = SENTENCE_TOKENS
+) -> tuple[tuple[str, str], ...]:
     """When there are too many, the first ones and the last ones: what was said early and what holds now."""
     kept = list({said: name for name, said in sentences}.items())
-    while len(kept) > SENTENCES or sum(count(said) for said, _ in kept) > SENTENCE_TOKENS:
+    while len(kept) > SENTENCES or sum(count(said) for said, _ in kept) > most:
         del kept[len(kept) // 2]
     return tuple((name, said) for said, name in kept)
 

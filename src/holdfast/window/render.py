@@ -33,6 +33,8 @@ class Rendered:
     # By message and part, what stands for it.
     cuts: dict[str, dict[int, Cut]]
     system: dict[str, str]
+    summary: str = ""
+    summarised: str = ""
 
 
 def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
@@ -55,7 +57,14 @@ def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
         else:
             shown.append(replace(draft, message=message, rules=(*draft.rules, "orphan")))
     return Rendered(
-        tuple(shown), out, tuple(applied.rules), tuple(applied.agreed), applied.cuts, applied.system
+        tuple(shown),
+        out,
+        tuple(applied.rules),
+        tuple(applied.agreed),
+        applied.cuts,
+        applied.system,
+        applied.summary,
+        applied.summarised,
     )
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from holdfast.messages import JsonObject, Message, canonical
 from holdfast.tokens.budget import NEVER
 from holdfast.tokens.calibration import Parts
-from holdfast.window.decisions import LEVEL_OF
+from holdfast.window.decisions import GONE, LEVEL_OF
 from holdfast.window.fit import Fitted
 from holdfast.window.render import Shown
-from holdfast.window.view import Gauge, View
+from holdfast.window.view import Gauge, View, block
 
 TOOLS, SYSTEM = "tools", "system"
 
@@ -54,14 +54,19 @@ def _link(name: str, text: str) -> Link:
     return Link(name, hashlib.blake2b(raw, digest_size=8).hexdigest(), len(raw))
 
 
-def prefix_of(fitted: Fitted, before: Sequence[Link], now: Sequence[Link]) -> Prefix:
+def prefix_of(fitted: Fitted, before: Sequence[Link], now: Sequence[Link], summary: str = "") -> Prefix:
+    """`summary` is the decision whose summary went out with the request before."""
     same = 0
     while same < min(len(before), len(now)) and before[same] == now[same]:
         same += 1
     shared, size = sum(link.size for link in before[:same]), sum(link.size for link in before)
     if not before:
         return Prefix(0, 0, "first")
-    return Prefix(shared, size, "" if same == len(before) else _cause(fitted, before[same], now[same:]))
+    if same == len(before):
+        return Prefix(shared, size, "")
+    if fitted.view.rendered.summarised != summary and before[same].name != TOOLS:
+        return Prefix(shared, size, "level 3")
+    return Prefix(shared, size, _cause(fitted, before[same], now[same:]))
 
 
 def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
@@ -162,7 +167,13 @@ def sections(view: View) -> list[dict[str, Any]]:
         now = gauge.expected(parts).tokens
         rows.append({"name": name, "tokens": max(0, now - before)})
         before = now
+    told = block(view.rendered.summary, view.rules, view.agreed)
+    tokens = min(gauge.count_text(told).tokens if told else 0, rows[0]["tokens"])
+    rows[0]["tokens"] -= tokens
     rows[:2] = rows[1::-1] if view.draft.tools else rows[:1]
+    if told:
+        at = next(at for at, row in enumerate(rows) if row["name"] == SYSTEM)
+        rows.insert(at + 1, {"name": "summary", "tokens": tokens, "cap": budget.summary})
     added: Counter[str] = Counter()
     for shown in question:
         for addition in shown.additions:
@@ -208,7 +219,7 @@ def _out(view: View, names: Mapping[int, str]) -> list[JsonObject]:
             "tokens": decision.tokens_before,
         }
         for decision in view.decisions
-        if decision.kind == "leave_out" and decision.messages
+        if decision.kind in GONE and decision.messages
     ]
     orphans = [name for name, rule in out.items() if rule == "orphan"]
     if orphans:

@@ -46,6 +46,7 @@ _RULES: _Table = {
         "left out: matters least to what is being talked about",
         "weggelassen: am wenigsten wichtig für das, worum es geht",
     ),
+    "summary": ("summarised", "zusammengefasst"),
     "horizon": (
         "left out: too far back to be looked at",
         "weggelassen: zu weit zurück, um angesehen zu werden",
@@ -105,6 +106,7 @@ _MARKS: _Table = {
 _SECTIONS: _Table = {
     "tools": ("tools", "Werkzeuge"),
     "system": ("instructions", "Anweisungen"),
+    "summary": ("summary", "Zusammenfassung"),
     "history": ("history", "Verlauf"),
     "question": ("question", "Frage"),
     "recalled": ("recalled", "Erinnertes"),
@@ -125,10 +127,30 @@ _NOTICES: _Table = {
         "what was left out could not be searched for what the question points at",
         "was weggelassen ist, konnte nicht nach dem durchsucht werden, worauf die Frage zeigt",
     ),
+    "not_noted": (
+        "notes could not be written yet; they are kept, and tried again",
+        "Notizen konnten noch nicht geschrieben werden; sie sind aufgehoben und werden erneut versucht",
+    ),
     "not_kept": (
         "what was decided for the window before this one could not be written down",
         "was für das vorige Fenster entschieden wurde, konnte nicht festgehalten werden",
     ),
+    "not_smaller": (
+        "summarising did not make the window smaller: it is tried again once more has been said",
+        "Zusammenfassen hat das Fenster nicht kleiner gemacht: neuer Versuch, wenn mehr gesagt ist",
+    ),
+}
+
+# How a summary came about.
+_WAYS: _Table = {
+    "model": ("written by a model", "von einem Modell geschrieben"),
+    "repaired": ("written by a model, mended once", "von einem Modell geschrieben, einmal nachgebessert"),
+    "smaller": (
+        "written by a model, in smaller portions",
+        "von einem Modell geschrieben, in kleineren Teilen",
+    ),
+    "extractive": ("sentences chosen without a model", "Sätze ohne Modell ausgewählt"),
+    "reused": ("a summary that was there already", "eine Zusammenfassung, die schon da war"),
 }
 
 _METHODS: _Table = {
@@ -174,6 +196,30 @@ def state(name: str) -> str:
 
 def method(name: str) -> str:
     return _said(_METHODS, name)
+
+
+def way(name: str) -> str:
+    return _said(_WAYS, name)
+
+
+def number(amount: int) -> str:
+    """With the mark between thousands that the language has."""
+    spelled = f"{amount:,}"
+    return say(spelled, spelled.replace(",", "."))
+
+
+def saved(before: int, after: int) -> int:
+    """What a summary saves, in per cent; never more than it does."""
+    return max(0, int(100 * (before - after) / before)) if before else 0
+
+
+def banner(before: int, after: int) -> str:
+    """What stands in a conversation where its older part became a summary."""
+    tokens, share = f"{number(before)} → {number(after)}", saved(before, after)
+    return say(
+        f"Context summarised: {tokens} tokens, {share} % saved",
+        f"Kontext zusammengefasst: {tokens} Tokens, {share} % gespart",
+    )
 
 
 def _said(table: _Table, name: str) -> str:

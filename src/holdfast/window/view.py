@@ -75,7 +75,8 @@ class View:
         # A sentence holds as long as its message is on the way: an edited one takes its rules along.
         self.rules = _sentences(self.rendered.rules, draft.rules)
         self.agreed = _sentences(self.rendered.agreed, draft.agreed)
-        self.system = with_block(_shortened(draft.system, self.rendered.system), self.rules, self.agreed)
+        told = block(self.rendered.summary, self.rules, self.agreed)
+        self.system = with_block(_shortened(draft.system, self.rendered.system), told)
         self.newest = newest_of([shown.item for shown in self.shown])
         self.question = question_of([shown.item for shown in self.shown])
 
@@ -192,20 +193,22 @@ def _sentences(
     return tuple((name, said) for said, name in found.items())
 
 
-def with_block(
-    system: tuple[Message, ...], rules: Sequence[tuple[str, str]], agreed: Sequence[tuple[str, str]]
-) -> tuple[Message, ...]:
-    """The system messages with the sentences at their end that outlive the messages they stood in."""
-    if not rules and not agreed:
-        return system
-    language = language_of(" ".join(said for _, said in (*rules, *agreed))) or "en"
+def block(summary: str, rules: Sequence[tuple[str, str]] = (), agreed: Sequence[tuple[str, str]] = ()) -> str:
+    """What stands at the end of the instructions for all that is not in the window any more."""
+    language = language_of(" ".join((summary, *(said for _, said in (*rules, *agreed))))) or "en"
     lines = [
         line
         for name, kept in (("rules", rules), ("agreed", agreed))
         if kept
         for line in (_HEADINGS[name][language], *(f"- {said}" for _, said in kept))
     ]
-    block = "\n".join(lines)
+    return "\n\n".join(filter(None, (summary, "\n".join(lines))))
+
+
+def with_block(system: tuple[Message, ...], text: str) -> tuple[Message, ...]:
+    """The system messages with a text at their end: strict templates accept no second one further on."""
+    if not text:
+        return system
     if not system:
-        return (Message.of("system", block),)
-    return (*system[:-1], appended(system[-1], block))
+        return (Message.of("system", text),)
+    return (*system[:-1], appended(system[-1], text))

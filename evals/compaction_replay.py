@@ -1,0 +1,216 @@
+"""A chat through the engine, as a client would send it, with idle time between its turns.
+
+At given numbers of compactions the store is copied, and the copy is asked for everything planted so far: the
+conversation itself never hears of that.
+"""
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from evals.compaction_chats import Chat, Planted
+from evals.compaction_checks import Course, Kept, covered, kept_in, unlike
+from evals.compaction_scripts import Summariser, asks_on_the_side
+from evals.window_rows import progress
+from holdfast.engine import Ask, Engine
+from holdfast.fitting.helpers import SummaryOptions
+from holdfast.memory.notes import Notes
+from holdfast.messages import ChatRequest, Message, Text, ToolCall
+from holdfast.models.knowledge import Models
+from holdfast.providers.base import ModelInfo, Provider
+from holdfast.providers.fake import Script, ScriptedProvider, Step
+from holdfast.providers.upstreams import Upstreams
+from holdfast.store import open_store
+from holdfast.tokens.tokenizer import Tokenizer
+from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.window.presets import preset_named
+
+WINDOW = 8192
+MARKS = (1, 2, 5, 10, 20)
+_MODEL = "talker"
+# What a template writes around a message.
+_AROUND = 5
+# People take longer for a turn than a replay does, so the pause between two summaries is not waited for.
+PRESET = replace(preset_named("balanced"), cooldown_seconds=0.0)
+
+
+class Counting:
+    """Tokens as SmolLM2 counts them, each text once."""
+
+    def __init__(self, weights: Path) -> None:
+        self.vocabulary = Vocabulary.from_gguf(weights)
+        self.count = lru_cache(50_000)(Tokenizer(self.vocabulary).count)
+
+
+class Server(ScriptedProvider):
+    """Says what the chat says, and has a summariser for what it is asked on the side."""
+
+    def __init__(self, counting: Counting, summariser: Summariser, window: int = WINDOW) -> None:
+        super().__init__(
+            models=[ModelInfo(_MODEL, running_window=window, trained_window=window)],
+            vocabulary=counting.vocabulary,
+            count=lambda text: counting.count(text) + _AROUND,
+            fallback=self._said,
+        )
+        self.answer: Script = "Noted."
+        self._summariser = summariser
+
+    def _said(self, request: ChatRequest) -> Script:
+        last = request.messages[-1]
+        if len(request.messages) == 1 and asks_on_the_side(last.text):
+            return self._summariser(last.text)
+        return self.answer
+
+
+def script_of(message: Message) -> list[Step]:
+    return [
+        part.text if isinstance(part, Text) else part
+        for part in message.parts
+        if isinstance(part, ToolCall) or (isinstance(part, Text) and part.text)
+    ]
+
+
+@asynccontextmanager
+async def engine_on(
+    folder: Path, server: Provider, embedded: Provider | None = None, helper: str = "", model: str = _MODEL
+) -> AsyncIterator[Engine]:
+    async def find() -> Provider:
+        return server
+
+    store = open_store(f"sqlite:///{folder / 'db'}")
+    engine = Engine(
+        store,
+        Upstreams(find, embedded or ScriptedProvider()),
+        Models(store, folder),
+        PRESET,
+        memories=Notes(folder / "notes"),
+        options=SummaryOptions(helper=helper, stall=1800.0),
+    )
+    # From here on counts are exact, as they are soon after a server has started.
+    await engine.models.vocabularies.tokenizer(server, model)
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+@dataclass
+class Client:
+    """Keeps its history and sends all of it again."""
+
+    engine: Engine
+    system: str
+    history: list[Message] = field(default_factory=list)
+    conversation: str = ""
+    report: dict[str, Any] = field(default_factory=dict)
+
+    async def say(self, *new: Message, **options: int) -> str:
+        self.history += new
+        messages = (Message.of("system", self.system), *self.history)
+        turn = await self.engine.turn(Ask(ChatRequest(_MODEL, messages, options=options)))
+        pieces = [chunk async for chunk in turn.chunks]
+        if self.conversation and turn.conversation != self.conversation:
+            raise RuntimeError("the conversation was not known again")
+        self.conversation, self.report = turn.conversation or "", dict(turn.facts.report)
+        return "".join(chunk.text for chunk in pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """With what a chat is replayed. `embedded` summarises in the place of the script where it is given."""
+
+    counting: Counting
+    summariser: Summariser
+    embedded: Provider | None = None
+    marks: Sequence[int] = MARKS
+    window: int = WINDOW
+
+
+async def replay(chat: Chat, setting: Setting, label: str = "") -> Course:
+    course, began = Course(), time.perf_counter()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = Server(setting.counting, setting.summariser, setting.window)
+        helper = "embedded" if setting.embedded else ""
+        async with engine_on(folder, server, setting.embedded, helper) as engine:
+            client = await _talk(chat, setting, folder, server, engine, course, label)
+        said = [(message.role, message.text) for message in client.history]
+        _read(folder, client.conversation, said, course)
+    course.seconds = time.perf_counter() - began
+    return course
+
+
+async def _talk(
+    chat: Chat, setting: Setting, folder: Path, server: Server, engine: Engine, course: Course, label: str
+) -> Client:
+    client, planted = Client(engine, chat.system), list[Planted]()
+    waiting = [*setting.marks]
+    for exchange in chat.exchanges:
+        server.answer = script_of(exchange.answer)
+        await client.say(*exchange.asked)
+        client.history.append(exchange.answer)
+        planted += exchange.planted
+        course.hear(client.report)
+        await engine.afterwards.idle.quiet()
+        done = [row for row in engine.store.compactions.of(client.conversation) if row.level == 3]
+        if waiting and len(done) >= waiting[0]:
+            waiting = [mark for mark in waiting if mark > len(done)]
+            kept = await _asked(folder, chat, setting, client, planted, len(done))
+            course.kept.append(kept)
+            progress(f"  {label}, turn {course.turns}: {kept}")
+            if not waiting:
+                break
+    return client
+
+
+async def _asked(
+    folder: Path, chat: Chat, setting: Setting, client: Client, planted: Sequence[Planted], compactions: int
+) -> Kept:
+    """What a copy of the store still knows of the planted."""
+    with tempfile.TemporaryDirectory() as name:
+        copy = Path(name)
+        with closing(sqlite3.connect(folder / "db")) as old, closing(sqlite3.connect(copy / "db")) as new:
+            old.backup(new)
+        server = Server(setting.counting, setting.summariser, setting.window)
+        async with engine_on(copy, server) as engine:
+            known = Client(engine, chat.system, [*client.history], client.conversation)
+            await known.say(Message.of("user", chat.idle))
+            text, standing = _sent(server), setting.counting.count(server.requests[-1].messages[0].text)
+            standing -= setting.counting.count(chat.system)
+            kept = kept_in(text, planted, compactions, standing)
+            recalled = []
+            for one in kept.lost:
+                known.history = [*client.history]
+                await known.say(Message.of("user", one.question))
+                if one.value in _sent(server):
+                    recalled.append(one)
+    lost = tuple(one for one in kept.lost if one not in recalled)
+    return replace(kept, recalled=tuple(recalled), lost=lost)
+
+
+def _sent(server: Server) -> str:
+    """The last request of a person's: what is asked on the side comes after it, and is no part of it."""
+    request = next(
+        request
+        for request in reversed(server.requests)
+        if len(request.messages) > 1 and request.options.get("max_tokens") != 1
+    )
+    return "\n".join(message.text for message in request.messages)
+
+
+def _read(folder: Path, conversation: str, said: Sequence[tuple[str, str]], course: Course) -> None:
+    with open_store(f"sqlite:///{folder / 'db'}") as store:
+        head = store.log.get(conversation).head
+        assert head is not None
+        path = store.log.path(head)
+        course.covered = covered(store.summaries.of(head), [stored.id for stored in path])
+        course.unlike = unlike(said, [(stored.message.role, stored.message.text) for stored in path])
+        rows = [row for row in store.compactions.of(conversation) if row.level == 3]
+        course.sizes = [(row.tokens_before, row.tokens_after) for row in rows]
+        course.paths.update(row.path for row in rows)

@@ -1,0 +1,109 @@
+"""Models that are asked to summarise, as scripts: one that is good at it, and several that are of no use.
+
+Each gets a prompt and gives an answer. They see what a model sees and nothing else: the text of the prompt.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import count
+
+from holdfast.errors import Unreachable
+from holdfast.providers.fake import Script
+
+Summariser = Callable[[str], Script]
+
+# Beside Holdfast's own prompts, this is what people usually send.
+PLAIN = "Summarise this conversation so that it can go on without the messages.\n\n=====\n{text}\n====="
+
+_FENCED = re.compile(r"=====\n(.*?)\n=====", re.DOTALL)
+_LIMIT = re.compile(r"(\d+) (?:words|Wörter)")
+_SPEAKER = re.compile(r"^(?:User|Assistant|Tool result|Nutzer|Assistent|Werkzeug-Ergebnis): ", re.MULTILINE)
+_SENTENCE = re.compile(r"[^\n]+?(?:[.?!](?=\s|$)|$)", re.MULTILINE)
+_TOLD = re.compile(r"\d{2}")
+_FORBIDS = re.compile(r"\b(?:never|don't|do not|nie|niemals|nichts|keine)\b", re.IGNORECASE)
+_ASKS = re.compile(r"\?$")
+_HEADINGS = {
+    False: ("Requests", "Goal", "Done", "Open", "Must not"),
+    True: ("Anfragen", "Ziel", "Erledigt", "Offen", "Nicht tun"),
+}
+_WORDS_BY_DEFAULT = 200
+
+
+def asks_on_the_side(prompt: str) -> bool:
+    """Whether this is no question of a person's but one about the conversation."""
+    return prompt.count("=====\n") >= 1 and bool(_FENCED.search(prompt))
+
+
+def _is_for_memories(prompt: str) -> bool:
+    return "NO_MEMORIES" in prompt or "KEINE_MEMORIES" in prompt
+
+
+def _is_german(prompt: str) -> bool:
+    return "Anfragen\n" in prompt or "KEINE_MEMORIES" in prompt
+
+
+def good(prompt: str) -> Script:
+    """Takes down what was told with numbers, what is forbidden and what was asked, the newest first."""
+    pieces = _FENCED.findall(prompt)
+    german = _is_german(prompt)
+    said = _SENTENCE.findall(_SPEAKER.sub("", pieces[-1]))
+    told = [one.strip() for one in said if _TOLD.search(one)]
+    if _is_for_memories(prompt):
+        mark = "FAKT: " if german else "FACT: "
+        return "\n".join(mark + one for one in told[-10:]) or "NO_MEMORIES"
+    before = [line[2:] for piece in pieces[:-1] for line in piece.splitlines() if line.startswith("- ")]
+    found = _LIMIT.findall(prompt)
+    room = int(found[-1]) if found else _WORDS_BY_DEFAULT
+    newest = [*reversed(told), *reversed([line for line in before if _TOLD.search(line)])]
+    lines = _within(newest, room * 3 // 4)
+    forbidden = _within([one.strip() for one in said if _FORBIDS.search(one)], room // 8)
+    asked = _within([one.strip() for one in reversed(said) if _ASKS.search(one)], room // 8)
+    none = "nichts" if german else "none"
+    sections: tuple[list[str], ...] = (asked, [], lines, asked[:1], forbidden)
+    return "\n".join(
+        f"{heading}\n" + "\n".join(f"- {line}" for line in section or [none])
+        for heading, section in zip(_HEADINGS[german], sections, strict=True)
+    )
+
+
+def _within(lines: list[str], words: int) -> list[str]:
+    kept, size = [], 0
+    for line in dict.fromkeys(lines):
+        size += len(line.split())
+        if size > words:
+            break
+        kept.append(line)
+    return kept
+
+
+def vague(prompt: str) -> Script:
+    """Has all headings, and says next to nothing in words that were really said."""
+    first = next(iter(_SENTENCE.findall(_SPEAKER.sub("", _FENCED.findall(prompt)[-1]))), "…")
+    if _is_for_memories(prompt):
+        return "NO_MEMORIES"
+    said = " ".join(word for word in first.split() if not _TOLD.search(word))
+    return "\n".join(f"{heading}\n- {said}" for heading in _HEADINGS[_is_german(prompt)])
+
+
+_RUBBISH = (
+    "",
+    "Sure! I can help you with that. " * 60,
+    '<tool_call>\n{"name": "read", "arguments": {}}\n</tool_call>',
+    "Requests\n- the user asked for the",
+)
+_turn = count()
+
+
+def useless(prompt: str) -> Script:
+    """Answers nothing, or rubbish."""
+    del prompt
+    return _RUBBISH[next(_turn) % len(_RUBBISH)]
+
+
+def none(prompt: str) -> Script:
+    """There is no model to be asked."""
+    del prompt
+    return Unreachable("nobody is there", hint="It is not meant to be.")
+
+
+SCRIPTS: Mapping[str, Summariser] = {"good": good, "vague": vague, "useless": useless, "no model": none}

@@ -1,0 +1,97 @@
+"""`holdfast conversations compact`: have the older part of a conversation become a summary now.
+
+Shows how far it is, and what it came to; how it is done is known in `fitting` and `compaction`.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from holdfast.cli.changes import how_made, messages
+from holdfast.cli.kept import Id, Json, found
+from holdfast.cli.output import complain, console, load, print_json
+from holdfast.cli.project import Project, scope_here
+from holdfast.config import Settings
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.events import Event
+
+# Told the phase, and how much is done in per cent.
+Tell = Callable[[str, int], None]
+
+
+def compact(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
+    """Summarise the older part of a conversation, however much room there is."""
+    settings = load(context).settings
+    with _shown() as tell:
+        made = asyncio.run(_compacted(settings, conversation, project, tell))
+    if as_json:
+        print_json(made)
+    else:
+        _print(made)
+
+
+async def _compacted(
+    settings: Settings, conversation: str, project: str | None, tell: Tell
+) -> dict[str, Any]:
+    from holdfast.fitting.account import summary_account
+    from holdfast.wiring import running_engine
+
+    async with running_engine(settings) as engine:
+        row = found(engine.store, conversation, scope_here(project))
+        following = asyncio.create_task(_follow(engine.events.follow(row.scope), row.id, tell))
+        try:
+            await engine.compacting.compact(row.id)
+        finally:
+            following.cancel()
+        return summary_account(engine.store, row)
+
+
+async def _follow(events: AsyncGenerator["Event", None], conversation: str, tell: Tell) -> None:
+    async with aclosing(events):
+        async for event in events:
+            if event.kind == "compaction" and event.data["conversation"] == conversation:
+                tell(event.data["phase"], event.data["percent"])
+
+
+@contextmanager
+def _shown() -> Iterator[Tell]:
+    """A bar on a terminal, lines elsewhere; beside the result, which a program may want to read."""
+    from rich.progress import Progress
+
+    if not sys.stderr.isatty():
+        yield lambda phase, percent: complain(f"{_phase(phase)}: {percent} %")
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(_phase("started"), total=100)
+        yield lambda phase, percent: bar.update(task, description=_phase(phase), completed=percent)
+
+
+def _phase(name: str) -> str:
+    phases = {
+        "started": say("Reading what was said", "Gesagtes wird gelesen"),
+        "working": say("Summarising", "Zusammenfassen"),
+        "done": say("Done", "Fertig"),
+        "failed": say("Failed", "Fehlgeschlagen"),
+    }
+    return phases.get(name, name)
+
+
+def _print(made: dict[str, Any]) -> None:
+    came_by = how_made(made["path"], made["model"], made["memories"])
+    seconds = f"{made['duration_ms'] / 1000:.1f} s"
+    console.print(Text(made["banner"], style="bold"))
+    console.print(
+        Text(f"  {messages(made['messages'])} · {came_by} · {say(seconds, seconds.replace('.', ','))}")
+    )
+    undo = f"holdfast conversations undo {made['conversation']}"
+    summary = f"holdfast window {made['conversation']} --summary"
+    console.print(Text(f"  {say('to read it', 'zum Lesen')}: {summary}", style="dim"))
+    console.print(Text(f"  {say('to take it back', 'zurücknehmen')}: {undo}", style="dim"))

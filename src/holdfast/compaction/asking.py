@@ -1,0 +1,84 @@
+"""Asking a model something on the side: one text in, one text out, or a clear failure.
+
+Knows providers. Silence is not waited for longer than it may last; how long the whole takes does not matter.
+"""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from holdfast.errors import CutOff
+from holdfast.messages import Answer, ChatRequest, JsonObject, Message
+from holdfast.providers.base import Provider
+from holdfast.tokens.budget import Budget
+
+TEMPERATURE = 0.3
+# Servers that take a grammar in llama.cpp's own notation.
+_WITH_GRAMMAR = ("llamacpp", "embedded")
+# Characters for each token asked for: a model that does not stop is stopped.
+_RUNAWAY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    text: str
+    finish: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A model that helps. `budget` is that of its window, the same one as in every other request to it."""
+
+    provider: Provider
+    model: str
+    budget: Budget
+    thinks: bool = False
+    # Whether the window is set by request: a server that is asked for another one loads the model anew.
+    sets_window: bool = True
+    stall: float = 60.0
+
+    async def ask(self, prompt: str, limit: int, grammar: str = "") -> Said:
+        request = ChatRequest(
+            self.model,
+            (Message.of("user", f"{prompt}\n/no_think" if self._is_told else prompt),),
+            options=self._options(limit),
+            think=False if self.thinks else None,
+            extra=self._extra(grammar),
+        )
+        answer, size, loop = Answer(), 0, asyncio.get_running_loop()
+        try:
+            async with (
+                asyncio.timeout(self.stall) as patience,
+                aclosing(self.provider.chat(request)) as chunks,
+            ):
+                async for chunk in chunks:
+                    patience.reschedule(loop.time() + self.stall)
+                    answer.add(chunk)
+                    size += len(chunk.text) + len(chunk.thinking)
+                    if size > limit * _RUNAWAY:
+                        return Said(answer.message.text, "length")
+        except TimeoutError as error:
+            raise CutOff(
+                f"{self.model} said nothing for {self.stall:.0f} seconds",
+                hint="What it should have done is done without it.",
+            ) from error
+        return Said(answer.message.text, answer.finish)
+
+    @property
+    def _is_told(self) -> bool:
+        """Qwen 3 reads it in the text, whatever the server makes of the request's own switch."""
+        return self.thinks and "qwen" in self.model.lower()
+
+    def _options(self, limit: int) -> JsonObject:
+        options: dict[str, float] = {"temperature": TEMPERATURE, "max_tokens": limit}
+        if self.sets_window:
+            options["num_ctx"] = self.budget.window
+        return options
+
+    def _extra(self, grammar: str) -> dict[str, JsonObject]:
+        own: dict[str, object] = {}
+        if grammar and self.provider.name in _WITH_GRAMMAR:
+            own["grammar"] = grammar
+        if self.thinks and self.provider.dialect == "openai":
+            own["chat_template_kwargs"] = {"enable_thinking": False}
+        return {"openai": own} if own else {}

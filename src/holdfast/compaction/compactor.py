@@ -1,0 +1,90 @@
+"""From a span of the log to what is kept of it: memories first, then the summary and the ledger.
+
+Reads originals, never what a window made of them. It keeps nothing: `keeping` does.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from holdfast.compaction.asking import Helper
+from holdfast.compaction.body import Body
+from holdfast.compaction.extraction import Extracted
+from holdfast.compaction.flush import Flush
+from holdfast.compaction.ledger import Ledger, ledger_of
+from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.summariser import Progress, Span, Summariser
+from holdfast.compaction.transcript import cleaned
+from holdfast.language import Language
+from holdfast.window.items import Item
+from holdfast.words import language_of
+
+# As much of a span as is read to tell its language.
+_GLANCE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A span as the log has it, what was kept of all before it, and how long the summary should be."""
+
+    items: tuple[Item, ...]
+    previous: Body | None
+    target: int
+    count: Callable[[str], int]
+    # Whether memories are to be taken from it as well.
+    flush: bool = True
+    # What was said just before it and is to be summarised once more, with the ledger that has it already.
+    again: tuple[Item, ...] = ()
+    ledger: Ledger | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    body: Body
+    memories: tuple[Extracted, ...]
+    way: str
+    model: str
+    troubles: tuple[str, ...]
+    seconds: float
+
+
+class Compactor:
+    def __init__(self, prompts: Prompts) -> None:
+        self._flush = Flush(prompts)
+        self._summariser = Summariser(prompts)
+
+    async def make(self, task: Task, helper: Helper | None, progress: Progress = lambda _: None) -> Made:
+        """`progress` is told the share that is done."""
+        began = time.perf_counter()
+        items = await asyncio.to_thread(cleaned, task.items)
+        language = _language(items, task.previous)
+        before = task.previous.summary if task.previous else None
+        found = await asyncio.to_thread(ledger_of, items)
+        known = task.ledger or (task.previous.ledger if task.previous else Ledger())
+        ledger = known.merged(found)
+        memories: tuple[Extracted, ...] = ()
+        answering = helper
+        if task.flush:
+            flushed = await self._flush.memories(items, language, task.count, helper)
+            memories, answering = flushed.memories, helper if flushed.answers else None
+        progress(1 / 3)
+        again = await asyncio.to_thread(cleaned, task.again)
+        span = Span((*again, *items), before, language, task.target, task.count)
+        written = await self._summariser.summarise(
+            span, answering, lambda share: progress((1 + 2 * share) / 3)
+        )
+        return Made(
+            Body(written.summary, ledger, language),
+            memories,
+            written.way,
+            helper.model if helper and written.way != "extractive" else "",
+            written.troubles,
+            time.perf_counter() - began,
+        )
+
+
+def _language(items: tuple[Item, ...], previous: Body | None) -> Language:
+    """What people speak in it; code and tool results do not tell."""
+    said = " ".join(item.message.text for item in items if item.message.role in ("user", "assistant"))
+    return language_of(said[-_GLANCE:]) or (previous.language if previous else "en")

@@ -1,0 +1,117 @@
+"""What tools did in a span: the files that were changed, and the calls that failed and were not made good.
+
+Read from calls and results alone, by names that agents commonly use. It does not know any one agent.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from holdfast.messages import ToolCall
+from holdfast.window.items import Item, answered
+
+_CHANGES = re.compile(
+    r"(?i)(?:write|edit|create|patch|replace|insert|append|update|delete|remove|rename|move|save|modify)"
+)
+_FILE_KEYS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filePath",
+    "file",
+    "filename",
+    "target_file",
+    "absolute_path",
+    "notebook_path",
+)
+_COMMAND_KEYS = ("command", "cmd", "script", "query", "url")
+_PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\n\\\"]{1,200})")
+_TROUBLE = re.compile(
+    r"(?i)^\W*(?:error\b|fatal\b|traceback|exception\b|fehler\b|failed\b|failure\b|\w*(?:error|exception):"
+    r"|(?:command|process) (?:failed|exited with)|exit (?:code|status):? [1-9]|permission denied|no such file"
+    r"|not found\b|cannot |could not |unable to )|\bcommand not found\b|\bexit(?:ed with)? code:? [1-9]"
+)
+_TELLING = re.compile(
+    r"(?i)(?:\w*(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)"
+)
+# A program that failed says so at its beginning or its end.
+_GLANCE = 400
+_LONGEST_TARGET = 80
+_LONGEST_REASON = 140
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A call that was answered: what it was aimed at, and the line that says why it failed, if it did."""
+
+    name: str
+    file: str
+    target: str
+    trouble: str
+    place: int
+
+    @property
+    def what(self) -> str:
+        return f"{self.name} {self.target}".strip()
+
+
+def deeds_in(items: Sequence[Item]) -> list[Deed]:
+    """The answered calls of a span in their order."""
+    found: list[Deed] = []
+    for place, item in enumerate(items):
+        if not item.message.tool_calls:
+            continue
+        answers = takewhile(lambda later: later.message.tool_results, items[place + 1 : place + 65])
+        for result, call in answered(item.message, [answer.message for answer in answers]):
+            if call is not None:
+                trouble = _trouble(result.text, flagged=result.error)
+                found += (Deed(call.name, file, target, trouble, place) for file, target in _targets(call))
+    return found
+
+
+def files_changed(deeds: Sequence[Deed]) -> list[str]:
+    """Files that a call wrote to, each once, the newest last."""
+    changed = [deed.file for deed in deeds if deed.file and not deed.trouble and _CHANGES.search(deed.name)]
+    return list(dict.fromkeys(reversed(changed)))[::-1]
+
+
+def failures(deeds: Sequence[Deed]) -> list[Deed]:
+    """Failed calls that were not made again with success, the newest of each."""
+    last = {deed.what: deed for deed in deeds}
+    return [deed for deed in last.values() if deed.trouble]
+
+
+def succeeded(deeds: Sequence[Deed]) -> set[str]:
+    last = {deed.what: deed for deed in deeds}
+    return {what for what, deed in last.items() if not deed.trouble}
+
+
+def _targets(call: ToolCall) -> Iterator[tuple[str, str]]:
+    if patched := _PATCHED.findall(call.arguments):
+        yield from ((file.strip(), file.strip()) for file in patched)
+        return
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        yield "", ""
+        return
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value.strip()}
+    file = next((texts[key].strip() for key in _FILE_KEYS if key in texts), "")
+    command = next((texts[key] for key in _COMMAND_KEYS if key in texts), "")
+    target = file or command or next(iter(texts.values()), "")
+    yield file[:200], " ".join(target[:200].split())[:_LONGEST_TARGET]
+
+
+def _trouble(text: str, *, flagged: bool) -> str:
+    """The line that tells what went wrong, empty if nothing did."""
+    ends = text if len(text) <= 2 * _GLANCE else f"{text[:_GLANCE]}\n{text[-_GLANCE:]}"
+    if not flagged and not _TROUBLE.search(ends[:_GLANCE]):
+        return ""
+    lines = [" ".join(line.split()) for line in ends.splitlines() if line.strip()]
+    telling = [line for line in lines if _TELLING.search(line) and not line.startswith("Traceback")]
+    reason = (telling or lines or ["failed"])[-1]
+    return reason[:_LONGEST_REASON]

@@ -1,0 +1,118 @@
+"""The flush: what should outlive a conversation, found before its words leave the window.
+
+By rules always, and by a model where one is of use; what a model says must have been said. It writes nothing.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.compaction.asked import remembered
+from holdfast.compaction.asking import Helper
+from holdfast.compaction.extraction import Extracted, extract
+from holdfast.compaction.lines import Kind, grammar, parse_lines
+from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.transcript import fenced, portions
+from holdfast.errors import Overflow, ProviderError
+from holdfast.language import Language
+from holdfast.window.items import Item
+from holdfast.words import telling, terms
+
+log = logging.getLogger("holdfast.compaction")
+
+# At most so many lines for one portion, with so many tokens.
+_LINES, _TOKENS = 12, 600
+# At least this share of a line's words must stand in what was said.
+_GROUNDED = 0.7
+# Two lines with so much in common say the same.
+_SAME = 0.8
+_IMPORTANCE = {"decision": 0.8, "preference": 0.7, "fact": 0.5}
+_LEAST_ROOM, _MARGIN = 256, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """`answers` is False where the model did not: then there is no use in asking it for anything else."""
+
+    memories: tuple[Extracted, ...]
+    answers: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    prompts: Prompts
+
+    async def memories(
+        self, items: Sequence[Item], language: Language, count: Callable[[str], int], helper: Helper | None
+    ) -> Flushed:
+        """What is worth keeping of these clean messages, each once."""
+        found, answers = await asyncio.to_thread(extract, items), True
+        if helper is not None:
+            try:
+                found += await self._from_model(items, language, count, helper)
+            except Overflow as error:
+                log.warning("no memories from %s: %s", helper.model, error)
+            except ProviderError as error:
+                log.warning("no memories from %s: %s", helper.model, error)
+                answers = False
+        return Flushed(tuple(_once(found, told=_told(items))), answers)
+
+    async def _from_model(
+        self, items: Sequence[Item], language: Language, count: Callable[[str], int], helper: Helper
+    ) -> list[Extracted]:
+        prompt = self.prompts.filled("flush", language, transcript="", lines=_LINES)
+        window = helper.budget.window
+        room = window - _TOKENS - count(prompt) - _MARGIN - window // 20
+        if room < _LEAST_ROOM:
+            return []
+        found: list[Extracted] = []
+        examples = prompt
+        for portion in portions(items, language, count, room):
+            prompt = self.prompts.filled("flush", language, transcript=fenced(portion.text), lines=_LINES)
+            said = await helper.ask(prompt, _TOKENS, grammar(language))
+            found += _grounded(parse_lines(said.text, examples), portion.items)
+        return found
+
+
+def _grounded(lines: Sequence[tuple[Kind, str]], items: Sequence[Item]) -> list[Extracted]:
+    """The lines that were really said, each with the messages it comes from."""
+    spoken = [(item.id, set(terms(item.message.text))) for item in items]
+    said = set().union(*(words for _, words in spoken))
+    named = set().union(*(telling(item.message.text) for item in items))
+    found = []
+    for kind, text in lines:
+        words = set(terms(text))
+        # A name or number that nobody said makes a line worthless, however well the rest fits.
+        if not words or len(words & said) < _GROUNDED * len(words) or telling(text) - named - said:
+            continue
+        best = max(len(words & other) for _, other in spoken)
+        sources = tuple(name for name, other in spoken if len(words & other) >= max(1, best))[:3]
+        found.append(Extracted(kind, text, _IMPORTANCE[kind], sources))
+    return found
+
+
+def _told(items: Sequence[Item]) -> list[set[str]]:
+    """What somebody asked to be remembered was written when they asked."""
+    said = (item.message.text for item in items if item.message.role == "user")
+    return [set(terms(text)) for one in said for _, text in remembered(one)]
+
+
+def _once(found: Sequence[Extracted], told: Sequence[set[str]]) -> list[Extracted]:
+    kept: list[tuple[Extracted, set[str]]] = []
+    for one in found:
+        words = set(terms(one.text))
+        if any(_alike(words, other) for other in told):
+            continue
+        at = next((at for at, (_, other) in enumerate(kept) if _alike(words, other)), None)
+        if at is None:
+            kept.append((one, words))
+        else:
+            first, other = kept[at]
+            sources = tuple(dict.fromkeys((*first.messages, *one.messages)))
+            kept[at] = replace(first, messages=sources), other
+    return [one for one, _ in kept]
+
+
+def _alike(one: set[str], other: set[str]) -> bool:
+    return bool(one and other) and len(one & other) >= _SAME * min(len(one), len(other))

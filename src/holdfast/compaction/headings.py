@@ -1,0 +1,147 @@
+"""The five sections of a summary as models write them: which line is a heading, which lines stand under it.
+
+Lenient in form, since small models seldom keep to what they were asked for. It does not know what a summary
+is good for, and judges nothing.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+SECTIONS = ("requests", "goal", "done", "open", "must_not")
+
+HEADINGS = {
+    "en": {"requests": "Requests", "goal": "Goal", "done": "Done", "open": "Open", "must_not": "Must not"},
+    "de": {
+        "requests": "Anfragen",
+        "goal": "Ziel",
+        "done": "Erledigt",
+        "open": "Offen",
+        "must_not": "Nicht tun",
+    },
+}
+
+# What else models call them.
+_NAMES = {
+    "requests": (
+        r"(?:the )?(?:user(?:['’]?s)?|stated|original|key|main|explicit)? ?(?:requests?|questions?|asks?)"
+        r"|requested|what (?:the user|was) asked"
+        r"|(?:die )?(?:nutzer|benutzer|user)?-?(?:anfragen?|anliegen|wünsche|aufträge|bitten|fragen)"
+        r"|anforderungen|auftrag|gewünscht"
+    ),
+    "goal": (
+        r"(?:the )?(?:overall|main|final|current|primary|end)? ?(?:goals?|objectives?|aims?|purpose)"
+        r"|(?:das )?(?:gesamt|haupt)?-?(?:ziele?|zielsetzung|zweck|absicht)"
+    ),
+    "done": (
+        r"(?:what (?:was|has been|is)|work|tasks?|already)? ?(?:done|completed|accomplished|finished)"
+        r"|accomplishments|progress|completed (?:work|tasks|steps|items)|changes(?: made)?|files changed"
+        r"|(?:was |bereits |schon )?(?:erledigte?s?|fertig|abgeschlossene?s?|umgesetzt|getan|gemacht)"
+        r"|fortschritt|geänderte dateien|änderungen"
+    ),
+    "open": (
+        r"(?:what(?: is|'s|’s) )?(?:still )?(?:open|remaining|pending|outstanding|unresolved|unfinished)"
+        r"(?: (?:items?|tasks?|questions?|points?|issues?|work|topics?))?"
+        r"|(?:next|further) steps|to-?\s?dos?(?: list)?|left to do"
+        r"|(?:was )?(?:noch )?(?:offene?s?|ausstehende?s?|unerledigte?s?)"
+        r"(?: (?:punkte|fragen|aufgaben|themen))?"
+        r"|nächste schritte|zu erledigen"
+    ),
+    "must_not": (
+        r"(?:what )?(?:you )?(?:must|should) not(?: (?:do|be done|happen))?|must-nots?|mustn['’]?ts?"
+        r"|do not(?: do)?|don['’]?ts?|not to do|constraints?|restrictions?|prohibit(?:ed|ions)|forbidden"
+        r"|things to avoid|avoid|rules|never"
+        r"|(?:what was )?tried (?:and|but) failed|failed attempts|what (?:failed|did not work|didn['’]t work)"
+        r"|(?:was )?nicht (?:zu )?(?:tun|machen|erlaubt|gewünscht|getan werden (?:darf|soll))"
+        r"|(?:was )?(?:darf|soll) nicht(?: (?:getan|gemacht) werden)?|verbote?n?|verbotenes|tabus?"
+        r"|zu vermeiden|vermeiden|einschränkungen|regeln|fehlversuche|fehlgeschlagen(?:es|e versuche)?"
+    ),
+}
+# "Done (with the files changed)", "Must not / tried and failed": what else a heading says.
+_MORE = r"(?: *(?:[(/&,–—-]|and |und |with |mit |so far|as |of |by |bisher|wie |des |der |vom )[^:\n]{0,80})?"
+_SECTION = re.compile(
+    "(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _NAMES.items()) + rf"){_MORE}", re.IGNORECASE
+)
+
+_NUMBER = r"(?:\(?(?:\d{1,2}|[a-e]|[ivx]{1,4})[.):] *|§ *\d )?"
+_BULLET = r"(?:[-*•–·▪◦‣+→✅❌☐☑✔✓🎯📌] *)?"
+_HASHED = re.compile(rf"(?P<hashes>#{{1,6}}) *{_NUMBER}(?P<title>.*)")
+_BOLD = re.compile(rf"{_BULLET}{_NUMBER}(?P<mark>\*\*|__)(?P<title>[^*_\n]{{2,90}})(?P=mark)(?P<rest>.*)")
+_PLAIN = re.compile(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
+_LISTED = re.compile(rf"{_BULLET}{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
+_ALONE = re.compile(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}})")
+_NUMBERED = re.compile(_NUMBER)
+_ORNAMENT = " \t*_:#=<>[]`✅❌⏳🎯📌📝🚫⚠️🔜"
+
+# A longer line is no heading, whatever stands in it.
+_LONGEST = 300
+# Below so many headings in their usual form, also list items are taken for them.
+_FEW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; `section` is empty for one we do not know. `rest` is what stands behind it on its line."""
+
+    section: str
+    rest: str = ""
+    depth: int = 0
+
+
+def sections_in(text: str) -> list[str]:
+    """The sections that have a heading in this text, in order, each once, empty ones too."""
+    return list(dict.fromkeys(section for section, _ in lines_under(text)))
+
+
+def lines_under(text: str) -> Iterator[tuple[str, str]]:
+    """Each line with the section it stands in; a heading itself gives what stands behind it, maybe nothing.
+
+    What stands before the first heading, or under one that is none of ours, is left out.
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    found = [heading_of(line) for line in lines]
+    if len({heading.section for heading in found if heading and heading.section}) < _FEW:
+        found = [heading or _listed(line) for heading, line in zip(found, lines, strict=True)]
+    section, depth = "", 0
+    for heading, line in zip(found, lines, strict=True):
+        if heading is None:
+            if section:
+                yield section, line
+        elif heading.section:
+            section, depth = heading.section, heading.depth
+            yield section, heading.rest
+        elif heading.depth <= depth or not depth:
+            section = ""
+
+
+def heading_of(line: str) -> Heading | None:
+    """What a stripped line is the heading of, None if it is none."""
+    if len(line) > _LONGEST or not line:
+        return None
+    if hashed := _HASHED.fullmatch(line):
+        title, colon, rest = hashed["title"].partition(":")
+        section = _section(title)
+        return Heading(section, rest.strip(_ORNAMENT) if colon and section else "", len(hashed["hashes"]))
+    bold = _BOLD.fullmatch(line)
+    if bold and (bold["title"].rstrip().endswith(":") or bold["rest"].lstrip()[:1] in ("", ":", "-", "–")):
+        section = _section(bold["title"])
+        return Heading(section, bold["rest"].strip().lstrip(":–- ")) if section else None
+    if plain := _PLAIN.fullmatch(line):
+        section = _section(plain["title"])
+        return Heading(section, plain["rest"].strip()) if section else None
+    alone = _ALONE.fullmatch(line)
+    if alone and not alone["title"][:1].islower() and (section := _section(alone["title"])):
+        return Heading(section)
+    return None
+
+
+def _listed(line: str) -> Heading | None:
+    if len(line) > _LONGEST or not (listed := _LISTED.fullmatch(line)):
+        return None
+    section = _section(listed["title"])
+    return Heading(section, listed["rest"].strip(" *_")) if section else None
+
+
+def _section(title: str) -> str:
+    match = _SECTION.fullmatch(_NUMBERED.sub("", " ".join(title.strip(_ORNAMENT).split())))
+    return match.lastgroup or "" if match else ""

@@ -1,0 +1,94 @@
+"""What a compaction made, written down: the summary, and the promise of its notes, in one transaction.
+
+Knows the store. The notes themselves are written after the commit, from the outbox, as often as it takes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast.compaction.asked import remembered
+from holdfast.compaction.compactor import Made
+from holdfast.compaction.extraction import Extracted
+from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
+from holdfast.memory.private import redacted
+from holdfast.store import Conversation, Store, Stored, new_id
+from holdfast.window.own_words import ends
+from holdfast.words import language_of
+
+# How important it is what somebody asked to be remembered.
+_ASKED_FOR = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """`covers` are the messages that `made` stands for, `tokens` what they took."""
+
+    id: str
+    conversation: Conversation
+    previous: str | None
+    covers: tuple[Stored, ...]
+    made: Made
+    tokens: int
+    # Whether it may be remembered beyond the conversation.
+    noted: bool = True
+
+    def keep(self, store: Store) -> None:
+        """To be done inside `Store.atomically`. A Conflict if others have covered any of it meanwhile."""
+        made, body = self.made, self.made.body
+        kept = store.summaries.put(
+            name=self.id,
+            covers=[stored.id for stored in self.covers],
+            previous=self.previous,
+            body=body.to_json(),
+            tokens=self.tokens,
+            model=made.model,
+            path=made.way,
+        )
+        if not self.noted:
+            return
+        promise(store, self.conversation, made.memories, kept.created_at, body.language)
+        note = SummaryNote(
+            id=kept.id,
+            conversation=self.conversation.id,
+            title=redacted(self.conversation.title),
+            text=body.whole,
+            scope=self.conversation.scope,
+            covers=kept.depth + 1,
+            first=store.log.path_ids(kept.through)[0],
+            last=kept.through,
+            at=kept.created_at,
+            language=body.language,
+        )
+        store.outbox.put(SUMMARY_TOPIC, note.to_json())
+
+
+def remember(store: Store, conversation: Conversation, appended: Sequence[Stored]) -> None:
+    """What somebody asks to be remembered is promised with their message, not when it leaves the window."""
+    for stored in appended:
+        if stored.message.role == "user":
+            text = redacted(ends(stored.message.text))
+            found = tuple(Extracted(kind, told, _ASKED_FOR, (stored.id,)) for kind, told in remembered(text))
+            promise(store, conversation, found, stored.created_at, language_of(text))
+
+
+def promise(
+    store: Store, conversation: Conversation, found: tuple[Extracted, ...], at: float, language: str = ""
+) -> None:
+    """Memories to be written once this is committed, each under a name of its own."""
+    if not found:
+        return
+    memories = [
+        Memory(
+            id=new_id("y"),
+            kind=one.kind,
+            text=one.text,
+            scope=conversation.scope,
+            importance=one.importance,
+            conversation=conversation.id,
+            messages=one.messages,
+            valid_from=at,
+            language=language,
+        )
+        for one in found
+    ]
+    store.outbox.put(MEMORY_TOPIC, {"memories": [memory.to_json() for memory in memories]})

@@ -1,0 +1,226 @@
+"""The ledger: names, numbers, commands and errors that code finds in a span and carries on verbatim.
+
+Summaries lose these first, so no model is asked about them. It does not know what was summarised, nor how
+many tokens anything has: counting is handed in.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import log2
+from typing import Any
+
+from holdfast.compaction.ledger_failures import open_failures
+from holdfast.compaction.ledger_reading import said_by, said_in
+from holdfast.compaction.ledger_spelling import call_in, key_of, same_words, stands_in
+from holdfast.compaction.ledger_table import EntryKind
+from holdfast.window.items import Item
+
+# More than anybody will ever see of it; what is beyond is still in the log.
+LIMIT = 500
+
+# What is lost hardest when it is lost. Failures and decisions say where things stand.
+_WEIGHTS: Mapping[EntryKind, float] = {
+    "decision": 4.0,
+    "failure": 3.0,
+    "error": 1.5,
+    "file": 1.2,
+    "id": 1.2,
+    "command": 1.0,
+    "amount": 1.0,
+    "date": 1.0,
+    "url": 1.0,
+    "version": 0.9,
+}
+_OWN = 4.0
+# A number nobody can tell the meaning of: without words that name it, or too short to point at anything.
+_UNCLEAR = 0.3
+_NEEDS_CONTEXT = ("amount", "date")
+_SHORT = 4
+# A name in code, which code can be asked for again.
+_PLAIN_NAME = 0.5
+# After so many messages recency is worth half; the oldest entry still counts for something.
+_AGE = 60
+# After so many characters of a kind the next one counts for half, so that no kind takes the whole room.
+_SAME_KIND = 200
+
+_HEADINGS: Mapping[EntryKind, tuple[str, str]] = {
+    "decision": ("Decided", "Entschieden"),
+    "failure": ("Still failing", "Noch fehlgeschlagen"),
+    "error": ("Errors", "Fehler"),
+    "file": ("Files", "Dateien"),
+    "command": ("Commands", "Befehle"),
+    "id": ("Names", "Namen"),
+    "amount": ("Amounts", "Mengen"),
+    "date": ("Dates", "Termine"),
+    "version": ("Versions", "Versionen"),
+    "url": ("Links", "Links"),
+}
+# Whole sentences stand on lines of their own.
+_LISTED = ("decision", "failure", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something said, verbatim. `count` is in how many messages, `last` the depth of the newest of them."""
+
+    kind: EntryKind
+    text: str
+    count: int = 1
+    last: int = 0
+    # Up to six words that say what a number or a name is.
+    context: str = ""
+    # A person said it, not only a program or a model.
+    own: bool = False
+
+    @property
+    def key(self) -> tuple[EntryKind, str]:
+        return self.kind, key_of(self.kind, self.text)
+
+    def joined(self, newer: "Entry") -> "Entry":
+        return replace(
+            newer,
+            count=self.count + newer.count,
+            last=max(self.last, newer.last),
+            context=newer.context or self.context,
+            own=self.own or newer.own,
+        )
+
+    def render(self) -> str:
+        text = f"`{self.text}`" if self.kind == "command" else self.text
+        return f"{text} ({self.context})" if self.context else text
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What was found, the best first."""
+
+    entries: tuple[Entry, ...] = ()
+
+    def merged(self, newer: "Ledger") -> "Ledger":
+        """Both as one. A failed command that ran again later without failing is no open failure any more."""
+        ran = {key for kind, key in map(_key, newer.entries) if kind == "command"}
+        older = (
+            entry
+            for entry in self.entries
+            if entry.kind != "failure" or key_of("command", call_in(entry.text)) not in ran
+        )
+        return Ledger(_best(_joined(chain(older, newer.entries))))
+
+    def capped(self, count: Callable[[str], int], tokens: int, language: str) -> "Ledger":
+        """As many of the best as `render` can show in so many tokens."""
+        entries = _shown(self.entries)
+        fits, too_many = 0, len(entries) + 1
+        while too_many - fits > 1:
+            middle = (fits + too_many) // 2
+            if count(Ledger(entries[:middle]).render(language)) <= tokens:
+                fits = middle
+            else:
+                too_many = middle
+        return Ledger(entries[:fits])
+
+    def render(self, language: str) -> str:
+        """Grouped by kind, one line a group; sentences one line each."""
+        groups: dict[EntryKind, list[str]] = defaultdict(list)
+        for entry in _shown(self.entries):
+            groups[entry.kind].append(entry.render())
+        lines: list[str] = []
+        for kind, headings in _HEADINGS.items():
+            heading = headings[language == "de"]
+            if kind in _LISTED:
+                lines += [f"{heading}: {text}" for text in groups[kind]]
+            elif groups[kind]:
+                lines.append(f"{heading}: {', '.join(groups[kind])}")
+        return "\n".join(lines)
+
+    def missing_in(self, text: str) -> "Ledger":
+        """What this text does not say, in whatever spelling."""
+        known = {(said.kind, key_of(said.kind, said.text)) for said in said_in(text)}
+        plain = same_words(text)
+        return Ledger(
+            tuple(
+                entry
+                for entry in self.entries
+                if entry.key not in known and not stands_in(entry.kind, entry.text, plain)
+            )
+        )
+
+    def to_json(self) -> list[Any]:
+        return [
+            [entry.kind, entry.text, entry.count, entry.last, entry.context, entry.own]
+            for entry in self.entries
+        ]
+
+    @classmethod
+    def from_json(cls, value: Iterable[Sequence[Any]]) -> "Ledger":
+        return cls(tuple(Entry(*row) for row in value))
+
+
+def ledger_of(items: Sequence[Item]) -> Ledger:
+    """What a span says, each message read on its own: read in parts and merged, it gives the same."""
+    failures = (Entry("failure", text, last=depth) for text, depth in open_failures(items))
+    return Ledger(_best(_joined(chain(chain.from_iterable(map(_entries, items)), failures))))
+
+
+def _entries(item: Item) -> Iterator[Entry]:
+    for said in said_by(item.message):
+        yield Entry(said.kind, said.text, last=item.depth, context=said.context, own=said.own)
+
+
+def _key(entry: Entry) -> tuple[EntryKind, str]:
+    return entry.key
+
+
+def _joined(entries: Iterable[Entry]) -> list[Entry]:
+    """One entry for each thing, from older to newer."""
+    found: dict[tuple[EntryKind, str], Entry] = {}
+    for entry in entries:
+        known = found.get(entry.key)
+        found[entry.key] = known.joined(entry) if known else entry
+    return list(found.values())
+
+
+def _best(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The most worth keeping first, at most so many, the kinds mixed."""
+    newest = max((entry.last for entry in entries), default=0)
+    worth = {entry.key: _worth(entry, newest) for entry in entries}
+    ranked = sorted(entries, key=lambda entry: (-worth[entry.key], entry.key))
+    room: dict[EntryKind, int] = defaultdict(int)
+    mixed: list[tuple[float, Entry]] = []
+    for entry in ranked:
+        mixed.append((worth[entry.key] / (1 + room[entry.kind] / _SAME_KIND), entry))
+        room[entry.kind] += len(entry.render())
+    mixed.sort(key=lambda pair: -pair[0])
+    return tuple(entry for _, entry in mixed[:LIMIT])
+
+
+def _worth(entry: Entry, newest: int) -> float:
+    recency = 1 / (1 + (newest - entry.last) / _AGE)
+    worth = _WEIGHTS[entry.kind] * (1 + log2(entry.count) / 2) * (0.3 + 0.7 * recency)
+    if entry.own:
+        worth *= _OWN
+    if _is_unclear(entry):
+        worth *= _UNCLEAR
+    elif entry.kind == "id" and not any(map(str.isdigit, entry.text)):
+        worth *= _PLAIN_NAME
+    return worth
+
+
+def _is_unclear(entry: Entry) -> bool:
+    if entry.kind == "id":
+        return len(entry.text) < _SHORT and not any(map(str.isalpha, entry.text))
+    return entry.kind in _NEEDS_CONTEXT and not entry.context
+
+
+def _shown(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Without file names that stand at the end of a path that is there too."""
+    ends = {end for entry in entries if entry.kind == "file" for end in _ends(entry.key[1])}
+    return tuple(entry for entry in entries if entry.kind != "file" or entry.key[1] not in ends)
+
+
+def _ends(path: str) -> Iterator[str]:
+    """The path without its first directories."""
+    while "/" in path:
+        path = path.partition("/")[2]
+        yield path

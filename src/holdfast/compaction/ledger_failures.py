@@ -1,0 +1,73 @@
+"""Which tool calls failed and were not mended: the same call did not come again and go well.
+
+Looks at pairs of calls and results only; what else a result says is none of its business.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from holdfast.compaction.ledger_lines import arguments_of, command_of, error_lines, shortened
+from holdfast.compaction.ledger_spelling import SAYS
+from holdfast.messages import ToolCall, ToolResult
+from holdfast.window.items import Item, answered
+
+# Where a program says at the very beginning or end how it went.
+_GLANCE = 600
+_ENDS_BADLY = re.compile(
+    r"(?im)^\s*(?:Error|Fehler|fatal|Exception|Traceback \(most recent|panic|npm ERR!)\b[:! (]"
+    r"|^\s*\{\s*\"?error\"?\s*:(?!\s*(?:null|false|\"\"))"
+    r"|\b(?:exit(?:ed)?(?: with)?|return(?:ed)?)(?: code| status):? ?[1-9]\d{0,2}\b"
+    r"|: command not found\b|^\w*(?:Error|Exception): |\b[1-9]\d* (?:failed|errors?)\b|^FAILED\b"
+)
+
+
+def open_failures(items: Sequence[Item]) -> list[tuple[str, int]]:
+    """What failed last and was not repeated with success, each with the depth of its result."""
+    failed: dict[str, tuple[str, int]] = {}
+    for call, result, depth in _calls(items):
+        name = named(call)
+        # Put at the end again: what failed anew is the newest trouble.
+        failed.pop(name, None)
+        if looks_failed(result):
+            failed[name] = (f"{name}{SAYS}{_telling(result.text)}", depth)
+    return list(failed.values())
+
+
+def named(call: ToolCall) -> str:
+    """What was called, short enough to read: the shell line, or the tool and what it was about."""
+    command = command_of(call)
+    if command:
+        return command
+    values = [value for value in arguments_of(call).values() if isinstance(value, str | int) and value != ""]
+    about = next((str(value) for value in values if 0 < len(str(value)) <= 80 and "\n" not in str(value)), "")
+    return f"{call.name}({about})"
+
+
+def looks_failed(result: ToolResult) -> bool:
+    text = result.text
+    return result.error or bool(_ENDS_BADLY.search(text[:_GLANCE]) or _ENDS_BADLY.search(text[-_GLANCE:]))
+
+
+def _telling(text: str) -> str:
+    """The line that says why: the last error line, else the first line there is."""
+    lines = [line for line, _ in error_lines(text)]
+    if lines:
+        return lines[-1]
+    return shortened(next((" ".join(line.split()) for line in text.split("\n") if line.strip()), ""))
+
+
+def _calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, int]]:
+    """Each call that was answered, in the order of the answers."""
+    at = 0
+    while at < len(items):
+        end = at + 1
+        while end < len(items) and items[end].message.tool_results:
+            end += 1
+        answers = [item.message for item in items[at + 1 : end]]
+        depths = {
+            id(result): item.depth for item in items[at + 1 : end] for result in item.message.tool_results
+        }
+        for result, call in answered(items[at].message, answers):
+            if call is not None:
+                yield call, result, depths[id(result)]
+        at = end

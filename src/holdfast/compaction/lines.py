@@ -1,0 +1,147 @@
+"""The line format in which a model names memories: `FACT: …`, `ENTSCHEIDUNG: …`, or that there are none.
+
+Read leniently, since small models decorate everything, and written as a grammar for servers that can hold a
+model to it. It does not know what a memory is for, nor whether what it says is true.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Literal
+
+from holdfast.language import Language
+
+Kind = Literal["fact", "decision", "preference"]
+
+_MOST = 30
+_LONGEST = 500
+# What comes out of the grammar is one sentence: no single word, no paragraph.
+_SHORTEST_WRITTEN = 12
+_LONGEST_WRITTEN = 300
+
+_KINDS: dict[Kind, str] = {
+    "fact": r"FAKT(?:EN)?|FACTS?",
+    "decision": r"ENTSCHEIDUNG(?:EN)?|DECISIONS?",
+    "preference": r"PR(?:Ä|AE|A)FERENZ(?:EN)?|PREFERENCES?",
+}
+_LABEL = "|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS.items())
+_SIGNS = r"[\s>*_#+•–\-\"'`(\[{]"
+_LINE = re.compile(
+    rf"{_SIGNS}{{0,20}}(?:\d{{1,2}}[.):]{_SIGNS}{{0,5}})?(?:{_LABEL})\b"
+    r"[*_\"'`\])]{0,4}\s{0,2}(?:[(#]{0,2}\d{1,2}[).]{0,2})?[*_\"'`\])]{0,4}\s{0,2}[:：]"
+    rf"(?P<text>.*)",
+    re.IGNORECASE,
+)
+# Several on one line: only where the label is spelled as it was asked for.
+_NEXT = re.compile(
+    r"(?<=[\s\"'}\]|;,])(?=(?:[\"'{]{0,2})(?:FAKT|ENTSCHEIDUNG|PR(?:Ä|AE)FERENZ|FACT|DECISION|PREFERENCE)[\"']?:)"
+)
+_NONE = re.compile(r"\W*(?:KEINE|NO)[\s_-]?MEMOR(?:IES|Y|IEN)\b\W*", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"\W*(?:(?:KEINE|NO)[\s_-]?MEMOR\w+|keine?|none|nothing|nichts|n/?a|unknown|unbekannt|null)?\W*",
+    re.IGNORECASE,
+)
+_GAP = re.compile(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*$", re.MULTILINE)
+# What broken JSON leaves behind its last string.
+_TRAIL = re.compile(r"[\"'][\]}\s,]{0,20}$")
+_DECORATION = " \"'`*_,;|"
+_LETTERS = re.compile(r"[^\W\d_]")
+
+_NAMES: dict[Language, tuple[str, str, str, str]] = {
+    "de": ("FAKT", "ENTSCHEIDUNG", "PRAEFERENZ", "KEINE_MEMORIES"),
+    "en": ("FACT", "DECISION", "PREFERENCE", "NO_MEMORIES"),
+}
+
+
+def parse_lines(answer: str, prompt: str = "") -> list[tuple[Kind, str]]:
+    """The memories an answer names, in its order; everything else in it is passed over.
+
+    Lines that `prompt` has as well are its own examples come back, and count for nothing.
+    """
+    if says_none(answer):
+        return []
+    echoes = {_key(text) for _, text in _lines(prompt)} if prompt else set()
+    found: dict[str, tuple[Kind, str]] = {}
+    for kind, text in _lines(_THINKING.sub("", answer)):
+        key = _key(text)
+        if key and key not in echoes and not _is_gap(text):
+            found.setdefault(key, (kind, _cut(text)))
+        if len(found) == _MOST:
+            break
+    return list(found.values())
+
+
+def says_none(answer: str) -> bool:
+    """Whether the answer says, before anything else, that there is nothing to remember."""
+    return bool(_NONE.match(_FENCE.sub("", _THINKING.sub("", answer))))
+
+
+def grammar(language: Language) -> str:
+    """The format for llama.cpp to hold a model to: such lines, or that there are none, and nothing else."""
+    fact, decision, preference, none = _NAMES[language]
+    length = f"{{{_SHORTEST_WRITTEN - 1},{_LONGEST_WRITTEN - 1}}}"
+    return (
+        f'root ::= "{none}" | line ("\\n" line){{0,{_MOST - 1}}}\n'
+        f'line ::= ("{fact}" | "{decision}" | "{preference}") ": " first rest{length}\n'
+        # A bracket at the beginning would be the gap of the example, filled with nothing.
+        "first ::= [^ \\t\\r\\n<>{}.\\x5B\\x5D]\n"
+        "rest ::= [^\\r\\n]\n"
+    )
+
+
+def _lines(answer: str) -> Iterator[tuple[Kind, str]]:
+    for line in _unfolded(answer):
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        kind = next(kind for kind in _KINDS if match[kind])
+        yield kind, _TRAIL.sub("", " ".join(match["text"].split())).strip(_DECORATION)
+
+
+def _unfolded(answer: str) -> Iterator[str]:
+    """The lines of an answer, also where it came as JSON."""
+    bare = _FENCE.sub("", answer).strip()
+    if bare.startswith(("[", "{")):
+        with suppress(ValueError, RecursionError):
+            yield from _said(json.loads(bare))
+            return
+    for line in bare.splitlines():
+        yield from _NEXT.split(line)
+
+
+def _said(value: Any, label: str = "") -> Iterator[str]:
+    """Strings are lines as they are; a key or a field of its own may say which kind of line."""
+    if isinstance(value, str):
+        yield f"{label}: {value}" if label else value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _said(item, label)
+    elif isinstance(value, dict):
+        kind = next(
+            (value[key] for key in ("kind", "type", "category") if isinstance(value.get(key), str)), ""
+        )
+        texts = (
+            value[key] for key in ("text", "content", "value", "memory") if isinstance(value.get(key), str)
+        )
+        if kind:
+            yield from (f"{kind}: {text}" for text in texts)
+        else:
+            for key, item in value.items():
+                yield from _said(item, key if _LINE.match(f"{key}: x") else "")
+
+
+def _is_gap(text: str) -> bool:
+    return bool(_NOTHING.fullmatch(text)) or len(_LETTERS.findall(_GAP.sub("", text))) < 3
+
+
+def _key(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return text[: _LONGEST - 1].rsplit(" ", 1)[0] + "…"

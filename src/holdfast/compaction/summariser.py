@@ -1,0 +1,180 @@
+"""A span becomes a summary: by a model where one is of use, and in any case.
+
+Portion by portion, each merged with what was written before. What a model says is checked, mended once, tried
+again in smaller portions, and then done without it. It keeps nothing and decides nothing about the window.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from holdfast.compaction.asking import Helper
+from holdfast.compaction.checks import strip_answer, trouble
+from holdfast.compaction.extractive import extractive
+from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.summary import SECTIONS, Summary
+from holdfast.compaction.transcript import Portion, fenced, portions
+from holdfast.errors import Overflow, ProviderError
+from holdfast.window.items import Item
+from holdfast.words import terms
+
+log = logging.getLogger("holdfast.compaction")
+
+Progress = Callable[[float], None]
+
+# How a summary came about, the best way first.
+WAYS = ("model", "repaired", "smaller", "extractive")
+
+# A model that was of no use this often in one span is not asked again in it.
+_PATIENCE = 2
+# With less room than this for what is to be read, a model is of no use.
+_LEAST_ROOM = 256
+# What the prompt's own words may take at most beside what is counted.
+_MARGIN = 64
+# Tokens to words, and of those fewer, so that the limit is not what ends the answer.
+_WORDS = 0.6
+# At least this share of what a summary speaks of must have been spoken of.
+_GROUNDED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What is to be summarised: clean messages, and the summary of all that came before them."""
+
+    items: tuple[Item, ...]
+    previous: Summary | None
+    language: str
+    # Tokens the summary should have.
+    target: int
+    count: Callable[[str], int]
+
+
+@dataclass(slots=True)
+class _Course:
+    """How it is going with one span."""
+
+    span: Span
+    helper: Helper
+    way: str = WAYS[0]
+    refused: int = 0
+    troubles: list[str] = field(default_factory=list)
+
+    def went(self, way: str) -> None:
+        self.way = max(self.way, way, key=WAYS.index)
+
+    @property
+    def is_lost(self) -> bool:
+        return self.refused >= _PATIENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary, how it came about, and what a model did wrong on the way."""
+
+    summary: Summary
+    way: str
+    troubles: tuple[str, ...] = ()
+
+
+class Summariser:
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    async def summarise(self, span: Span, helper: Helper | None, progress: Progress) -> Written:
+        room = self._room(span, helper) if helper else 0
+        if helper is None or room < _LEAST_ROOM:
+            return Written(await _without_model(span, span.items, span.previous), "extractive")
+        course = _Course(span, helper)
+        so_far, parts = span.previous, portions(span.items, span.language, span.count, room)
+        for number, portion in enumerate(parts):
+            so_far = await self._merged(course, portion, so_far)
+            progress((number + 1) / len(parts))
+        if not so_far:
+            so_far = await _without_model(span, span.items, span.previous)
+            course.went("extractive")
+        return Written(so_far, course.way, tuple(course.troubles))
+
+    async def _merged(self, course: _Course, portion: Portion, so_far: Summary | None) -> Summary:
+        span = course.span
+        if not course.is_lost and (made := await self._tried(course, portion, so_far)):
+            return made
+        if course.refused < _PATIENCE:
+            smaller = so_far
+            halves = portion.halves(span.language, span.count)
+            for half in halves:
+                made = None if course.is_lost else await self._tried(course, half, smaller)
+                if made is None:
+                    break
+                smaller = made
+            else:
+                if halves and smaller is not None:
+                    course.went("smaller")
+                    return smaller
+        course.went("extractive")
+        return await _without_model(span, portion.items, so_far)
+
+    async def _tried(self, course: _Course, portion: Portion, so_far: Summary | None) -> Summary | None:
+        """What the model makes of it, on the second attempt at the latest; None if that is of no use."""
+        found = ""
+        for attempt in ("model", "repaired"):
+            try:
+                summary, found = await self._asked(course, portion, so_far, found)
+            except Overflow as error:
+                # Asking the same again would be refused again; less of it may not be.
+                course.troubles.append(f"overflow: {error}")
+                return None
+            except ProviderError as error:
+                log.warning("no summary from %s: %s", course.helper.model, error)
+                course.troubles.append(str(error))
+                course.refused = _PATIENCE
+                return None
+            if summary is not None:
+                course.went(attempt)
+                return summary
+            course.troubles.append(found)
+        course.refused += 1
+        return None
+
+    async def _asked(
+        self, course: _Course, portion: Portion, so_far: Summary | None, found: str
+    ) -> tuple[Summary | None, str]:
+        span, before = course.span, so_far.render() if so_far else ""
+        prompt = self._prompts.filled(
+            "summary",
+            span.language,
+            previous=before,
+            transcript=fenced(portion.text),
+            words=int(span.target * _WORDS),
+            trouble=found,
+        )
+        said = await course.helper.ask(prompt, 2 * span.target)
+        source = f"{before}\n{portion.text}"
+        room = max(span.count(source), span.target // 2)
+        wrong = trouble(said.text, source, span.language, finish=said.finish, room=room, count=span.count)
+        summary = None if wrong else Summary.parse(strip_answer(said.text), span.language)
+        # Headings with nothing under them would wipe out what was written before.
+        if not summary:
+            return None, wrong or "empty"
+        if _grounded(summary, source) < _GROUNDED:
+            return None, "invented"
+        return summary, ""
+
+    def _room(self, span: Span, helper: Helper) -> int:
+        """What may be read at once: the window, less the answer, the prompt, and the longest summary."""
+        prompt = self._prompts.filled(
+            "summary", span.language, previous="-", transcript="", words=span.target, trouble="sections"
+        )
+        return (
+            helper.budget.window - 4 * span.target - span.count(prompt) - _MARGIN - helper.budget.window // 20
+        )
+
+
+async def _without_model(span: Span, items: Sequence[Item], previous: Summary | None) -> Summary:
+    return await asyncio.to_thread(extractive, items, previous, span.language, span.count, span.target)
+
+
+def _grounded(summary: Summary, source: str) -> float:
+    """The share of what the summary speaks of that the source speaks of too."""
+    spoken = set(terms(" ".join(line for name in SECTIONS for line in summary.section(name))))
+    return len(spoken.intersection(terms(source))) / len(spoken) if spoken else 1.0

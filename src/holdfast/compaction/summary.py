@@ -1,0 +1,192 @@
+"""The summary as a value: five sections of single lines, how it is written, read, and made to fit.
+
+It does not know what a good summary is (`checks`), nor where its lines come from.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast import words
+from holdfast.compaction.headings import HEADINGS, SECTIONS, lines_under
+from holdfast.window.borders import whole_characters
+
+__all__ = ["SECTIONS", "Summary", "shortened"]
+
+Count = Callable[[str], int]
+
+# Which section gives up its last line last.
+_WEIGHTIEST = ("goal", "requests", "must_not", "open", "done")
+# Where the beginning counts as much as the end; elsewhere the newest line counts most.
+_ENDS_MATTER = ("requests", "goal")
+# A line alone may have this part of the room: beyond it, it would drive out all others.
+_SHARE_OF_A_LINE = 3
+# A line cut shorter says nothing.
+_SHORTEST = 24
+
+_ITEM = re.compile(r"(?:[-*•–·▪◦‣+→]|\(?\d{1,2}[.)])\s+(?:\[[ xX]?\]\s*)?|[•▪◦‣]")
+_NOTHING = re.compile(
+    r"[\W_]*(?:none(?: (?:yet|so far|stated|mentioned|given))?|nothing(?: (?:yet|so far|open))?|n/?a"
+    r"|not (?:applicable|specified|mentioned)|empty|no (?:open|further|remaining) \w+"
+    r"|keine?s?|nichts(?: offen)?|entfällt|nicht (?:angegeben|genannt)|leer|keine (?:\w+ )?(?:angaben?"
+    r"|punkte|aufgaben))?[\W_]*",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"(?:```|~~~)[\w-]*")
+_REMARK = re.compile(
+    r"(?:let me know|i hope|feel free|if you (?:need|want|have|would)|would you like|this (?:summary|covers)"
+    r"|please (?:note|let)|is there anything|end of summary|that(?:'s| is) (?:the|it)"
+    r"|lass(?:en sie)? (?:es )?mich wissen|ich hoffe|wenn (?:du|sie) (?:noch|weitere|möchte|etwas)"
+    r"|falls (?:du|sie)|gib(?: mir)? bescheid|sag(?:en sie)? (?:mir )?bescheid|diese zusammenfassung"
+    r"|möchte(?:st du|n sie)|soll ich|kann ich (?:dir|ihnen)|ende der zusammenfassung)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Each section is a tuple of lines, the oldest first."""
+
+    requests: tuple[str, ...] = ()
+    goal: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
+    language: str = "en"
+
+    @classmethod
+    def of(cls, sections: Mapping[str, Iterable[str]], language: str) -> "Summary":
+        requests, goal, done, still_open, must_not = (tuple(sections.get(name, ())) for name in SECTIONS)
+        return cls(requests, goal, done, still_open, must_not, language)
+
+    def section(self, name: str) -> tuple[str, ...]:
+        lines: tuple[str, ...] = getattr(self, name)
+        return lines
+
+    def __bool__(self) -> bool:
+        return any(self.section(name) for name in SECTIONS)
+
+    def render(self) -> str:
+        """Markdown with the headings of its language; sections without a line are left out."""
+        titles = HEADINGS["de" if self.language == "de" else "en"]
+        written: list[str] = []
+        for name in SECTIONS:
+            if lines := [f"- {' '.join(line.split())}" for line in self.section(name) if line.strip()]:
+                written += [f"## {titles[name]}", *lines]
+        return "\n".join(written)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**{name: list(self.section(name)) for name in SECTIONS}, "language": self.language}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Summary":
+        return cls.of(value, value.get("language", "en"))
+
+    @classmethod
+    def parse(cls, text: str, language: str) -> "Summary | None":
+        """What a model wrote, without its thinking; None if none of the sections is there."""
+        found: dict[str, dict[str, None]] = {}
+        apart = False
+        for section, line in lines_under(text):
+            lines = found.setdefault(section, {})
+            if not line or _FENCE.fullmatch(line):
+                apart = True
+                continue
+            # Past a blank line the model may have turned to whoever asked it.
+            if not (apart and _REMARK.match(line)):
+                lines.update(dict.fromkeys(_items(line)))
+            apart = False
+        return cls.of(found, language) if found else None
+
+    def trimmed(self, count: Count, tokens: int) -> "Summary":
+        """As much of it as takes at most so many tokens.
+
+        Whole lines go first, the same number from every section; the newest stay longest, and of requests and
+        goal the first one too. When each section has one line left, these are cut; so is, before all else, a
+        line that wants a third of the room for itself.
+        """
+        if count(self.render()) <= tokens:
+            return self
+        short = self._with_short_lines(count, tokens)
+        ranked = sorted(short._ranked())
+        heads = sum(1 for rank, *_ in ranked if rank == 0)
+        fits = _largest(len(ranked), lambda number: count(short._of(ranked[:number]).render()) <= tokens)
+        if fits >= heads:
+            return short._of(ranked[:fits])
+        for number in range(heads, 0, -1):
+            cut = short._of(ranked[:number])._cut(count, tokens)
+            if cut is not None:
+                return cut
+        return Summary(language=self.language)
+
+    def _with_short_lines(self, count: Count, tokens: int) -> "Summary":
+        room = tokens // _SHARE_OF_A_LINE
+
+        def short(line: str) -> str:
+            # No character is more than four tokens: most lines need no counting.
+            if 4 * len(line) <= room or count(line) <= room:
+                return line
+            size = _largest(len(line), lambda size: count(shortened(line, size)) <= room)
+            return shortened(line, max(size, _SHORTEST))
+
+        return self._each(short)
+
+    def _ranked(self) -> list[tuple[int, int, str, int]]:
+        """Every line as rank, weight of its section, section and place; rank 0 stays longest."""
+        found = []
+        for name in SECTIONS:
+            size = len(self.section(name))
+            for place in range(size):
+                rank = size - place if name in _ENDS_MATTER else size - 1 - place
+                if name in _ENDS_MATTER and place == 0:
+                    rank = 0
+                found.append((rank, _WEIGHTIEST.index(name), name, place))
+        return found
+
+    def _of(self, kept: Sequence[tuple[int, int, str, int]]) -> "Summary":
+        sections: dict[str, list[str]] = {name: [] for name in SECTIONS}
+        for _, _, name, place in sorted(kept, key=lambda line: line[3]):
+            sections[name].append(self.section(name)[place])
+        return Summary.of(sections, self.language)
+
+    def _each(self, change: Callable[[str], str]) -> "Summary":
+        return Summary.of({name: map(change, self.section(name)) for name in SECTIONS}, self.language)
+
+    def _cut(self, count: Count, tokens: int) -> "Summary | None":
+        def cut(size: int) -> Summary:
+            return self._each(lambda line: shortened(line, size))
+
+        longest = max(len(line) for name in SECTIONS for line in self.section(name))
+        size = _largest(longest, lambda size: count(cut(size).render()) <= tokens)
+        return cut(size) if size >= max(1, min(_SHORTEST, longest)) else None
+
+
+def shortened(line: str, size: int) -> str:
+    """The line in at most so many characters, cut between words if there is a place, and marked."""
+    if len(line) <= size:
+        return line
+    end = whole_characters(line, max(size - 1, 0), -1)
+    space = line.rfind(" ", end // 2, end + 1)
+    kept = line[: space if space > 0 else end].rstrip(" ,;:-–…")
+    return f"{kept}…" if kept else ""
+
+
+def _items(line: str) -> list[str]:
+    """The line without its bullet; prose in its sentences, so that it can be shortened by them."""
+    item = _ITEM.match(line)
+    pieces = [line[item.end() :]] if item else words.sentences(line)
+    cleaned = (" ".join(piece.split()) for piece in pieces)
+    return [piece for piece in cleaned if not _NOTHING.fullmatch(piece)]
+
+
+def _largest(limit: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to the limit that fits, 0 if none does; what fits must fit for smaller ones."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

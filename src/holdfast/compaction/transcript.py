@@ -1,0 +1,147 @@
+"""A span of messages as somebody who summarises it may see it: clean, readable, in portions that fit.
+
+What was private or only Holdfast's own is taken out here, once, before anything else reads the span. It does
+not know what is done with the text.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.language import without_banners
+from holdfast.memory.private import redacted
+from holdfast.messages import File, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.window.items import Item
+from holdfast.window.shorten import cut_middle, shorten_result
+
+Count = Callable[[str], int]
+
+# A tool's output says little per token: of a longer one its shape, its errors and its ends are read. The
+# ledger has read all of it.
+_RESULT, _ARGUMENTS = 600, 200
+_SPEAKERS = {
+    "en": {"user": "User", "assistant": "Assistant", "tool": "Tool result", "system": "Instructions"},
+    "de": {"user": "Nutzer", "assistant": "Assistent", "tool": "Werkzeug-Ergebnis", "system": "Anweisungen"},
+}
+_FENCE = "====="
+
+
+def cleaned(items: Sequence[Item]) -> tuple[Item, ...]:
+    """The same messages without thinking, notices of ours, private text and secrets."""
+    return tuple(replace(item, message=_clean(item.message)) for item in items)
+
+
+def _clean(message: Message) -> Message:
+    texts = [part for part in message.parts if isinstance(part, Text)]
+    if len(texts) > 1 and any("<private" in part.text.lower() for part in texts):
+        # What is private may begin in one part and end in the next.
+        rest = tuple(part for part in message.parts if not isinstance(part, Text))
+        message = replace(message, parts=(Text("\n".join(part.text for part in texts)), *rest))
+    parts = (_clean_part(part, ours=message.role == "assistant") for part in message.parts)
+    return replace(message, parts=tuple(part for part in parts if part is not None))
+
+
+def _clean_part(part: Part, *, ours: bool) -> Part | None:
+    match part:
+        case Thinking():
+            return None
+        case Text():
+            return replace(part, text=redacted(without_banners(part.text) if ours else part.text))
+        case ToolCall():
+            return replace(part, arguments=redacted(part.arguments))
+        case ToolResult():
+            inner = (
+                replace(one, text=redacted(one.text)) if isinstance(one, Text) else one for one in part.parts
+            )
+            return replace(part, parts=tuple(inner))
+    return part
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """As much of a span as is read at once."""
+
+    items: tuple[Item, ...]
+    text: str
+
+    def halves(self, language: str, count: Count) -> tuple["Portion", ...]:
+        """Two smaller ones, () if there is nothing to part."""
+        if len(self.items) > 1:
+            middle = len(self.items) // 2
+            parts = (self.items[:middle], self.items[middle:])
+            return tuple(Portion(part, _written(part, language, count)) for part in parts)
+        lines = self.text.splitlines()
+        if len(lines) < 8:
+            return ()
+        middle = len(lines) // 2
+        return tuple(Portion(self.items, "\n".join(part)) for part in (lines[:middle], lines[middle:]))
+
+
+def portions(items: Sequence[Item], language: str, count: Count, most: int) -> list[Portion]:
+    """The span in portions of at most `most` tokens; what is larger alone is parted in itself."""
+    found: list[Portion] = []
+    waiting: list[tuple[Item, str]] = []
+    size = 0
+    for item in items:
+        text = _written((item,), language, count)
+        tokens = count(text)
+        if waiting and size + tokens > most:
+            found.append(_portion(waiting))
+            waiting, size = [], 0
+        if tokens > most:
+            found += [Portion((item,), piece) for piece in _pieces(text, tokens, most)]
+        elif text:
+            waiting.append((item, text))
+            size += tokens
+    return [*found, _portion(waiting)] if waiting else found
+
+
+def _portion(waiting: Sequence[tuple[Item, str]]) -> Portion:
+    return Portion(tuple(item for item, _ in waiting), "\n\n".join(text for _, text in waiting))
+
+
+def _pieces(text: str, tokens: int, most: int) -> Iterator[str]:
+    """A long text in pieces of about equal length, cut at white space where there is some."""
+    number = -(-tokens * 5 // (most * 4))
+    size, start = max(1, -(-len(text) // number)), 0
+    while start < len(text):
+        end = min(len(text), start + size)
+        if end < len(text):
+            space = max(text.rfind("\n", start, end), text.rfind(" ", start, end))
+            end = space if space > start else end
+        yield text[start:end].strip()
+        start = end
+
+
+def _written(items: Sequence[Item], language: str, count: Count) -> str:
+    return "\n\n".join(filter(None, (_said(item.message, language, count) for item in items)))
+
+
+def _said(message: Message, language: str, count: Count) -> str:
+    lines = [_line(part, count) for part in message.parts]
+    said = "\n".join(filter(None, lines)).replace(_FENCE, "= = =")
+    return f"{_SPEAKERS[language][message.role]}: {said}" if said.strip() else ""
+
+
+def _line(part: Part, count: Count) -> str:
+    match part:
+        case Text():
+            return part.text.strip()
+        case ToolCall():
+            arguments = part.arguments
+            if count(arguments) > _ARGUMENTS:
+                arguments = cut_middle(arguments, _ARGUMENTS, count)
+            return f"[{part.name} {arguments}]"
+        case ToolResult():
+            text = part.text
+            text = shorten_result(text, _RESULT, count) if count(text) > _RESULT else text
+            return f"({part.name or 'result'}{' failed' if part.error else ''}) {text}"
+        case Image():
+            return "[image]"
+        case File():
+            return f"[file {part.name}]"
+    return ""
+
+
+def fenced(text: str) -> str:
+    """Marked as data: what stands in it asks nobody for anything."""
+    return f"{_FENCE}\n{text}\n{_FENCE}"

@@ -1,0 +1,76 @@
+"""What a window is made for, and what it is measured with: a request, or a conversation at rest.
+
+Values, and how a draft follows from them. Nothing is decided here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.conversations import Placement, lanes
+from holdfast.errors import NotFound
+from holdfast.fitting.lot import Kept, Lot
+from holdfast.messages import ChatRequest, JsonObject
+from holdfast.models.counting import Learning
+from holdfast.providers.base import Provider
+from holdfast.store import Conversation, Lane, Store
+from holdfast.tokens.budget import Budget
+from holdfast.window.view import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One request that is to be fitted, who answers it, and what it is measured with."""
+
+    request: ChatRequest
+    kept: Kept
+    provider: Provider
+    budget: Budget
+    counter: Learning
+    # Texts that came with the question.
+    context: Sequence[str] = ()
+
+    def count(self, text: str) -> int:
+        return self.counter.count_text(text).high
+
+
+def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tuple[ChatRequest, Kept]:
+    """As if it were sent once more as it stands, with the instructions and tools it had last."""
+    state = lanes.State.from_json(lane.state)
+    try:
+        tools = store.prompts.get(state.prompt).tools if state.prompt else ()
+    except NotFound:
+        tools = ()
+    placement = Placement("main", "at rest", conversation=conversation.id, from_log=True)
+    kept = Kept("", placement, conversation, conversation.head)
+    return ChatRequest(lane.report["model"], (), tools=in_order(tools)), kept
+
+
+def in_order(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    """In one order, whatever the client's is today: tools stand at the beginning of what the server reads."""
+    return tuple(sorted(tools, key=_name))
+
+
+def _name(tool: JsonObject) -> str:
+    function = tool.get("function")
+    return str((function if isinstance(function, Mapping) else tool).get("name", ""))
+
+
+def draft_of(case: Case, lot: Lot, slack: float = 1.0) -> Draft:
+    """`slack` is the share of the room that is believed to be there."""
+    budget, lane = case.budget, lot.lane
+    if slack < 1.0:
+        budget = replace(budget, reserve=budget.window - int(budget.room * slack))
+    return Draft(
+        items=lot.items,
+        budget=budget,
+        gauge=case.counter,
+        system=lot.system,
+        tools=case.request.tools,
+        decisions=(*lot.condensed, *lane.decisions),
+        vetoes=lane.vetoes,
+        pins=lane.pins,
+        rules=lane.sentences(lanes.RULE),
+        agreed=lane.sentences(lanes.AGREED),
+        seen=frozenset(name for name, _, _ in lane.state.sent),
+        fired=lane.state.fired,
+    )

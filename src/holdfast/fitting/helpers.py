@@ -1,0 +1,88 @@
+"""Which model helps with summaries and memories, and whether one is of any use just now.
+
+Knows models and their servers. A model that only ever fails costs people time: it rests for a while.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from holdfast.compaction.asking import Helper
+from holdfast.compaction.compactor import Made
+from holdfast.errors import ModelMissing, ProviderError
+from holdfast.fitting.case import Case
+from holdfast.models.knowledge import Models
+from holdfast.models.windows import decides_itself
+from holdfast.providers.upstreams import Upstreams
+from holdfast.window.presets import Preset
+
+log = logging.getLogger("holdfast.compaction")
+
+# A model that was of no use this often in a row is not asked for so many seconds.
+_USELESS, _REST = 2, 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOptions:
+    """What a person may set. `helper` is a model for this work, by default the one that is talked to."""
+
+    helper: str = ""
+    # Whether anything is remembered beyond a conversation, and whether memories are taken from what is said.
+    memory: bool = True
+    flush: bool = True
+    # How long a model may be silent.
+    stall: float = 120.0
+
+
+class Helpers:
+    def __init__(
+        self,
+        models: Models,
+        upstreams: Upstreams,
+        preset: Preset,
+        options: SummaryOptions,
+        clock: Callable[[], float],
+    ) -> None:
+        self._models = models
+        self._upstreams = upstreams
+        self._preset = preset
+        self._options = options
+        self._clock = clock
+        # How often in a row a model was of no use, and when it may be asked again.
+        self._useless: dict[tuple[str, str], tuple[int, float]] = {}
+
+    async def choose(self, case: Case) -> Helper | None:
+        """The model to ask, None while the one there is rests."""
+        try:
+            return await self._chosen(case)
+        except (ProviderError, ModelMissing) as error:
+            log.warning("no model helps with summaries: %s", error)
+            return None
+
+    async def _chosen(self, case: Case) -> Helper | None:
+        model = self._options.helper or case.request.model
+        provider = case.provider if model == case.request.model else await self._upstreams.route(model)
+        count, until = self._useless.get((provider.location, model), (0, 0.0))
+        if count >= _USELESS and self._clock() < until:
+            return None
+        windows = await self._models.settled(provider, model)
+        return Helper(
+            provider,
+            model,
+            self._preset.budget(windows.used.tokens, thinks=windows.thinks),
+            thinks=windows.thinks,
+            sets_window=not decides_itself(provider),
+            stall=self._options.stall,
+        )
+
+    def judge(self, helper: Helper | None, made: Made) -> None:
+        """Remembers whether the model was of use."""
+        if helper is None:
+            return
+        key = helper.provider.location, helper.model
+        if made.way != "extractive":
+            self._useless.pop(key, None)
+            return
+        log.warning("%s wrote no usable summary: %s", helper.model, ", ".join(made.troubles) or "no reason")
+        count, _ = self._useless.get(key, (0, 0.0))
+        self._useless[key] = count + 1, self._clock() + _REST

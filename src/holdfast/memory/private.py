@@ -1,0 +1,166 @@
+"""What must not be remembered: text a person marked private, and secrets by their shape, German and English.
+
+The log keeps everything; whatever else is stored goes through `redacted` first. It does not know what the
+text is for. Account numbers (IBANs), hashes, UUIDs and order numbers are no secrets: people want them kept.
+"""
+
+import re
+from collections.abc import Callable
+
+MARK = "[secret]"
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}private\b[^<>\n]{0,100}>", re.IGNORECASE)
+
+# Keys that say what they are by their first characters.
+_KEYS = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"sk-(?=[\w-]{0,200}\d)[\w-]{20,}|[rs]k_(?:live|test)_\w{10,}|gh[opsur]_\w{20,}|github_pat_\w{20,}"
+    r"|glpat-[\w-]{16,}|xox[a-z]-(?=[\w-]{0,200}\d)[\w-]{10,}|xapp-[\w-]{10,}|A[KS]IA[A-Z0-9]{16}\b"
+    r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|hf_[A-Za-z0-9]{20,}|gsk_\w{20,}|npm_\w{30,}|pypi-[\w-]{30,}|nvapi-[\w-]{20,}"
+    r"|hvs\.[\w-]{20,}|dop_v1_\w{20,}"
+    r"|SG\.[\w-]{16,}\.[\w-]{16,}|AGE-SECRET-KEY-1\w{40,}|\d{8,10}:AA[\w-]{33}"
+    r"|eyJ[\w-]{8,}(?:\.[\w-]{6,}){1,4}"  # JWT: its first part is JSON in base64
+    r")"
+)
+_PEM = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r".*?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
+    re.DOTALL,
+)
+_IN_HEADER = re.compile(
+    r"(\b(?:bearer|authorization:\s{0,3}(?:basic|token))\s{1,3})(?=[\w.~+/=-]{0,500}\d)[\w.~+/-]{12,}=*",
+    re.IGNORECASE,
+)
+_IN_URL = re.compile(r"(?<=://)([^\s/:@]{0,100}:)(?![\[$<{])[^\s/]{1,200}@")
+
+# --- "the password for the router is …" ---------------------------------------------------------------------
+
+_STEP = r"[\"'`*_]{0,3}"
+# The thing it opens: "for the router", "vom WLAN".
+_FOR = (
+    r"(?:\s(?:for|of|to|on|in|at|für|vom|von|zum|zur|zu|des|der|beim|im|am|an)\b(?:\s(?!is\b|ist\b|lautet\b)"
+    r"[\w.@-]{1,40}){1,5})?"
+)
+_SAYS = (
+    rf"{_STEP}\s{{0,3}}(?::=|=>|[:=]|\b(?:is|was|ist|war|lautet|heißt|heisst|equals|now|jetzt)\b"
+    rf"(?:\s(?:now|jetzt|still|noch|nun)\b)?:?){_STEP}\s{{0,3}}"
+)
+_CALLED = r"(?:pass(?:word|wort|wd|phrase|code)|kennwort|passwörter|zugangscode|(?<![a-z])pwd|losungswort)"
+_TOLD = re.compile(
+    rf"((?:{_CALLED}{_FOR}{_SAYS}|--password[ =]|--token[ =]))"
+    r"(\"[^\"\n]{1,100}\"|'[^'\n]{1,100}'|[^\s\"']{1,200})",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    rf"(\b{_CALLED}\s)"
+    r"((?=\S{0,60}\d)(?=\S{0,60}[A-Za-z])[^\s\"'(){}\[\]]{8,60}|[\"'„][^\"'“\n]{4,60}[\"'“])",
+    re.IGNORECASE,
+)
+_PIN = re.compile(
+    rf"(\b(?:PIN|PUK|CV[VC])(?:-?(?:code|nummer|number))?{_FOR}(?:{_SAYS}|\s))"
+    r"(?:\d{4,8}|(?<=CV[VC]\s)\d{3})\b(?![.,]\d)",
+    re.IGNORECASE,
+)
+_KEYED = re.compile(
+    r"((?<![A-Za-z])(?:(?:api|access|auth|secret|client|account|private|encryption"
+    r"|session|refresh|bearer|id|zugriffs)[ _-]?(?:access[ _-]?)?(?:key|token|secret|schlüssel)|token|secret"
+    r"|geheimnis)"
+    rf"{_FOR}{_SAYS})"
+    r"(?=[^\s]{0,200}\d)(?=[^\s]{0,200}[A-Za-z])[\"']?([\w+/.=~-]{10,200})[\"']?",
+    re.IGNORECASE,
+)
+# A value with one of these was chosen by somebody; a plain word after "password:" may be a description.
+_CHOSEN = re.compile(r"[\d!@#%^&*+=?_~§]|^[\"']|[a-zäöü][A-ZÄÖÜ]")
+# The name of a place where the secret stands, or a gap where one would go.
+_REFERENCE = re.compile(
+    r"[\"']?(?:[\[$<{%]|\*{2,}|x{3,}|\.{2,}|…|None\b|null\b|true\b|false\b|str\b|string\b"
+    r"|(?:os|process|self|settings|config|env|request|args|data|form|user)[.\[]|[\w.]{1,60}\(|[\w.]{0,60}passwor[dt]\b)",
+    re.IGNORECASE,
+)
+_SAID_OF_IT = _list(
+    """
+    not no a an the too wrong incorrect correct right invalid valid expired required optional missing empty
+    blank set unset unknown reset changed safe secure weak strong hashed encrypted stored saved shared kept
+    lost forgotten gone here there fine ok okay secret default being needed in on at as str string text
+    bytes see same never always only
+    nicht kein keine ein eine der die das zu falsch richtig korrekt ungültig gültig abgelaufen nötig
+    notwendig leer gesetzt unbekannt geändert sicher unsicher schwach stark verschlüsselt gespeichert geheim
+    weg vergessen verloren da hier dort im am noch schon siehe wie so auch immer nie nur standard hinterlegt
+    bekannt pflicht erforderlich
+    """
+)
+_STANDS_ALONE = re.compile(r"[.,;!)\"'`*_]{0,3}(?:\s*$|\s*\n|[,;]\s|\.\s|\s(?:and|und|but|aber)\b)")
+
+# --- Cards --------------------------------------------------------------------------------------------------
+
+# The end of an IBAN looks like a card; what follows a country and its check digits is left alone.
+_DIGITS = re.compile(r"(?<![\w.,/#-])(?<![A-Z]{2}\d\d\s)\d(?:[ -]?\d){14,15}(?![\w-]|[ ]\d|[.,]\d)")
+_ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
+
+
+def redacted(text: str) -> str:
+    """The text without what is marked `<private>`, each secret in it replaced by a neutral mark."""
+    text = _without_marked(text)
+    lowered = text.casefold()
+    for hints, pattern, replacement in _SECRETS:
+        # Most texts have none of the words: looking for a word is much quicker than for a pattern.
+        if any(hint in lowered for hint in hints):
+            text = pattern.sub(replacement, text)
+    return _DIGITS.sub(_unless_number, text)
+
+
+def _without_marked(text: str) -> str:
+    """Everything outside the tags; a tag that is never closed hides the rest."""
+    kept: list[str] = []
+    depth = done = 0
+    for tag in _TAG.finditer(text):
+        if not depth:
+            kept.append(text[done : tag.start()])
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        done = tag.end()
+    return "".join([*kept, text[done:] if not depth else ""])
+
+
+def _unless_reference(match: re.Match[str]) -> str:
+    return match[0] if _REFERENCE.match(match[2]) else match[1] + MARK
+
+
+def _unless_said_of_it(match: re.Match[str]) -> str:
+    value = match[2]
+    if _REFERENCE.match(value):
+        return match[0]
+    word = value.rstrip(".,;!)")
+    if not _CHOSEN.search(word):
+        alone = _STANDS_ALONE.match(match.string, match.start(2) + len(word))
+        if not alone or word.casefold() in _SAID_OF_IT:
+            return match[0]
+    return match[1] + MARK + value[len(word) :]
+
+
+def _unless_number(match: re.Match[str]) -> str:
+    digits = re.sub(r"\D", "", match[0])
+    return MARK if _ISSUERS.fullmatch(digits) and _is_valid(digits) else match[0]
+
+
+def _is_valid(digits: str) -> bool:
+    """The check digit of payment cards: every second digit counts twice."""
+    doubled = (2 * int(digit) for digit in digits[-2::-2])
+    return (sum(map(int, digits[-1::-2])) + sum(value - 9 * (value > 9) for value in doubled)) % 10 == 0
+
+
+_Replacement = str | Callable[[re.Match[str]], str]
+_SECRETS: tuple[tuple[tuple[str, ...], re.Pattern[str], _Replacement], ...] = (
+    (("private key",), _PEM, MARK),
+    (("",), _KEYS, MARK),
+    (("bearer", "authorization"), _IN_HEADER, rf"\1{MARK}"),
+    (("://",), _IN_URL, rf"\1{MARK}@"),
+    (("key", "token", "secret", "schlüssel", "geheimnis"), _KEYED, _unless_reference),
+    (("pass", "kennwort", "zugangscode", "pwd", "losung", "--token"), _TOLD, _unless_said_of_it),
+    (("pass", "kennwort", "zugangscode", "pwd", "losung"), _BARE, rf"\1{MARK}"),
+    (("pin", "puk", "cvv", "cvc"), _PIN, rf"\1{MARK}"),
+)

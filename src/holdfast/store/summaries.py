@@ -1,0 +1,99 @@
+"""Summaries of conversations: what each says, and which messages it stands for.
+
+They belong to a tree and form a chain along it: each goes on where the one before it ends, so no message is
+covered twice. What is in them is known in `compaction`.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select
+
+from holdfast.errors import Conflict
+from holdfast.messages import JsonObject
+from holdfast.store import tree
+from holdfast.store.database import Topic, reads, writes
+from holdfast.store.ids import new_id
+from holdfast.store.schema import summaries
+from holdfast.store.values import Summarised
+
+
+class Summaries(Topic):
+    __slots__ = ()
+
+    @writes
+    def put(
+        self,
+        connection: Connection,
+        *,
+        covers: Sequence[str],
+        previous: str | None,
+        body: JsonObject,
+        tokens: int,
+        model: str = "",
+        path: str = "",
+        name: str = "",
+        now: float | None = None,
+    ) -> Summarised:
+        """Keep a summary of the messages in `covers`, which follow what `previous` covers; `name` is its id.
+
+        A Conflict if another one has covered any of them meanwhile.
+        """
+        end = tree.get(connection, covers[-1])
+        last = _latest(connection, end.id)
+        if (last.id if last else None) != previous:
+            raise Conflict("these messages were summarised meanwhile", hint="Read the last summary again.")
+        new = Summarised(
+            id=name or new_id("s"),
+            tree=end.tree,
+            previous=previous,
+            through=end.id,
+            depth=end.depth,
+            covers=tuple(covers),
+            body=body,
+            tokens=tokens,
+            model=model,
+            path=path,
+            created_at=time.time() if now is None else now,
+        )
+        row = {column.name: getattr(new, column.name) for column in summaries.columns}
+        connection.execute(insert(summaries), row)
+        return new
+
+    @reads
+    def latest(self, connection: Connection, message: str) -> Summarised | None:
+        """The summary that reaches furthest on the way to this message."""
+        return _latest(connection, message)
+
+    @reads
+    def get(self, connection: Connection, summary: str) -> Summarised | None:
+        row = connection.execute(select(summaries).where(summaries.c.id == summary)).first()
+        return None if row is None else _summarised(row)
+
+    @reads
+    def of(self, connection: Connection, message: str) -> list[Summarised]:
+        """All summaries on the way to this message, in order."""
+        query = select(summaries).where(summaries.c.through.in_(list(_on_way(connection, message))))
+        query = query.order_by(summaries.c.depth)
+        return [_summarised(row) for row in connection.execute(query)]
+
+
+def _latest(connection: Connection, message: str) -> Summarised | None:
+    depths = _on_way(connection, message)
+    if not depths:
+        return None
+    through = max(depths, key=lambda name: depths[name])
+    row = connection.execute(select(summaries).where(summaries.c.through == through)).one()
+    return _summarised(row)
+
+
+def _on_way(connection: Connection, message: str) -> dict[str, int]:
+    """The messages on the way to this one where a summary ends, each with its depth."""
+    end = tree.get(connection, message)
+    ends = select(summaries.c.through).where(summaries.c.tree == end.tree, summaries.c.depth <= end.depth)
+    return tree.depths(connection, end, list(connection.scalars(ends)))
+
+
+def _summarised(row: Row[Any]) -> Summarised:
+    return Summarised(**{**row._mapping, "covers": tuple(row.covers)})

@@ -1,0 +1,193 @@
+"""Where a summary takes over: which messages it may stand for, and when it is time.
+
+Looks at a view and proposes one decision. What the summary says is written elsewhere; the clock is handed in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast.window.decisions import Proposal
+from holdfast.window.items import Item, Unit, units_of
+from holdfast.window.relevance import outliving
+from holdfast.window.view import View, block
+
+# So many exchanges, the newest, stay as they were said.
+EXCHANGES = 2
+# In a tool loop so many rounds stay, however long the exchange is.
+_ROUNDS = 2
+# After it history has at most this share of what it can have, where that can be reached.
+TARGET = 0.40
+# A window that is not at least this much smaller was not worth its prefix.
+LEAST_SAVED = 0.10
+# Since the last time history must have grown by this share of what it can have.
+GROWTH = 0.10
+# After so many tries that came to nothing it has to grow before the next one.
+FRUITLESS = 2
+# Of the summary's room, rules and decisions word for word have at most this share.
+_SENTENCES = 2 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How it went before: when it last succeeded, at which depth, and how often it came to nothing since."""
+
+    at: float = 0.0
+    depth: int = -1
+    talk: int = 0
+    fruitless: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cooldown:
+    seconds: float = 30.0
+    messages: int = 2
+
+    def holds(self, tried: Tried, now: float, depth: int) -> bool:
+        """Whether it is too early: both have to pass, since a success."""
+        if tried.depth < 0:
+            return False
+        return now - tried.at < self.seconds or depth - tried.depth < self.messages
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """Up to `through` everything leaves but for `keep`; `gone` is what is in the window of it now."""
+
+    through: str
+    depth: int
+    keep: tuple[str, ...]
+    gone: tuple[str, ...]
+
+
+def talk(view: View) -> int:
+    """What is said in the window, the newest message included."""
+    return max(0, view.total.high - view.cost(()).high)
+
+
+def is_due(view: View, left: int) -> bool:
+    """Whether it is time to summarise ahead of need; `left` is what was left out since the last summary.
+
+    That counts as well: it is what a summary has to stand for, and leaving out alone would put it off for
+    ever.
+    """
+    marks = view.draft.budget.thresholds(view.cost(()).high)
+    return talk(view) + left >= marks.ahead
+
+
+def border(view: View, upto: int | None = None) -> Border | None:
+    """The last message a summary should stand for, no deeper than `upto`; None if nothing can leave.
+
+    Exchanges go whole, oldest first; when one alone fills the window, its rounds of tools do.
+    """
+    items = [shown.item for shown in view.shown]
+    units = units_of(items)
+    if not units:
+        return None
+    free = [unit for unit in units if upto is None or all(item.depth <= upto for item in unit.items)]
+    newest = {item.id for item in view.newest}
+    staying = view.pins | view.vetoed("summarise") | newest
+    last = units[-1].exchange
+    most = int(TARGET * view.thresholds.full)
+    found: Border | None = None
+    for exchanges in (EXCHANGES, 1, 0):
+        gone = [
+            unit
+            for unit in free
+            if unit.exchange <= last - max(exchanges, 1) or (exchanges == 0 and _is_old_round(unit, units))
+        ]
+        found = _border(items, gone, staying) or found
+        if _left(view, found) <= most:
+            break
+    return found
+
+
+def _is_old_round(unit: Unit, units: Sequence[Unit]) -> bool:
+    rounds = [one for one in units if one.exchange == unit.exchange and not one.is_frame]
+    return not unit.is_frame and unit in rounds[:-_ROUNDS]
+
+
+def _border(
+    items: Sequence[Item], units: Sequence[Unit], staying: frozenset[str] | set[str]
+) -> Border | None:
+    leaving = [item for unit in units for item in unit.items if item.depth >= 0]
+    if not leaving:
+        return None
+    # What must stay keeps the unit it stands in, and its question: no call without its result.
+    with_held = {unit.exchange for unit in units if unit.has(staying)}
+    held = {
+        item.id
+        for unit in units
+        if unit.has(staying) or (unit.is_frame and unit.exchange in with_held)
+        for item in unit.items
+    }
+    end = max(leaving, key=lambda item: item.depth)
+    names = {item.id for item in leaving} - held
+    if not names:
+        return None
+    keep = tuple(item.id for item in items if 0 <= item.depth <= end.depth and item.id not in names)
+    return Border(end.id, end.depth, keep, tuple(item.id for item in items if item.id in names))
+
+
+def _left(view: View, border: Border | None) -> int:
+    gone = set(border.gone) if border else set()
+    fixed = {item.id for item in view.newest}
+    staying = [one.message for one in view.shown if one.item.id not in gone and one.item.id not in fixed]
+    return view.cost(staying).high - view.cost(()).high
+
+
+def may_try(view: View, tried: Tried, cooldown: Cooldown, now: float, depth: int) -> bool:
+    """Whether enough has happened since the last time; the clock is the caller's."""
+    if cooldown.holds(tried, now, depth):
+        return False
+    if tried.depth < 0 and tried.fruitless < FRUITLESS:
+        return True
+    return talk(view) >= tried.talk + GROWTH * view.thresholds.full
+
+
+def room_for_text(view: View, border: Border) -> tuple[int, tuple[str, ...]]:
+    """What is left for the summary itself beside rules and decisions, and these, which stay word for word."""
+    rules, agreed = _outliving(view, border)
+    told = tuple(said for _, said in (*rules, *agreed))
+    return max(0, view.draft.budget.summary - view.text_tokens(block("", rules, agreed))), told
+
+
+def summarised(view: View, border: Border, text: str, summary: str, reason: str) -> Proposal:
+    """The decision that puts a summary in the place of what leaves."""
+    rules, agreed = _outliving(view, border)
+    gone = set(border.gone)
+    tokens = sum(view.tokens(one.message) for one in view.shown if one.item.id in gone)
+    data = {
+        "through": border.through,
+        "depth": border.depth,
+        "keep": list(border.keep),
+        "at": [border.through, border.depth],
+        "text": text,
+        "summary": summary,
+        "rules": [list(one) for one in rules],
+        "agreed": [list(one) for one in agreed],
+    }
+    return Proposal("summarise", "summary", border.gone, tokens, view.text_tokens(text), reason, data)
+
+
+def cleared(view: View, border: Border) -> list[Proposal]:
+    """Quotes brought in for earlier questions leave with it: their prefix is lost in any case."""
+    gone, newest = set(border.gone), {item.id for item in view.newest}
+    quotes = [
+        (shown.item.id, one)
+        for shown in view.shown
+        if shown.item.id not in gone and shown.item.id not in newest
+        for one in shown.additions
+        if one.section == "recalled"
+    ]
+    if not quotes:
+        return []
+    tokens = sum(view.text_tokens(one.text) for _, one in quotes)
+    names = tuple(dict.fromkeys(name for name, _ in quotes))
+    data = {"instead": {one.decision: "" for _, one in quotes}}
+    return [Proposal("replace", "recalled_old", names, tokens, 0, "a summary was made", data)]
+
+
+def _outliving(view: View, border: Border) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    gone = set(border.gone)
+    most = int(view.draft.budget.summary * _SENTENCES)
+    return outliving(view, [one for one in view.shown if one.item.id in gone], most)

@@ -1,0 +1,92 @@
+"""Keeps the promises of the outbox that are about memory: each is written where memories are kept.
+
+What fails stays promised and is tried again; the rest goes on. Knows the outbox and the interface of memory,
+neither files nor indexes.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from holdfast.errors import HoldfastError
+from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memories, Memory, SummaryNote
+from holdfast.store import OutboxItem, Store
+from holdfast.store.ids import new_id
+
+log = logging.getLogger("holdfast.work")
+
+LEASE = "projector"
+# Renewed with every item. Short, since after a crash nobody can go on before it has run out.
+LEASE_SECONDS = 10.0
+
+
+class Projector:
+    def __init__(self, store: Store, memories: Memories) -> None:
+        # What went wrong last, in words; empty when all is well.
+        self.trouble = ""
+        # Whether it is worth coming again soon: there is more, something failed, or another process is at it.
+        self.left = False
+        self._store = store
+        self._memories = memories
+        self._write: Mapping[str, Callable[[Any], None]] = {
+            MEMORY_TOPIC: self._write_memories,
+            SUMMARY_TOPIC: self._write_summary,
+        }
+
+    def project(self, limit: int = 100, now: float | None = None) -> int:
+        """Carry out up to `limit` promises; how many were kept is none while another process does it."""
+        owner = new_id("p")
+        if not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now):
+            self.left = True
+            return 0
+        try:
+            return self._project(limit, owner, now)
+        finally:
+            self._store.leases.release(LEASE, owner)
+
+    def _project(self, limit: int, owner: str, now: float | None) -> int:
+        items = self._pending(limit)
+        kept = 0
+        trouble = next((item.error for item in items[limit:] if item.error), "")
+        for item in items[:limit]:
+            if not self._store.leases.renew(LEASE, owner, LEASE_SECONDS, now):
+                break
+            error = self._carry_out(item)
+            if error:
+                trouble = error
+                self._store.outbox.failed(item.id, error)
+                if error != item.error:
+                    log.warning("a memory is still to be written: %s", error)
+            else:
+                self._store.outbox.done(item.id, now)
+                kept += 1
+        self.trouble = trouble
+        self.left = kept < len(items) or kept == limit
+        return kept
+
+    def _pending(self, limit: int) -> list[OutboxItem]:
+        """Our items, those that failed least first: what can never be written must not hold up the rest."""
+        look = limit
+        while True:
+            pending = self._store.outbox.pending(look)
+            ours = [item for item in pending if item.topic in self._write]
+            untried = sum(not item.attempts for item in ours)
+            if untried >= limit or len(pending) < look:
+                return sorted(ours, key=lambda item: item.attempts)
+            look *= 2
+
+    def _carry_out(self, item: OutboxItem) -> str:
+        """What went wrong; empty if nothing did."""
+        try:
+            self._write[item.topic](item.payload)
+        except HoldfastError as error:
+            return str(error)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            return f"What was promised as {item.id} cannot be read: {type(error).__name__}: {error}"
+        return ""
+
+    def _write_memories(self, payload: Any) -> None:
+        self._memories.write([Memory.from_json(value) for value in payload["memories"]])
+
+    def _write_summary(self, payload: Any) -> None:
+        self._memories.write_summary(SummaryNote.from_json(payload))

@@ -1,0 +1,155 @@
+"""`holdfast conversations compact` beside a running server: made, shown at its place, read and taken back."""
+
+import json
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from holdfast.errors import Conflict, NotFound
+from holdfast.providers.fake_ollama import FakeOllama
+from holdfast.store import open_store
+from tests.cli.test_conversations import fails
+from tests.cli.test_window import change_report
+from tests.summaries import garden_talk, summing_up
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def upstream(monkeypatch):
+    with FakeOllama(lambda call: summing_up(call.said)).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        yield address
+
+
+@pytest.fixture
+def talk(holdfast_serve, upstream):
+    """Has a talk with a server that stays there; the id of its conversation."""
+    url = holdfast_serve(upstream).url
+
+    def talk(messages=None, **headers):
+        wire = [{"role": one.role, "content": one.text} for one in messages or garden_talk()]
+        body = {"model": "fake:latest", "messages": wire, "stream": False}
+        response = httpx.post(f"{url}/api/chat", json=body, headers=headers, timeout=60, trust_env=False)
+        assert response.status_code == 200, response.text
+        return response.headers["x-holdfast-conversation"]
+
+    return talk
+
+
+def test_it_is_made_with_progress_and_says_what_it_came_to(hold, home, talk):
+    chat = talk()
+    result = hold("conversations", "compact", chat[:14], whole=True)
+    assert result.exit_code == 0, result.output or result.exception
+    assert "Summarising: 33 %" in result.stderr
+    (line, how, *_) = result.stdout.splitlines()
+    (row,) = batches(home, chat)
+    assert line.startswith(f"Context summarised: {row.tokens_before:,} → {row.tokens_after:,} tokens, ")
+    assert "14 messages · written by a model · fake:latest · 1 memory · " in how
+    # Its notes are written before the command ends.
+    assert "P-4711" in (home / "workspace" / "default" / "conversations" / chat / "summary.md").read_text()
+
+
+def batches(home, chat):
+    with open_store(f"sqlite:///{home / 'holdfast.db'}") as store:
+        return store.compactions.of(chat)
+
+
+def test_as_json_it_is_the_same_and_nothing_else_is_on_the_output(hold, talk):
+    chat = talk()
+    made = json.loads(hold("conversations", "compact", chat, "--json"))
+    assert (made["conversation"], made["messages"], made["path"]) == (chat, 14, "model")
+    assert (made["model"], made["memories"]) == ("fake:latest", 1)
+    assert made["saved_percent"] == int(100 * (1 - made["tokens_after"] / made["tokens_before"]))
+
+
+def test_show_has_the_banner_between_the_messages_it_parts(hold, talk):
+    chat = talk()
+    made = json.loads(hold("conversations", "compact", chat, "--json"))
+    shown = hold("conversations", "show", chat)
+    assert shown.index("14 · m_") < shown.index(made["banner"])
+    assert shown.index(made["banner"]) < shown.index("15 · m_")
+    listed = json.loads(hold("conversations", "show", chat, "--json"))
+    assert [entry.get("type") for entry in listed["messages"]].index("compaction") == 14
+    assert "P-4711" in listed["compaction_summary"]
+
+
+def test_window_has_the_summary_and_how_it_was_made(hold, talk):
+    chat = talk()
+    assert "Nothing is summarised" in hold("window", chat, "--summary")
+    hold("conversations", "compact", chat)
+    text = hold("window", chat, "--summary")
+    assert "the pump with number P-4711 was set up" in text
+    assert json.loads(hold("window", chat, "--summary", "--json"))["summary"] == text.removesuffix("\n")
+    shown = hold("window", chat)
+    assert f"holdfast window {chat} --summary" in shown
+    batch = shown.split("Last batches")[1]
+    assert "level 3 (older turns are summarised)" in batch
+    assert "written by a model · fake:latest · 1 memory" in batch
+
+
+def test_expand_shows_what_was_summarised_and_undo_brings_it_back(hold, talk):
+    chat = talk()
+    hold("conversations", "compact", chat)
+    shown = hold("conversations", "expand", chat)
+    assert shown.count("summarised") == 14
+    assert all(message.text in shown for message in garden_talk()[:14])
+    undone = hold("conversations", "undo", chat)
+    assert "Undone: summarised (14 messages, " in undone
+    assert "14 messages sent again, as far as there is room" in undone
+    assert "Context summarised" not in hold("conversations", "show", chat)
+    assert "word for word" in hold("conversations", "expand", chat)
+
+
+def test_all_of_it_is_german_where_that_is_spoken(hold, home, talk, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+    chat = talk(garden_talk(german=True))
+    result = hold("conversations", "compact", chat, whole=True)
+    assert "Zusammenfassen: 33 %" in result.stderr
+    (row,) = batches(home, chat)
+    before, after = (f"{tokens:,}".replace(",", ".") for tokens in (row.tokens_before, row.tokens_after))
+    banner = f"Kontext zusammengefasst: {before} → {after} Tokens, "
+    assert result.stdout.startswith(banner)
+    assert "14 Nachrichten · von einem Modell geschrieben · fake:latest · 1 Erinnerung · " in result.stdout
+    assert banner in hold("conversations", "show", chat)
+    assert "die Pumpe mit der Nummer P-4711 wurde aufgestellt" in hold("window", chat, "--summary")
+    assert "14 Nachrichten wieder dabei, soweit Platz ist" in hold("conversations", "undo", chat)
+
+
+def test_what_is_being_summarised_already_is_left_to_whoever_does_it(hold, home, talk):
+    chat = talk()
+    with open_store(f"sqlite:///{home / 'holdfast.db'}") as store:
+        assert store.leases.take(f"compaction:{chat}", "somebody else", 60)
+        fails(hold("conversations", "compact", chat, whole=True), Conflict, "already")
+        assert store.compactions.of(chat) == []
+
+
+def test_a_conversation_of_another_project_is_not_summarised(hold, talk):
+    chat = talk(**{"x-holdfast-project": "other"})
+    fails(hold("conversations", "compact", chat, whole=True), NotFound, "--project other")
+    assert "Context summarised" in hold("conversations", "compact", chat, "--project", "other")
+
+
+def test_as_a_program_it_ends_with_a_sentence_and_an_exit_code(hold, home, talk):
+    command = [sys.executable, "-m", "holdfast", "conversations", "compact", talk(garden_talk(0))]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 1
+    assert "nothing to summarise" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_try_that_did_not_help_is_noticed_in_the_window(hold, home, talk):
+    chat = talk()
+    change_report(home, chat, notices=["not_smaller"])
+    assert "! summarising did not make the window smaller" in hold("window", chat)
+
+
+def test_the_summary_has_a_section_of_its_own_in_the_bar(hold, home, talk):
+    chat = talk()
+    sections = [{"name": "system", "tokens": 128}, {"name": "summary", "tokens": 512, "cap": 600}]
+    change_report(home, chat, sections=sections)
+    shown = hold("window", chat)
+    assert "▥▥▥▥" in shown
+    assert "summary" in shown

@@ -1,0 +1,140 @@
+"""What should outlive a talk: by rules always, by a model only what was really said, each once."""
+
+import asyncio
+
+import pytest
+
+from holdfast.compaction.flush import Flush
+from holdfast.compaction.prompts import Prompts
+from holdfast.errors import CutOff, Overflow
+from holdfast.messages import Message, Thinking, ToolCall
+from holdfast.providers.fake import count_words
+from tests.compaction.helping import helper_of
+from tests.fitting.summing import Playing
+from tests.window.talks import items_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+TALK = (
+    Message.of(
+        "user", "Our mail server mx.example.org runs on port 2525. From now on always answer in German."
+    ),
+    Message.of("assistant", "Understood."),
+    Message.of("user", "We decided to use PostgreSQL 16 because of the replication. Anna leads the project."),
+    Message.of("assistant", "Fine."),
+)
+
+
+async def memories(flush, talk=TALK, window=4_096, language="en", **more):
+    server = Playing(flush=flush, window=window)
+    helper = helper_of(server, window, **more)
+    flushed = await Flush(Prompts()).memories(items_of(talk), language, count_words, helper)
+    found = list(flushed.memories)
+    return server, found
+
+
+async def by_rules(talk=TALK):
+    return list((await Flush(Prompts()).memories(items_of(talk), "en", count_words, None)).memories)
+
+
+async def test_without_a_model_rules_find_decisions_and_preferences():
+    found = {one.kind: one for one in await by_rules()}
+    assert "PostgreSQL 16" in found["decision"].text
+    assert "answer in German" in found["preference"].text
+    assert found["decision"].messages == ("m_2",)
+
+
+@pytest.mark.parametrize(
+    "flush",
+    [
+        "",
+        "NO_MEMORIES",
+        [Thinking("FACT: thinking")],
+        [ToolCall("remember", '{"text": "x"}', id="c1")],
+        CutOff("gone"),
+        ["FACT: Our mail", CutOff("gone")],
+        Overflow("too large"),
+        "Sure! I would be happy to help you with that. What do you need?",
+    ],
+    ids=["nothing", "none", "thinking", "tools", "error", "dies", "overflow", "talks"],
+)
+async def test_a_model_of_no_use_takes_nothing_away(flush):
+    _, found = await memories(flush)
+    assert found == await by_rules()
+
+
+async def test_a_model_that_hangs_is_given_up():
+    server, found = await memories([asyncio.Event()], stall=0.02)
+    assert found == await by_rules()
+    assert server.aborted == 1
+
+
+async def test_what_a_model_finds_is_kept_with_the_message_it_comes_from():
+    _, found = await memories(
+        "FACT: The mail server mx.example.org runs on port 2525\nFACT: Anna leads the project"
+    )
+    facts = {one.text: one for one in found if one.kind == "fact"}
+    (mail,) = [one for text, one in facts.items() if "2525" in text]
+    (anna,) = [one for text, one in facts.items() if "Anna" in text]
+    assert mail.messages == ("m_0",)
+    assert anna.messages[:1] == ("m_2",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "FACT: The mail server runs on port 9999",
+        "FACT: The mail server is managed by Bartholomew",
+        "DECISION: We use MongoDB because of sharding",
+        "FACT: Paris is the capital of France",
+    ],
+)
+async def test_what_nobody_said_is_not_remembered(line):
+    _, found = await memories(line)
+    assert found == await by_rules()
+
+
+async def test_what_both_find_is_there_once():
+    _, found = await memories("DECISION: We decided to use PostgreSQL 16 because of the replication")
+    assert len([one for one in found if "PostgreSQL" in one.text]) == 1
+
+
+async def test_what_somebody_asked_to_be_remembered_was_written_before():
+    talk = (
+        Message.of("user", "Remember that my sister is called Ottilie."),
+        Message.of("assistant", "Sure."),
+    )
+    _, found = await memories("FACT: My sister is called Ottilie", talk)
+    assert found == []
+
+
+async def test_what_tools_and_the_assistant_say_is_no_rule_of_the_person():
+    talk = (
+        Message.of("user", "What is in the file?"),
+        Message.of("assistant", "It says: from now on always use tabs. I prefer spaces."),
+    )
+    assert await by_rules(talk) == []
+
+
+async def test_a_long_talk_is_read_in_portions_that_fit():
+    talk = [
+        Message.of("assistant" if at % 2 else "user", f"Step {at}. " + "more words here " * 30)
+        for at in range(60)
+    ]
+    server, _ = await memories("NO_MEMORIES", talk, window=2_048)
+    prompts = [request.messages[-1].text for request in server.requests]
+    assert len(prompts) > 2
+    assert all(count_words(prompt) + 600 <= 2_048 for prompt in prompts)
+    assert all(sum(f"Step {at}." in prompt for prompt in prompts) == 1 for at in range(60))
+
+
+async def test_a_window_too_small_to_read_anything_is_not_asked():
+    server, found = await memories("FACT: x", window=512)
+    assert server.requests == []
+    assert found == await by_rules()

@@ -1,0 +1,385 @@
+"""The ledger carries names, numbers and errors verbatim, whatever the summary makes of them."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.compaction.ledger import LIMIT, Entry, Ledger, ledger_of
+from holdfast.messages import Message, Text, ToolCall, ToolResult
+from holdfast.window.items import Item
+
+
+def span(*messages, start=0):
+    return [Item(f"m{place}", message, place) for place, message in enumerate(messages, start)]
+
+
+def user(text):
+    return Message.of("user", text)
+
+
+def answer(text):
+    return Message.of("assistant", text)
+
+
+def call(id_, name="bash", **arguments):
+    return Message("assistant", (ToolCall(name, json.dumps(arguments), id_),))
+
+
+def result(id_, text, *, error=False):
+    return Message("tool", (ToolResult((Text(text),), id_, error=error),))
+
+
+def texts(ledger, kind=None):
+    return [entry.text for entry in ledger.entries if kind in (None, entry.kind)]
+
+
+def entry_of(ledger, text):
+    return next(entry for entry in ledger.entries if entry.text == text)
+
+
+def words(text):
+    return len(text.split())
+
+
+SENTENCES = [
+    ("file", "src/holdfast/engine.py", "Please open {} and look at the top."),
+    ("file", "README.md", "Steht das in der {}?"),
+    ("file", "/etc/nginx/nginx.conf", "The setting is in {}, I think."),
+    ("file", r"C:\Users\anna\report.docx", "Ich habe es unter {} gespeichert."),
+    ("file", "Angebot Müller 2026.pdf", 'Die Zahlen stehen in "{}", Seite 3.'),
+    ("file", "tests/unit/test_login.py:42", "It fails at {} every time."),
+    ("file", ".env", "Die Werte kommen aus der {} im Ordner."),
+    ("command", "git rebase -i HEAD~3", "I ran {} and it broke."),
+    ("command", "npm run build:prod", "Ich starte immer `{}` vorher."),
+    ("command", "docker compose up -d", "$ {}"),
+    ("url", "https://docs.example.com/a?b=1#c", "See {}."),
+    ("url", "git@github.com:acme/shop.git", "Clone {} first."),
+    ("url", "api.acme.io/v2/orders", "Der Endpunkt ist {} und sonst nichts."),
+    ("id", "123e4567-e89b-12d3-a456-426614174000", "The user is {}."),
+    ("id", "PROJ-123", "Das gehört zu {}."),
+    ("id", "KD-2024-0815", "Meine Kundennummer ist {}."),
+    ("id", "DE89 3704 0044 0532 0130 00", "Überweise es an {}, bitte."),
+    ("id", "req_8f3a9c2d11", "The request {} timed out."),
+    ("id", "9fceb02", "Seit Commit {} geht es nicht mehr."),
+    ("id", "db-2.internal:5432", "Die Datenbank hört auf {}."),
+    ("id", "anna.schmidt@example.org", "Write to {} when done."),
+    ("id", "HOLDFAST_HOME", "Setz die Variable {} vorher."),
+    ("id", "MAX_RETRIES=7", "We need {} in the file."),
+    ("id", "UserService.load()", "The method `{}` is slow."),
+    ("id", "get_user_by_id", "Why does {} return nothing?"),
+    ("id", "10.0.4.17", "Der Rechner hat die Adresse {}."),
+    ("id", "+49 30 1234567", "Meine Nummer ist {}."),
+    ("id", "8443", "The port of the staging server is {}."),
+    ("id", "4711", "Der Code für das Tor lautet {}."),
+    ("id", "LH 454", "Ich fliege mit {} nach Boston."),
+    ("id", "Lindenstraße 14", "Wir wohnen in der {} in Köln."),
+    ("id", "8812-XL", "Artikel {} ist ausverkauft."),
+    ("id", "feature/login-42", "Der Branch heißt {}."),
+    ("id", "lr=3e-4", "With {} it diverged."),
+    ("id", "135/85", "Der Blutdruck war {}."),
+    ("version", "Python 3.11.7", "We are on {} here."),
+    ("version", "PostgreSQL 16", "Wir setzen {} ein."),
+    ("version", "v1.2.3", "Since {} it is slow."),
+    ("version", "fastapi==0.111.0", "I pinned {} yesterday."),
+    ("version", "react@18.2.0", "Wir haben {} installiert."),
+    ("amount", "1.250,00 €", "Das kostet {} im Monat."),
+    ("amount", "$4,500", "The budget is {} per month."),
+    ("amount", "17 Nm", "Das Anzugsmoment ist {}."),
+    ("amount", "12 ms", "The p95 went to {} after that."),
+    ("amount", "30 %", "Etwa {} der Nutzer brechen ab."),
+    ("amount", "4 GB", "The machine has {} of memory."),
+    ("amount", "-18 °C", "Es muss bei {} lagern."),
+    ("amount", "2,5 Mio. Euro", "Der Umsatz lag bei {}, sagt sie."),
+    ("amount", "35 Mitarbeiter", "Die Firma hat {} in Köln."),
+    ("date", "24.02.2026", "Die Abgabe ist am {}, nicht später."),
+    ("date", "2026-02-24", "The release is on {} at noon."),
+    ("date", "March 3rd", "We meet on {} again."),
+    ("date", "3. März 2026", "Am {} ist Schluss."),
+    ("date", "24.02", "Bis zum {}. muss es fertig sein."),
+    ("date", "14:30 Uhr", "Wir treffen uns um {} dort."),
+    ("date", "9:15 am", "The call is at {} sharp."),
+    ("error", "TypeError: x is not a function", "I get {}. What now?"),
+    ("error", "fatal: not a git repository", "{}"),
+    ("error", "E   assert 3 == 4", "{}"),
+    ("decision", "Let's use Redis for the queue.", "{}"),
+    ("decision", "Wir nehmen SQLite.", "{}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "text", "sentence"), SENTENCES, ids=[text for _, text, _ in SENTENCES])
+def test_what_a_person_says_is_found_verbatim(kind, text, sentence):
+    found = texts(ledger_of(span(user(sentence.format(text)))), kind)
+    assert " ".join(text.split()) in found
+
+
+PLAIN = [
+    "I think we should talk about this and/or that, e.g. tomorrow.",
+    "Das war z.B. gestern, d.h. es ist schon vorbei.",
+    "1. First we look. 2. Then we decide what to do.",
+    "Node.js is nice, and so is UTF-8.",
+    "In 1984 he wrote a book about 2020.",
+    "Call console.log and self.key as you like.",
+    "Step 2.1 follows section 4.2, see Table 3.1.",
+    "Make sure to find a way to go on.",
+    "There were 0 errors and no failures.",
+    "Error handling is important in every program.",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain_talk_leaves_nothing(text):
+    assert ledger_of(span(user(text))).entries == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text", "context"),
+    [
+        ("The port of the staging server is 8443.", "8443", "port of the staging server"),
+        ("Das Anzugsmoment der Radschrauben beträgt 110 Nm.", "110 Nm", "Anzugsmoment der Radschrauben"),
+        ("Budget: 1.250,00 €", "1.250,00 €", "Budget"),
+        ("30 % Rabatt für Stammkunden.", "30 %", "Rabatt für Stammkunden"),
+        ("We paid $40, $50 and 12 ms was the latency.", "$50", ""),
+        ("Wir kommen. 12 km", "12 km", ""),
+    ],
+)
+def test_a_number_comes_with_the_words_that_name_it(sentence, text, context):
+    assert entry_of(ledger_of(span(user(sentence))), text).context == context
+
+
+def test_a_value_in_json_comes_with_its_name():
+    output = '{"status": "ok", "reservation_id": "4BMN53", "total": 3}'
+    ledger = ledger_of(span(call("1", command="x y"), result("1", output)))
+    assert entry_of(ledger, "4BMN53").context == "reservation_id"
+
+
+def test_commands_and_files_come_from_the_arguments_of_tools():
+    ledger = ledger_of(
+        span(
+            call("1", command="pytest -x tests/store"),
+            result("1", "ok"),
+            call("2", command=["bash", "-lc", "make lint"]),
+            result("2", "ok"),
+            call("3", name="write_file", path="src/app/main.py", content="x = 1\n" * 500),
+            result("3", "ok"),
+            call("4", command="ls -la"),
+            result("4", "ok"),
+        )
+    )
+    assert set(texts(ledger, "command")) == {"pytest -x tests/store", "make lint"}
+    assert "src/app/main.py" in texts(ledger, "file")
+
+
+def test_the_telling_line_of_a_traceback_and_a_log_is_kept_without_its_time():
+    trace = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'orion'\n"
+    log = "2026-02-11 10:11:12,113 INFO start\n2026-02-11 10:11:13,001 ERROR pool exhausted\n"
+    ledger = ledger_of(span(call("1"), result("1", trace), call("2"), result("2", log)))
+    assert {"KeyError: 'orion'", "ERROR pool exhausted"} <= set(texts(ledger, "error"))
+
+
+def test_a_failed_call_stays_open_until_it_goes_well():
+    failed = span(call("1", command="npm test"), result("1", "Error: 2 tests failed"))
+    mended = span(call("2", command="npm test"), result("2", "all good"), start=2)
+    other = span(call("3", command="npm start"), result("3", "listening"), start=2)
+    assert texts(ledger_of(failed), "failure") == ["npm test → Error: 2 tests failed"]
+    assert texts(ledger_of([*failed, *mended]), "failure") == []
+    assert len(texts(ledger_of([*failed, *other]), "failure")) == 1
+
+
+def test_a_result_that_is_marked_as_an_error_is_a_failure_whatever_it_says():
+    ledger = ledger_of(span(call("1", name="read", path="a.txt"), result("1", "nope", error=True)))
+    assert texts(ledger, "failure") == ["read(a.txt) → nope"]
+
+
+def test_a_failure_of_an_earlier_span_closes_when_the_command_runs_well_later():
+    failed = ledger_of(span(call("1", command="npm test"), result("1", "Error: 2 failed")))
+    mended = ledger_of(span(call("2", command="npm test"), result("2", "ok"), start=2))
+    again = ledger_of(span(call("2", command="npm test"), result("2", "Error: 1 failed"), start=2))
+    assert texts(failed.merged(mended), "failure") == []
+    assert texts(failed.merged(again), "failure") == ["npm test → Error: 1 failed"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        ("file", "src/App/main.py", "./src/app/main.py"),
+        ("file", r"src\app\main.py", "src/app/main.py:12"),
+        ("amount", "1.250,00 €", "1,250.00 Euro"),
+        ("amount", "€1250", "1.250 €"),
+        ("amount", "30 %", "30 Prozent"),
+        ("date", "24.02.2026", "February 24, 2026"),
+        ("date", "2026-02-24", "24. Februar 2026"),
+        ("date", "24.02.2026 14:30 Uhr", "2026-02-24 14:30"),
+        ("version", "v1.2.3", "1.2.3"),
+        ("id", "PROJ-123", "proj-123"),
+        ("url", "https://a.example.com/x/", "https://a.example.com/x"),
+        ("decision", "We use  Redis.", "we use redis."),
+    ],
+)
+def test_two_spellings_of_one_thing_are_one_entry(kind, one, other):
+    merged = Ledger((Entry(kind, one, last=1),)).merged(Ledger((Entry(kind, other, last=5),)))
+    assert merged.entries == (Entry(kind, other, count=2, last=5),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        ("amount", "1.250,00 €", "125,00 €"),
+        ("amount", "10 mW", "10 MW"),
+        ("amount", "1,5 GB", "15 GB"),
+        ("date", "24.02.2026", "02.04.2026"),
+        ("version", "1.2.3", "1.2.30"),
+        ("id", "user", "User"),
+    ],
+)
+def test_two_different_things_stay_two(kind, one, other):
+    assert len(Ledger((Entry(kind, one),)).merged(Ledger((Entry(kind, other),))).entries) == 2
+
+
+def test_a_log_of_two_thousand_lines_does_not_push_out_what_a_person_said():
+    log = "\n".join(
+        f"2026-02-11 10:00:00 INFO job {n} took {n} ms in /srv/data/x{n}/y.txt" for n in range(2_000)
+    )
+    items = span(user("Der Port ist 8443."), call("1"), result("1", log), answer("Done."))
+    ledger = ledger_of(items)
+    assert len(ledger.entries) < 60
+    assert ledger.entries[0].text == "8443"
+
+
+def test_the_one_other_name_in_a_log_is_kept():
+    lines = [f"read /srv/data/x{n}/y.txt" for n in range(100)]
+    lines.insert(50, "wrote backup_orion.sql")
+    ledger = ledger_of(span(call("1"), result("1", "\n".join(lines))))
+    assert "backup_orion.sql" in texts(ledger, "file")
+
+
+def test_recent_repeated_and_personal_things_come_first():
+    old, new = Entry("file", "old.py", last=0), Entry("file", "new.py", last=200)
+    often = Entry("file", "often.py", count=9, last=200)
+    own = Entry("file", "own.py", last=200, own=True)
+    assert texts(Ledger((old, new)).merged(Ledger((often, own)))) == [
+        "own.py",
+        "often.py",
+        "new.py",
+        "old.py",
+    ]
+
+
+def test_a_number_with_a_meaning_comes_before_one_without():
+    bare, named = Entry("amount", "12 ms"), Entry("amount", "17 Nm", context="Anzugsmoment")
+    assert texts(Ledger((bare,)).merged(Ledger((named,)))) == ["17 Nm", "12 ms"]
+
+
+def test_a_ledger_never_grows_beyond_its_limit():
+    many = Ledger(tuple(Entry("file", f"a{n}.py", last=n) for n in range(LIMIT)))
+    more = Ledger(tuple(Entry("file", f"b{n}.py", last=LIMIT + n) for n in range(LIMIT)))
+    merged = many.merged(more)
+    assert len(merged.entries) == LIMIT
+    assert f"b{LIMIT - 1}.py" in texts(merged)
+
+
+def test_it_is_rendered_in_groups_in_the_language_asked_for():
+    ledger = Ledger(
+        (
+            Entry("amount", "17 Nm", context="Anzugsmoment"),
+            Entry("file", "a.py"),
+            Entry("file", "b.py"),
+            Entry("command", "make test"),
+        )
+    )
+    assert ledger.render("de") == "Dateien: a.py, b.py\nBefehle: `make test`\nMengen: 17 Nm (Anzugsmoment)"
+    assert ledger.render("en") == "Files: a.py, b.py\nCommands: `make test`\nAmounts: 17 Nm (Anzugsmoment)"
+    assert Ledger().render("de") == ""
+
+
+def test_a_file_name_is_not_shown_beside_its_whole_path():
+    ledger = Ledger((Entry("file", "main.py"), Entry("file", "src/app/main.py")))
+    assert ledger.render("en") == "Files: src/app/main.py"
+
+
+@settings(deadline=None)
+@given(tokens=st.integers(0, 80))
+def test_what_is_capped_fits_and_is_the_best_of_it(tokens):
+    ledger = ledger_of(span(*(user(sentence.format(text)) for _, text, sentence in SENTENCES)))
+    capped = ledger.capped(words, tokens, "de")
+    assert words(capped.render("de")) <= tokens
+    assert capped.entries == ledger.entries[: len(capped.entries)]
+    one_more = Ledger(ledger.entries[: len(capped.entries) + 1])
+    assert one_more == capped or words(one_more.render("de")) > tokens
+
+
+def test_what_a_summary_kept_is_not_missing_in_any_spelling():
+    ledger = ledger_of(
+        span(user("Budget: 1.250,00 € bis 24.02.2026, siehe src/app.py, Port 8443, Anzugsmoment 17 Nm."))
+    )
+    kept = "We have 1250 Euro until February 24, 2026 (see ./src/app.py)."
+    assert set(texts(ledger.missing_in(kept))) == {"8443", "17 Nm"}
+    assert ledger.missing_in("117 Nm on port 18443").entries == ledger.entries
+    assert ledger.missing_in(ledger.render("de")).entries == ()
+
+
+def test_nothing_found_is_missing_in_its_own_rendering():
+    for kind, text, sentence in SENTENCES:
+        ledger = ledger_of(span(user(sentence.format(text))))
+        assert ledger.missing_in(ledger.render("en")).entries == (), (kind, text)
+
+
+def test_it_survives_storage():
+    ledger = ledger_of(span(*(user(sentence.format(text)) for _, text, sentence in SENTENCES)))
+    assert Ledger.from_json(json.loads(json.dumps(ledger.to_json()))) == ledger
+
+
+_messages = st.lists(
+    st.builds(
+        lambda role, parts: Message.of(role, " ".join(parts)),
+        st.sampled_from(["user", "assistant", "tool"]),
+        st.lists(
+            st.one_of(
+                st.sampled_from([sentence.format(text) for _, text, sentence in SENTENCES]),
+                st.sampled_from(
+                    ["```python\nx = 1\n```\n", "./README.MD", "1250 Euro", "30 Prozent", "\n\n"]
+                ),
+                st.text(max_size=30),
+            ),
+            max_size=4,
+        ),
+    ),
+    max_size=8,
+)
+
+
+@settings(deadline=None)
+@given(_messages, st.integers(0, 8))
+def test_a_span_read_in_two_parts_and_merged_gives_the_same(messages, cut):
+    items = span(*messages)
+    assert ledger_of(items[:cut]).merged(ledger_of(items[cut:])) == ledger_of(items)
+
+
+@settings(deadline=None)
+@given(_messages, _messages, _messages)
+def test_merging_does_not_depend_on_where_the_cuts_were(one, two, three):
+    items = span(*one, *two, *three)
+    first, second = len(one), len(one) + len(two)
+    a, b, c = (ledger_of(part) for part in (items[:first], items[first:second], items[second:]))
+    assert a.merged(b).merged(c) == a.merged(b.merged(c))
+
+
+def test_a_hundred_merges_keep_what_a_person_said_first():
+    ledger = ledger_of(span(user("Meine Kundennummer ist KD-2024-0815.")))
+    for turn in range(100):
+        ledger = ledger.merged(
+            ledger_of(span(answer(f"I changed src/part{turn}.py and src/other{turn}.py."), start=turn + 1))
+        )
+    assert "KD-2024-0815" in texts(ledger.capped(words, 40, "en"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 300_000, "1" * 300_000, "a_" * 150_000, "1." * 150_000, "/a" * 150_000, "a-1" * 100_000,
+     "`" * 9_999, "a@" * 150_000, "Error" * 60_000, "1 " * 150_000, "A1 " * 100_000, "x: " * 100_000,
+     "\n" * 300_000],
+    ids=lambda text: repr(text[:3]),
+)  # fmt: skip
+def test_endless_text_of_any_kind_is_read(text):
+    assert len(ledger_of(span(user(text), Message.of("tool", text))).entries) < 100

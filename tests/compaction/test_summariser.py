@@ -1,0 +1,230 @@
+"""Models that are of no use, through a real engine: there is a summary in any case, never a worse one."""
+
+import asyncio
+import re
+
+import pytest
+
+from holdfast.compaction.body import Body
+from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.summariser import Span, Summariser
+from holdfast.compaction.summary import Summary
+from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
+from holdfast.messages import Message, Thinking, ToolCall
+from holdfast.providers.fake import count_words
+from holdfast.tokens.budget import budget_for
+from tests.compaction.helping import helper_of
+from tests.fitting.summing import (
+    FACTS,
+    FIRST,
+    GOOD,
+    RULE,
+    SECRET,
+    Playing,
+    Turns,
+    chain,
+    check_chain,
+    said,
+    shown,
+    summing,
+    talked,
+)
+from tests.window.talks import items_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def transcript_of(request):
+    return re.findall(r"=====\n(.*?)\n=====", request.messages[-1].text, re.DOTALL)[-1]
+
+
+GERMAN = """Anfragen
+- Der Nutzer möchte, dass der Server für den Garten in deploy/config.yaml eingerichtet wird
+Ziel
+- Ein Server für den Garten, der auf Port 4711 hört
+Erledigt
+- Der Port 4711 wurde in deploy/config.yaml gesetzt
+Offen
+- Die Städte sind noch zu beschreiben
+Nicht tun
+- Nie auf main pushen"""
+HALF = GOOD[: GOOD.index("The towns")] + "The towns are still to be described by the"
+NONE = "Requests\n- none\nGoal\n- none\nDone\n- none\nOpen\n- none\nMust not\n- none"
+INVENTED = (
+    "Requests\n- Book flights to Lisbon for Amelia\nGoal\n- Holidays in Portugal with surfing lessons\n"
+    "Done\n- Hotel Miramar reserved, voucher QX-991\nOpen\n- Passport renewal\nMust not\n- Miss breakfast"
+)
+ENDLESS = " ".join(f"item{number}" for number in range(50_000))
+
+BAD = {
+    "nothing": "",
+    "only thinking": [Thinking("I should write the minutes. " * 30)],
+    "a tool call": [ToolCall("read_file", '{"path": "deploy/config.yaml"}', id="call_1")],
+    "the transcript again": transcript_of,
+    "50,000 tokens": ENDLESS,
+    "another language": GERMAN,
+    "half a sentence": HALF,
+    "headings with nothing in them": NONE,
+    "what nobody spoke of": INVENTED,
+    "an error in the middle": ["Requests\n- Set up the", CutOff("the server went away")],
+    "an error at once": Unreachable("nobody is there"),
+    "an error of the server": UpstreamError("out of memory", status=500),
+    "too large, whatever is asked": Overflow("too large"),
+}
+REPAIRABLE = [name for name in BAD if "error" not in name and "too large" not in name]
+
+
+def check_window(server):
+    """What must be there whatever the model did."""
+    told = shown(server)
+    assert RULE in told
+    assert all(fact in told for fact in FACTS)
+    assert SECRET not in told
+    return told
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
+async def test_without_use_of_a_model_there_is_a_summary_of_what_was_said(tmp_path, bad):
+    server = Playing(summary=bad, flush=bad)
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine)
+        await engine.compacting.compact(client.conversation)
+        (row,) = check_chain(engine, client)
+        assert (row.path, row.model) == ("extractive", "")
+        assert Body.from_json(row.body).summary
+        assert len(server.asked()) <= 4, "it is not asked for ever"
+        await client.say("And now?")
+        check_window(server)
+        assert len(server.asked("talk")[-1].messages) < 8
+
+
+@pytest.mark.parametrize("name", REPAIRABLE)
+async def test_what_a_model_got_wrong_once_it_may_mend_once(tmp_path, name):
+    server = Playing(summary=Turns(BAD[name], GOOD))
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine)
+        await engine.compacting.compact(client.conversation)
+        (row,) = check_chain(engine, client)
+        assert (row.path, row.model) == ("repaired", "small")
+        first, second = (request.messages[-1].text for request in server.asked())
+        assert "could not be used" in second
+        assert "could not be used" not in first
+        await client.say("And now?")
+        assert "The towns are still to be described" in check_window(server)
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD.keys())
+async def test_an_old_summary_is_never_overwritten_by_a_worse_one(tmp_path, bad):
+    server = Playing(summary=Turns(GOOD, bad))
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine)
+        await engine.compacting.compact(client.conversation)
+        for at in range(20, 30):
+            await client.say(said(at))
+        await engine.compacting.compact(client.conversation)
+        first, second = check_chain(engine, client)
+        assert (first.path, second.path) == ("model", "extractive")
+        assert Body.from_json(first.body).summary.goal == ("A garden server that listens on port 4711",)
+        assert "A garden server that listens on port 4711" in Body.from_json(second.body).summary.goal
+        await client.say("And now?")
+        assert "A garden server that listens on port 4711" in check_window(server)
+
+
+async def test_a_model_that_says_nothing_and_does_not_end_is_given_up(tmp_path):
+    silence = asyncio.Event()
+    server = Playing(summary=["Requests\n", silence], flush=[silence])
+    async with summing(server, tmp_path, stall=0.05) as engine:
+        client = await talked(engine)
+        await engine.compacting.compact(client.conversation)
+        (row,) = check_chain(engine, client)
+        assert row.path == "extractive"
+        assert server.aborted == len(server.asked()) + len(server.asked("flush"))
+        await client.say("And now?")
+        check_window(server)
+
+
+async def test_a_model_that_does_not_stop_is_stopped(tmp_path):
+    server = Playing(summary=ENDLESS)
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine)
+        await engine.compacting.compact(client.conversation)
+        assert server.aborted == len(server.asked())
+        assert chain(engine, client)[0].path == "extractive"
+
+
+async def test_what_a_server_refuses_as_too_large_is_asked_in_smaller_portions(tmp_path):
+    most = 2_900
+
+    def strict(request):
+        return Overflow("too large") if len(request.messages[-1].text) > most else GOOD
+
+    server = Playing(summary=strict)
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine)
+        await engine.compacting.compact(client.conversation)
+        (row,) = check_chain(engine, client)
+        sizes = [len(request.messages[-1].text) for request in server.asked()]
+        assert row.path == "smaller", sizes
+        assert sizes[0] > most
+        assert all(size <= most for size in sizes[1:])
+        said_to_it = "\n".join(request.messages[-1].text for request in server.asked()[1:])
+        assert all(f"garden of house {at} " in said_to_it for at in range(1, 8)), "nothing was passed over"
+
+
+def span_of(turns, previous=None, target=150):
+    said_so_far = [Message.of("user", FIRST)]
+    for at in range(1, turns):
+        said_so_far += [Message.of("assistant", "Noted."), Message.of("user", said(at))]
+    return Span(items_of(said_so_far), previous, "en", target, count_words)
+
+
+PREVIOUS = Summary(requests=("Describe the lighthouse",), goal=("A guide to Norderney",), language="en")
+
+
+async def test_a_long_span_is_read_in_portions_that_fit_each_merged_with_those_before():
+    server = Playing(window=2_048)
+    helper = helper_of(server, 2_048)
+    shares = []
+    written = await Summariser(Prompts()).summarise(span_of(60, PREVIOUS), helper, shares.append)
+    assert written.way == "model"
+    prompts = [request.messages[-1].text for request in server.requests]
+    assert len(prompts) > 2
+    assert all(count_words(prompt) + 300 <= 2_048 for prompt in prompts), "the answer has its room"
+    assert "Describe the lighthouse" in prompts[0]
+    assert all("Set up the server of the garden" in prompt for prompt in prompts[1:])
+    read = "".join(prompts)
+    assert all(read.count(f"garden of house {at} ") == 1 for at in range(1, 60)), "each message once"
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+async def test_a_portion_of_which_nothing_is_said_does_not_wipe_out_what_came_before():
+    def merging(request):
+        known = "A guide to Norderney" in request.messages[-1].text
+        return GOOD.replace("Goal\n", "Goal\n- A guide to Norderney\n") if known else GOOD
+
+    server = Playing(summary=Turns(NONE, NONE, NONE, merging), window=2_048)
+    written = await Summariser(Prompts()).summarise(
+        span_of(60, PREVIOUS), helper_of(server, 2_048), lambda _: None
+    )
+    assert "A guide to Norderney" in written.summary.render()
+
+
+async def test_a_window_too_small_for_any_portion_is_not_asked():
+    server = Playing(window=512)
+    written = await Summariser(Prompts()).summarise(span_of(10), helper_of(server, 512), lambda _: None)
+    assert written.way == "extractive"
+    assert not server.requests
+    assert written.summary
+
+
+async def test_the_answer_may_be_twice_the_target_and_the_window_is_that_of_every_other_request():
+    server = Playing()
+    await Summariser(Prompts()).summarise(span_of(10, target=200), helper_of(server, 4_096), lambda _: None)
+    (request,) = server.requests
+    assert request.options == {"temperature": 0.3, "max_tokens": 400, "num_ctx": budget_for(4_096).window}

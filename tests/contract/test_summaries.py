@@ -1,0 +1,115 @@
+"""Summaries on every backend: a chain along the way, no message covered twice, gone with their messages."""
+
+import pytest
+
+from holdfast.errors import Conflict, NotFound
+from holdfast.messages import Message, Scope
+from holdfast.store import NewMessage
+
+
+def said(*texts):
+    return [NewMessage(Message.of(("user", "assistant")[at % 2], text)) for at, text in enumerate(texts)]
+
+
+@pytest.fixture
+def talk(store):
+    """A conversation of eight messages, with another way beside it from the fifth on."""
+    conversation = store.log.create(Scope())
+    first = store.log.append(conversation.id, said(*"abcdefgh"), parent=None, expect=None)
+    beside = store.log.append(
+        conversation.id, said("E", "F"), parent=first[3].id, expect=first[-1].id, move_head=False
+    )
+    return conversation, first, beside
+
+
+def put(store, covered, previous=None, **more):
+    return store.summaries.put(
+        covers=[one.id for one in covered], previous=previous, body={"said": len(covered)}, tokens=9, **more
+    )
+
+
+def test_a_summary_is_found_from_every_message_it_lies_before(store, talk):
+    _, first, beside = talk
+    made = put(store, first[:4], model="small", path="model", name="s_1", now=5.0)
+    assert (made.id, made.depth, made.through, made.created_at) == ("s_1", 3, first[3].id, 5.0)
+    assert store.summaries.get("s_1") == made
+    for message in (*first[3:], *beside):
+        assert store.summaries.latest(message.id) == made
+    for message in first[:3]:
+        assert store.summaries.latest(message.id) is None, "it says what came later"
+    assert store.summaries.get("s_none") is None
+
+
+def test_each_goes_on_where_the_one_before_it_ends_on_its_own_way(store, talk):
+    _, first, beside = talk
+    one = put(store, first[:4])
+    here, there = put(store, first[4:6], one.id), put(store, beside, one.id)
+    assert store.summaries.of(first[-1].id) == [one, here]
+    assert store.summaries.of(beside[-1].id) == [one, there]
+    assert store.summaries.of(first[2].id) == []
+    assert store.summaries.latest(first[-1].id) == here
+    covered = [name for row in store.summaries.of(first[-1].id) for name in row.covers]
+    assert covered == [message.id for message in first[:6]]
+
+
+def test_who_comes_second_with_the_same_messages_is_told_so(store, talk):
+    _, first, _ = talk
+    one = put(store, first[:4])
+    with pytest.raises(Conflict):
+        put(store, first[:4])
+    with pytest.raises(Conflict):
+        put(store, first[:6])
+    with pytest.raises(Conflict):
+        put(store, first[2:4], one.id)
+    put(store, first[4:6], one.id)
+    with pytest.raises(Conflict):
+        put(store, first[4:8], one.id)
+    assert len(store.summaries.of(first[-1].id)) == 2
+
+
+def test_what_belongs_to_it_is_kept_with_it_or_not_at_all(store, talk):
+    _, first, _ = talk
+    put(store, first[:4])
+
+    def keep():
+        store.outbox.put("summary", {"n": 1})
+        put(store, first[:6])
+
+    with pytest.raises(Conflict):
+        store.atomically(keep)
+    assert store.outbox.pending() == []
+
+
+def test_a_shorter_one_can_follow_beside_a_longer_one_only_on_another_way(store, talk):
+    _, first, beside = talk
+    far = put(store, first[:6])
+    assert store.summaries.latest(beside[-1].id) is None, "it speaks of what was not said on this way"
+    near = put(store, first[:4])
+    assert store.summaries.latest(beside[-1].id) == near
+    assert store.summaries.latest(first[-1].id) == far
+
+
+def test_a_message_that_is_not_there_cannot_be_covered(store, talk):
+    with pytest.raises(NotFound):
+        store.summaries.put(covers=["m_missing"], previous=None, body={}, tokens=0)
+    with pytest.raises(NotFound):
+        store.summaries.latest("m_missing")
+
+
+def test_they_are_forgotten_with_their_conversation(store, talk):
+    conversation, first, _ = talk
+    one = put(store, first[:4])
+    two = put(store, first[4:6], one.id)
+    store.log.delete(conversation.id)
+    assert store.summaries.get(one.id) is None
+    assert store.summaries.get(two.id) is None
+
+
+def test_what_a_fork_shares_stays_for_it(store, talk):
+    conversation, first, _ = talk
+    fork = store.log.fork(conversation.id, first[5].id)
+    one = put(store, first[:4])
+    two = put(store, first[4:7], one.id)
+    store.log.delete(conversation.id)
+    assert store.summaries.latest(store.log.get(fork.id).head) == one
+    assert store.summaries.get(two.id) is None, "it speaks of words that are gone"

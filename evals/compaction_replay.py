@@ -90,7 +90,7 @@ async def engine_on(
         Models(store, folder),
         PRESET,
         memories=Notes(folder / "notes"),
-        options=SummaryOptions(helper=helper, stall=1800.0),
+        options=SummaryOptions(helper=helper, stall=1800.0, pause=0.0),
     )
     # From here on counts are exact, as they are soon after a server has started.
     await engine.models.vocabularies.tokenizer(server, model)

@@ -103,7 +103,8 @@ class Engine:
             events=self.events,
             options=self._options,
         )
-        self.afterwards = Afterwards(store, self.compacting, Projector(store, memories) if memories else None)
+        projector = Projector(store, memories) if memories else None
+        self.afterwards = Afterwards(store, self.compacting, projector, self._options.pause)
         self.fitter = Fitter(store, models, preset, self.turns, self.compacting, self.afterwards.notices)
         self._asides = Asides()
         self._recorders: set[Recorder] = set()

@@ -94,7 +94,9 @@ async def summing(
         Models(store, folder),
         preset,
         memories=notes,
-        options=SummaryOptions(memory=memory, flush=flush, stall=stall, helper=more.pop("helper", "")),
+        options=SummaryOptions(
+            pause=0.0, memory=memory, flush=flush, stall=stall, helper=more.pop("helper", "")
+        ),
         **more,
     )
     try:

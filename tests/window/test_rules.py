@@ -79,6 +79,61 @@ Und sag niemals, dass du ein Mensch bist.
 Du darfst keine Dateien löschen.
 Führe grundsätzlich erst die Tests aus.
 """
+ENGLISH_ORDERS = """
+Don't delete anything in the archive folder.
+Do not mention the Hartmann project to anyone.
+Do not call anybody before nine.
+Don't use any abbreviations.
+Don't use the word cheap in letters to customers.
+From now on, sign my letters with Dr. Weber.
+From now on, double-check the totals before you show them.
+Answer with bullet points only.
+Use British spelling in all letters.
+Please keep every answer under five paragraphs.
+Do not share my phone number with anyone.
+Reply in French only.
+Write all dates as day, month, year.
+Add a docstring to every function you write.
+Do not invent anything.
+Don't give anyone my address.
+Don't schedule meetings before ten.
+Use metric units everywhere.
+From this point on, track my expenses in euros.
+Don't run migrations unless I tell you to.
+Stop using semicolons.
+Ask me before you delete files.
+No abbreviations, please.
+Only book direct flights.
+Keep your answers short.
+Cite a source for every claim you make.
+"""
+GERMAN_ORDERS = """
+Schicke niemals etwas ohne meine Freigabe ab.
+Schlage mir niemals Restaurants mit Fleisch vor.
+Sieh immer zuerst in den Kalender, bevor du einen Termin zusagst.
+Schicken Sie niemals Rechnungen ohne Anhang.
+Lösche nichts im Ordner Archiv.
+Benutze keine Abkürzungen.
+Ruf niemanden vor neun Uhr an.
+Verwende keine Fremdwörter in Briefen an Kunden.
+Erwähne das Projekt Hartmann niemandem gegenüber.
+Ab sofort unterschreibst du mit meinem vollen Namen.
+Ab jetzt kürzt du lange Berichte auf eine Seite.
+Antworte nur in Stichpunkten.
+Verwende bitte überall metrische Einheiten.
+Beginne jeden Brief mit dem Datum.
+Iss niemals vor der Kamera.
+Sprechen Sie Kunden stets mit Nachnamen an.
+Schreibe alle Briefe in der Sie-Form.
+Pushe nicht ohne Rückfrage auf main.
+Ruf mich nicht vor neun Uhr an.
+Frag mich, bevor du Dateien löschst.
+Bitte keine Emojis.
+Verzichte auf Anglizismen.
+Buche nur Direktflüge.
+Bezahle Rechnungen nicht, außer ich sage es dir.
+Setze in jedem Brief meinen Titel vor den Namen.
+"""
 ENGLISH_DECISIONS = """
 We decided to use PostgreSQL.
 Let's use tabs for this.
@@ -180,12 +235,52 @@ Der Server antwortet nie.
 Ob wir uns dafür entschieden haben, weiß ich nicht.
 """
 
+# Said once, of the thing at hand, or told of oneself: nothing that binds what is done later.
+NO_STANDING_ORDERS = """
+Delete the file.
+Write a function that returns all users.
+Don't worry about anything.
+Don't forget the milk.
+List all countries in Europe.
+Use all the ingredients from the list.
+Do not know anyone there.
+Don't have any idea.
+Don't think anyone noticed.
+Don't change that file.
+Don't tell me you forgot everything.
+Show me every step of the proof.
+Write a story about a man who never answers letters.
+Create a table with all dates of the conference.
+From now on I will go jogging every morning.
+Check all files in this folder for typos.
+Add all the numbers in the column.
+Lass uns alle Dateien ansehen.
+Nenne mir alle Länder in Europa.
+Schreibe eine Funktion, die alle Nutzer liefert.
+Leute kommen immer zu spät.
+Hatte noch nie so viel Spaß.
+Suche seit Tagen, finde aber nichts.
+Diese Lösung braucht keine Datenbank.
+Erzähle mir von einem König, der niemandem traute.
+Schreibe eine Mail an alle Kunden.
+Hab keine Angst.
+Sowas habe ich nie gesagt.
+Grüße, wie immer aus Berlin.
+Sprache ist niemandem angeboren.
+Beide Varianten ändern nichts.
+Don't change anything in this function yet.
+Write emails to all customers.
+Write every possible combination of the letters A, B and C.
+Use each word in a sentence.
+Suche nur ein Hotel in Rom.
+"""
+
 
 def sentences(*tables):
     return [line for table in tables for line in table.strip().split("\n")]
 
 
-@pytest.mark.parametrize("sentence", sentences(ENGLISH_RULES, GERMAN_RULES))
+@pytest.mark.parametrize("sentence", sentences(ENGLISH_RULES, GERMAN_RULES, ENGLISH_ORDERS, GERMAN_ORDERS))
 def test_this_is_a_rule(sentence):
     assert rules_in(sentence) == (sentence.removeprefix("- "),)
 
@@ -200,6 +295,11 @@ def test_this_is_a_decision(sentence):
 def test_this_is_neither(sentence):
     assert rules_in(sentence) == ()
     assert decisions_in(sentence) == ()
+
+
+@pytest.mark.parametrize("sentence", sentences(NO_STANDING_ORDERS))
+def test_a_task_or_a_story_is_no_rule(sentence):
+    assert rules_in(sentence) == ()
 
 
 @pytest.mark.parametrize(
@@ -267,7 +367,32 @@ def test_any_text_can_be_read_and_what_is_found_was_written(text):
         assert len(found) < 200
 
 
-@pytest.mark.parametrize("piece", ["never ", "`", '"', "<a>", "Always use x, ", "x" * 50, "please ", "- \n"])
+def test_a_rule_may_stand_behind_several_openings_and_in_bold():
+    assert rules_in("Ok, and please no emojis, ever.") == ("Ok, and please no emojis, ever.",)
+    assert rules_in("Important: **Do not call anybody before nine.**") == (
+        "Important: **Do not call anybody before nine.**",
+    )
+
+
+def test_a_curly_apostrophe_is_an_apostrophe():
+    assert rules_in("Don’t delete anything in the archive.") == ("Don’t delete anything in the archive.",)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "never ",
+        "`",
+        '"',
+        "<a>",
+        "Always use x, ",
+        "x" * 50,
+        "please ",
+        "- \n",
+        "Don't use any ",
+        "Ruf den alten ",
+    ],
+)
 def test_a_large_text_is_read_in_one_go(piece):
     rules_in(piece * 20_000 + "never")
     decisions_in(piece * 20_000 + "let's use")

@@ -148,7 +148,7 @@ def test_the_summary_stands_behind_the_instructions_with_the_rules_word_for_word
         one.text for one in messages[found.depth + 1 :]
     ]
     assert (made.data["summary"], made.reason) == ("s_1", "because")
-    room, told = room_for_text(view, found)
+    room, told = room_for_text(view, found, 100_000)
     assert room < view.draft.budget.summary
     assert told == (RULES[0],)
     again = replace(view.draft, decisions=(replace(made, id="d_1"),))

@@ -33,12 +33,14 @@ class Afterwards:
         store: Store,
         compacting: Compacting,
         projector: Projector | None,
+        pause: float = 0.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.idle = Idle()
         self._store = store
         self._compacting = compacting
         self._projector = projector
+        self._pause = pause
         self._clock = clock
         # Conversations that were talked in and are not at rest yet.
         self._talked: set[str] = set()
@@ -63,7 +65,7 @@ class Afterwards:
         self.idle.put("notes", self._write_notes)
         if conversation is not None:
             self._talked.add(conversation)
-            self.idle.put(f"summary of {conversation}", partial(self._ahead, conversation))
+            self.idle.put(f"summary of {conversation}", partial(self._ahead, conversation), after=self._pause)
             self.idle.put(f"rest of {conversation}", partial(self._rest, conversation), after=REST)
 
     def compacted(self, conversation: str) -> None:

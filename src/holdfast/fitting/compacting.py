@@ -143,7 +143,9 @@ class Compacting:
                 found = _border(place)
                 if found is None:
                     return Inline(made, None, _fruitless(place))
-                written = await self._written(place, found)
+                # Nobody is kept waiting for a model where there is one ahead of need: it reads this later.
+                ask = self._preset.levels.ahead is None
+                written = await self._written(place, found, ask=ask)
                 proposals = self._proposed(place, written, "history was nearly full")
                 if not proposals:
                     return Inline(made, written.keeping, _fruitless(place))
@@ -216,7 +218,7 @@ class Compacting:
             self._failed(place, say("somebody came first", "jemand ging vor"))
             raise
 
-    async def _written(self, place: Place, found: Border) -> Written:
+    async def _written(self, place: Place, found: Border, *, ask: bool = True) -> Written:
         """The summary up to a border: the one that reaches so far already, or a new one."""
         head = place.conversation.head
         assert head is not None
@@ -225,7 +227,7 @@ class Compacting:
             return Written(latest.id, latest.depth, Body.from_json(latest.body), latest.tokens)
         case = place.case
         span = Span(place.conversation, latest, found.through, case.budget.summary // 2, case.count)
-        return await self._made(span, case)
+        return await self._made(span, case if ask else None)
 
     async def _made(self, span: Span, case: Case | None) -> Written:
         def tell(share: float) -> None:
@@ -263,7 +265,7 @@ class Compacting:
         if found is None:
             return ()
         view, count = place.view, place.case.count
-        room, told = room_for_text(view, found)
+        room, told = room_for_text(view, found, max(written.tokens, place.left))
         text = written.body.text(count, room, told)
         proposals = (summarised(view, found, text, written.id, reason), *cleared(view, found))
         # What was left out since the last summary is in this one too.

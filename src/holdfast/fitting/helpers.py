@@ -32,6 +32,8 @@ class SummaryOptions:
     flush: bool = True
     # How long a model may be silent.
     stall: float = 120.0
+    # Seconds of quiet before a model is asked: a server with one slot forgets the chat it has just read.
+    pause: float = 5.0
 
 
 class Helpers:

@@ -23,7 +23,7 @@ from holdfast.memory.items import (
 )
 from holdfast.memory.scopes import memory_file, summary_file, visible_files
 from holdfast.messages import Scope
-from holdfast.store.sqlite_file import FileLock
+from holdfast.store.sqlite_file import FileLock, sync_folder
 
 # Writing takes milliseconds: who has waited so long waits for somebody who hangs.
 _PATIENCE = 10.0
@@ -130,7 +130,7 @@ def _replace(path: Path, text: str) -> None:
         piece.replace(path)
     finally:
         piece.unlink(missing_ok=True)
-    _sync(path.parent)
+    sync_folder(path.parent)
 
 
 def _make_folder(folder: Path) -> None:
@@ -138,15 +138,7 @@ def _make_folder(folder: Path) -> None:
     if not folder.is_dir():
         _make_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
-        _sync(folder.parent)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync_folder(folder.parent)
 
 
 @contextmanager

@@ -106,7 +106,7 @@ def _bring_up_to_date(path: Path, scripts: Scripts) -> None:
         for suffix in ("-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         piece.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def version_of(path: Path) -> str | None:
@@ -196,7 +196,7 @@ def _new_file(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -6,7 +6,7 @@ proposes one decision. How alike two texts are is judged by their words.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import log
 
@@ -71,14 +71,19 @@ def outliving(
     view: View, gone: Sequence[Shown], most: int | None = None
 ) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
     """The rules and the decisions that bind on when these are gone; rules first, where `most` is for both."""
-    count, both = view.text_tokens, 2 * SENTENCE_TOKENS if most is None else most
-    rules = capped((*view.rules, *_sentences(view.draft.rules, gone)), count, min(SENTENCE_TOKENS, both))
-    left = min(SENTENCE_TOKENS, both - sum(count(said) for _, said in rules))
-    return rules, capped((*view.agreed, *_sentences(view.draft.agreed, gone)), count, left)
+    left = {one.item.id for one in gone}
+    staying = {one.item.id for one in view.shown if one.item.id not in left}
+    # Where a summary has more room, so have rules: some models need twice the tokens for the same words.
+    each = max(SENTENCE_TOKENS, view.draft.budget.summary // 2)
+    count, both = view.text_tokens, 2 * each if most is None else most
+    rules = capped(_sentences(view.draft.rules, staying), count, min(each, both))
+    rest = min(SENTENCE_TOKENS, both - sum(count(said) for _, said in rules))
+    return rules, capped(_sentences(view.draft.agreed, staying), count, rest)
 
 
-def _sentences(marked: Mapping[str, Sequence[str]], shown: Iterable[Shown]) -> Iterator[tuple[str, str]]:
-    return ((one.item.id, said) for one in shown for said in marked.get(one.item.id, ()))
+def _sentences(marked: Mapping[str, Sequence[str]], staying: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Those of all messages that are not in the window."""
+    return ((name, said) for name, all_said in marked.items() if name not in staying for said in all_said)
 
 
 def capped(

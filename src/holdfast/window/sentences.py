@@ -150,6 +150,10 @@ _WAYS: _Table = {
         "von einem Modell geschrieben, in kleineren Teilen",
     ),
     "extractive": ("sentences chosen without a model", "Sätze ohne Modell ausgewählt"),
+    "in passing": (
+        "sentences chosen without a model, for want of time",
+        "Sätze ohne Modell ausgewählt, weil keine Zeit war",
+    ),
     "reused": ("a summary that was there already", "eine Zusammenfassung, die schon da war"),
 }
 

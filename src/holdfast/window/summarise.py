@@ -17,6 +17,8 @@ EXCHANGES = 2
 _ROUNDS = 2
 # After it history has at most this share of what it can have, where that can be reached.
 TARGET = 0.40
+# With its rules and decisions, a summary has at most this share of what it stands for.
+SHARE_OF_SPAN = 0.15
 # A window that is not at least this much smaller was not worth its prefix.
 LEAST_SAVED = 0.10
 # Since the last time history must have grown by this share of what it can have.
@@ -144,11 +146,18 @@ def may_try(view: View, tried: Tried, cooldown: Cooldown, now: float, depth: int
     return talk(view) >= tried.talk + GROWTH * view.thresholds.full
 
 
-def room_for_text(view: View, border: Border) -> tuple[int, tuple[str, ...]]:
-    """What is left for the summary itself beside rules and decisions, and these, which stay word for word."""
+def room_for_text(view: View, border: Border, span: int) -> tuple[int, tuple[str, ...]]:
+    """What is left for the summary itself beside rules and decisions, and these, which stay word for word.
+
+    `span` is what it stands for: a summary is to be much shorter than that.
+    """
     rules, agreed = _outliving(view, border)
     told = tuple(said for _, said in (*rules, *agreed))
-    return max(0, view.draft.budget.summary - view.text_tokens(block("", rules, agreed))), told
+    most = view.draft.budget.summary
+    gone = set(border.gone)
+    span = max(span, sum(view.tokens(one.message) for one in view.shown if one.item.id in gone))
+    most = min(most, max(most * 3 // 4, int(span * SHARE_OF_SPAN)))
+    return max(0, most - view.text_tokens(block("", rules, agreed))), told
 
 
 def summarised(view: View, border: Border, text: str, summary: str, reason: str) -> Proposal:

@@ -14,7 +14,14 @@ import pytest
 
 from holdfast.config import default_home
 from holdfast.errors import FetchFailed
+from holdfast.language import speak
 from holdfast.providers.weights import fetch
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    """Whatever language an earlier test in this process spoke."""
+    speak("en")
 
 
 @pytest.fixture(scope="session")

@@ -61,7 +61,7 @@ def _said(text):
     return Message.of("assistant", text)
 
 
-@pytest.mark.parametrize("seed", [101, 105, 108, 111, 121, 130])
+@pytest.mark.parametrize("seed", [101, 111, 121, 130])
 def test_every_chat_reads_as_the_person_sees_it_after_every_turn(seed, tmp_path):
     async def talk():
         chance = random.Random(seed)

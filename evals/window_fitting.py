@@ -42,17 +42,18 @@ class Product:
         self._models = Models(store, cache)
         self._engine = Engine(store, Upstreams(self._found, self._provider), self._models)
         self._fitter = self._engine.fitter
-        self._runner = asyncio.Runner()
+        # A loop of its own, as a server has one: what a runner does about signals is no part of a turn.
+        self._loop = asyncio.new_event_loop()
         self._window = largest
         # From here on counts are exact, as they are soon after a server has started.
-        self._runner.run(self._models.vocabularies.tokenizer(self._provider, _MODEL))
+        self._loop.run_until_complete(self._models.vocabularies.tokenizer(self._provider, _MODEL))
 
     async def _found(self) -> ScriptedProvider:
         return self._provider
 
     def use(self, window: int) -> None:
         """From here on windows have this size, as if a person had set it; what was counted stays known."""
-        self._runner.run(self._models.set_window(self._provider, _MODEL, num_ctx=window))
+        self._loop.run_until_complete(self._models.set_window(self._provider, _MODEL, num_ctx=window))
         self._window = window
 
     def build(self, conversation: str, system: Sequence[Message] = ()) -> Built:
@@ -67,18 +68,21 @@ class Product:
             from_log=True,
         )
         kept = Kept("", placement, row, row.head)
-        made = self._runner.run(self._fitter.fit(ChatRequest(_MODEL, tuple(system)), kept, self._provider))
+        made = self._loop.run_until_complete(
+            self._fitter.fit(ChatRequest(_MODEL, tuple(system)), kept, self._provider)
+        )
         assert made.window == self._window
         return Built(made.request.messages, self._fitter.preset.budget(made.window).room)
 
     def settle(self, conversation: str) -> None:
         """Waits for what is written while a model would read the request."""
-        self._runner.run(self._engine.turns.settle(conversation))
+        self._loop.run_until_complete(self._engine.turns.settle(conversation))
 
     def close(self) -> None:
-        self._runner.run(self._engine.turns.close())
-        self._runner.run(self._models.aclose())
-        self._runner.close()
+        self._loop.run_until_complete(self._engine.turns.close())
+        self._loop.run_until_complete(self._models.aclose())
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()
 
 
 @contextlib.contextmanager

@@ -108,6 +108,14 @@ _TAGS: dict[str, type] = {
     "opaque": Opaque,
 }
 _NAMES = {cls: tag for tag, cls in _TAGS.items()}
+# The fields of each part, and whether they may be left out.
+_FIELDS = {
+    cls: [
+        (item.name, item.default is not MISSING or item.default_factory is not MISSING)
+        for item in fields(cls)
+    ]
+    for cls in _NAMES
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,8 @@ class Message:
     parts: tuple[Part, ...]
     form: Form = "text"
     extra: Extra = field(default_factory=dict)
+    # A history is encoded with every request, for counts and for the prefix: once for each message is enough.
+    _encoded: str = field(default="", init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, role: Role, text: str) -> Self:
@@ -144,14 +154,15 @@ class Message:
 
     def encode(self) -> str:
         """The message as JSON text, for storage; `decode` gives it back unchanged."""
-        return canonical(
-            {
+        if not self._encoded:
+            value = {
                 "role": self.role,
                 "parts": [_part_to_json(part) for part in self.parts],
                 **({"form": self.form} if self.form != "text" else {}),
                 **({"extra": self.extra} if self.extra else {}),
             }
-        )
+            object.__setattr__(self, "_encoded", canonical(value))
+        return self._encoded
 
     @classmethod
     def decode(cls, encoded: str) -> Self:
@@ -173,13 +184,12 @@ class Message:
 def _part_to_json(part: Part) -> dict[str, Any]:
     """What a part has beyond its defaults: a field without one is always written, so `decode` finds it."""
     value: dict[str, Any] = {"type": _NAMES[type(part)]}
-    for item in fields(part):
-        content = getattr(part, item.name)
-        optional = item.default is not MISSING or item.default_factory is not MISSING
-        if item.name == "parts":
+    for name, optional in _FIELDS[type(part)]:
+        content = getattr(part, name)
+        if name == "parts":
             value["parts"] = [_part_to_json(inner) for inner in content]
         elif content or not optional:
-            value[item.name] = content
+            value[name] = content
     return value
 
 

@@ -162,6 +162,20 @@ def test_a_reader_sees_one_moment_while_a_writer_goes_on(shared_location):
         assert store.database.read(lambda connection: connection.scalar(count)) == 1
 
 
+def test_what_is_read_together_is_of_one_moment(shared_location):
+    with open_store(shared_location) as store, open_store(shared_location) as other:
+        conversation, _ = talk(store, "a")
+
+        def twice():
+            before = store.log.get(conversation.id)
+            other.log.rename(conversation.id, "renamed meanwhile")
+            return before, store.log.get(conversation.id)
+
+        before, after = store.at_once(twice)
+        assert before == after
+        assert store.log.get(conversation.id).title == "renamed meanwhile"
+
+
 def test_a_closed_store_says_so(location):
     store = open_store(location)
     store.settings.set("a", 1)

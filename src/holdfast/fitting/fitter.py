@@ -26,7 +26,7 @@ from holdfast.providers.base import Provider
 from holdfast.store import Store, new_id
 from holdfast.window.additions import addition, sources
 from holdfast.window.decisions import Proposal
-from holdfast.window.fit import Fitted, fit
+from holdfast.window.fit import Fitted, fit, fit_view
 from holdfast.window.items import Item
 from holdfast.window.presets import Preset
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
@@ -127,11 +127,13 @@ class Fitter:
 
     async def _in_lane(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
         began = time.perf_counter()
-        lot = await self._store.run(lot_of, self._store, case.request, case.kept, case.budget, case.count)
+        lot = await self._store.run(
+            self._store.at_once, lot_of, self._store, case.request, case.kept, case.budget, case.count
+        )
         refused = self._refused.pop(lot.lane.conversation, None)
         believed = _believed(lot.lane.state, refused)
         draft = draft_of(case, lot, min(believed.slack, believed.most))
-        made = await asyncio.to_thread(self._fitted, draft, _first(case, lot, draft), 2 if refused else 0)
+        made = await asyncio.to_thread(self._fitted, _first(case, lot, draft), 2 if refused else 0)
         summary: Keeping | None = None
         if made.view.history >= made.view.thresholds.summarise:
             made, summary, believed = await self._summarised(case, lot, made, believed)
@@ -183,12 +185,12 @@ class Fitter:
             log.warning("what was decided for a window could not be kept: %s", error)
             self._unkept[outcome.lane.conversation] = "not_kept"
 
-    def _fitted(self, draft: Draft, proposals: Sequence[Proposal], at_least: int = 0) -> Fitted:
-        return fit(draft, proposals, every_turn=self.preset.prune_every_turn, at_least=at_least)
+    def _fitted(self, view: View, at_least: int = 0) -> Fitted:
+        return fit_view(view, every_turn=self.preset.prune_every_turn, at_least=at_least)
 
     def _again(self, made: Fitted, more: Sequence[Proposal]) -> Fitted:
         """The window once more, with what was found for it."""
-        again = self._fitted(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more])
+        again = self._fitted(View(replace(made.view.draft, fired=made.fired), [*made.view.proposals, *more]))
         return replace(again, batches=(*made.batches, *again.batches))
 
 
@@ -201,20 +203,20 @@ def _alone(case: Case) -> Fitted:
     return fit(draft, levels=False)
 
 
-def _first(case: Case, lot: Lot, draft: Draft) -> list[Proposal]:
-    """What is there to be decided before any level looks at the window: a question brings things along."""
-    proposals = [] if lot.horizon is None else [lot.horizon]
-    view = View(draft, proposals)
+def _first(case: Case, lot: Lot, draft: Draft) -> View:
+    """With what is decided before any level looks at the window: a question brings things along."""
+    view = View(draft, [] if lot.horizon is None else [lot.horizon])
     question = view.question
     if question is None or question is not lot.items[-1]:
-        return proposals
+        return view
+    proposals: list[Proposal] = []
     told = {one.text for shown in view.shown if shown.item is question for one in shown.additions}
     if case.context and (text := sources(question.message, case.context)) not in told:
         proposals.append(addition(view, question, "research", text, new_id("d")))
     clocks = [one.text for shown in view.shown for one in shown.additions if one.section == "clock"]
     if lot.told and clocks[-1:] != [lot.told]:
         proposals.append(addition(view, question, "clock", lot.told, new_id("d")))
-    return proposals
+    return view.having(*proposals) if proposals else view
 
 
 def _believed(state: lanes.State, refused: tuple[float, float] | None) -> lanes.State:

@@ -50,12 +50,26 @@ class Database:
         # Both belong to the writer thread: who it is, and the transaction it is in.
         self._writer_thread: int | None = None
         self._open: Connection | None = None
+        # Each thread's view of one moment, where it reads several things together.
+        self._moment = _Moment()
 
     def read(self, work: Callable[[Connection], R]) -> R:
         """Run `work` in a transaction that only reads: one moment's view of the database."""
         if self._single and not self._on_writer():
             return self._wait_for_writer(partial(self._read, work))
         return self._read(work)
+
+    def at_once(self, work: Callable[[], R]) -> R:
+        """Run `work` so that all it reads is of the same moment. It must not write."""
+
+        def reading(connection: Connection) -> R:
+            before, self._moment.connection = self._moment.connection, connection
+            try:
+                return work()
+            finally:
+                self._moment.connection = before
+
+        return self.read(reading)
 
     def write(self, work: Callable[[Connection], R]) -> R:
         """Run `work` on the writer thread, in a transaction; inside another one it becomes part of that."""
@@ -99,6 +113,8 @@ class Database:
         with _in_our_words():
             if self._on_writer() and self._open is not None:
                 return work(self._open)
+            if self._moment.connection is not None:
+                return work(self._moment.connection)
             self._check_open()
             with self._reading.connect() as connection:
                 return work(connection)
@@ -114,6 +130,10 @@ class Database:
                     return work(self._open)
                 finally:
                     self._open = None
+
+
+class _Moment(threading.local):
+    connection: Connection | None = None
 
 
 class Topic:

@@ -70,6 +70,10 @@ class Store:
         """Call a method of the store without blocking the event loop."""
         return await self.database.run(call, *args, **kwargs)
 
+    def at_once(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call `work`, which only reads: all it reads is of the same moment."""
+        return self.database.at_once(lambda: work(*args, **kwargs))
+
     @on_writer_thread
     def atomically(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call `work` in one transaction: what it does with this store is committed together or not."""

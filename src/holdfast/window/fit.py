@@ -76,12 +76,16 @@ def fit(
     every_turn: bool = False,
     at_least: int = 0,
 ) -> Fitted:
-    """Makes the draft fit, with what is proposed already. Without `levels` only the last resort may work.
+    """Makes the draft fit, with what is proposed already. Without `levels` only the last resort may work."""
+    return fit_view(View(draft, proposals), levels=levels, every_turn=every_turn, at_least=at_least)
+
+
+def fit_view(view: View, *, levels: bool = True, every_turn: bool = False, at_least: int = 0) -> Fitted:
+    """Makes what is there fit.
 
     `at_least` is a level that must do its work whatever the numbers say, because a server said otherwise;
     with `every_turn` old text is shortened on every turn.
     """
-    view = View(draft, proposals)
     batches: list[Batch] = []
     due: set[int] = set()
     if levels:
@@ -99,7 +103,7 @@ def fit(
     # number says that somebody undid the level: from here on history has to grow.
     fired = {
         level: view.history if tokens < 0 else min(tokens, view.history)
-        for level, tokens in draft.fired.items()
+        for level, tokens in view.draft.fired.items()
     }
     return Fitted(view, tuple(batches), fired | dict.fromkeys(due, view.history))
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.compaction.checks import is_hopeless
 from holdfast.errors import CutOff, Unreachable
 from holdfast.messages import Thinking
 from holdfast.providers.base import ModelInfo
@@ -118,3 +119,13 @@ async def test_who_does_not_stop_is_stopped(answer):
 async def test_errors_of_the_server_are_the_callers():
     with pytest.raises(Unreachable):
         await helper_of(scripted(["Half", Unreachable("gone")])).ask("?", 50)
+
+
+async def test_an_answer_that_goes_in_circles_is_not_waited_for():
+    endless = ["The port is 8080. "] * 1_000
+    said = await helper_of(scripted(endless)).ask("?", 4_000, hopeless=is_hopeless)
+    assert said.finish == "length"
+    assert len(said.text) < 2_000
+    good = [f"Point {number}: file_{number}.py was changed at {number} o'clock. " for number in range(60)]
+    said = await helper_of(scripted(good)).ask("?", 4_000, hopeless=is_hopeless)
+    assert said.text == "".join(good)

@@ -4,6 +4,7 @@ Knows providers. Silence is not waited for longer than it may last; how long the
 """
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -17,6 +18,12 @@ TEMPERATURE = 0.3
 _WITH_GRAMMAR = ("llamacpp", "embedded")
 # Characters for each token asked for: a model that does not stop is stopped.
 _RUNAWAY = 16
+# After so many more characters it is looked whether the answer can still become anything.
+_LOOKED_AT = 500
+
+
+def _never(_: str) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,10 @@ class Helper:
     sets_window: bool = True
     stall: float = 60.0
 
-    async def ask(self, prompt: str, limit: int, grammar: str = "") -> Said:
+    async def ask(
+        self, prompt: str, limit: int, grammar: str = "", *, hopeless: Callable[[str], bool] = _never
+    ) -> Said:
+        """`hopeless` says of the beginning of an answer that nothing good can follow: it ends there."""
         request = ChatRequest(
             self.model,
             (Message.of("user", f"{prompt}\n/no_think" if self._is_told else prompt),),
@@ -45,7 +55,7 @@ class Helper:
             think=False if self.thinks else None,
             extra=self._extra(grammar),
         )
-        answer, size, loop = Answer(), 0, asyncio.get_running_loop()
+        answer, size, looked_at, loop = Answer(), 0, 0, asyncio.get_running_loop()
         try:
             async with (
                 asyncio.timeout(self.stall) as patience,
@@ -57,6 +67,10 @@ class Helper:
                     size += len(chunk.text) + len(chunk.thinking)
                     if size > limit * _RUNAWAY:
                         return Said(answer.message.text, "length")
+                    if size >= looked_at + _LOOKED_AT:
+                        looked_at = size
+                        if hopeless(answer.message.text):
+                            return Said(answer.message.text, "length")
         except TimeoutError as error:
             raise CutOff(
                 f"{self.model} said nothing for {self.stall:.0f} seconds",

@@ -128,6 +128,12 @@ def trouble(
     return "larger" if len(text) > _GLANCE or count(text) > room else ""
 
 
+def is_hopeless(answer: str) -> bool:
+    """Whether an answer that is still being given goes in circles: more of it would be more of the same."""
+    glance = strip_answer(answer)[:_GLANCE]
+    return _loops(glance, _WORDS.findall(glance.lower()))
+
+
 def _loops(text: str, said: list[str]) -> bool:
     lines = Counter(line.strip().lower() for line in text.splitlines() if len(line.split()) > 2)
     if lines and lines.most_common(1)[0][1] > _REPEATS:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.compaction.asked import remembered
 from holdfast.compaction.asking import Helper
+from holdfast.compaction.checks import is_hopeless
 from holdfast.compaction.extraction import Extracted, extract
 from holdfast.compaction.lines import Kind, grammar, parse_lines
 from holdfast.compaction.prompts import Prompts
@@ -70,7 +71,7 @@ class Flush:
         examples = prompt
         for portion in portions(items, language, count, room):
             prompt = self.prompts.filled("flush", language, transcript=fenced(portion.text), lines=_LINES)
-            said = await helper.ask(prompt, _TOKENS, grammar(language))
+            said = await helper.ask(prompt, _TOKENS, grammar(language), hopeless=is_hopeless)
             found += _grounded(parse_lines(said.text, examples), portion.items)
         return found
 

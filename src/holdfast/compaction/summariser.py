@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.compaction.asking import Helper
-from holdfast.compaction.checks import strip_answer, trouble
+from holdfast.compaction.checks import is_hopeless, strip_answer, trouble
 from holdfast.compaction.extractive import extractive
 from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.summary import SECTIONS, Summary
@@ -148,7 +148,7 @@ class Summariser:
             words=int(span.target * _WORDS),
             trouble=found,
         )
-        said = await course.helper.ask(prompt, 2 * span.target)
+        said = await course.helper.ask(prompt, 2 * span.target, hopeless=is_hopeless)
         source = f"{before}\n{portion.text}"
         room = max(span.count(source), span.target // 2)
         wrong = trouble(said.text, source, span.language, finish=said.finish, room=room, count=span.count)

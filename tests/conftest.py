@@ -2,20 +2,31 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import settings
 
 from holdfast.config import default_home
 from holdfast.errors import FetchFailed
 from holdfast.language import speak
 from holdfast.providers.weights import fetch
+
+settings.register_profile("thorough", max_examples=1_000)
+
+# Thousands of small databases wait for the disk most of their time. Where there is a folder in memory with
+# room enough, they are made in it: what a killed process leaves behind is there too.
+_IN_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30
+if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
 @pytest.fixture(autouse=True)

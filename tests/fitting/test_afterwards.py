@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from holdfast.compaction.compactor import Compactor, Task
 from holdfast.compaction.prompts import Prompts
 from holdfast.errors import ConfigError, Unreachable
+from holdfast.fitting.afterwards import REST, Afterwards
 from holdfast.fitting.case import Case, request_at_rest
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import item_of
@@ -195,6 +197,21 @@ async def test_at_the_end_no_model_server_is_needed(tmp_path):
         name = client.conversation
     async with summing(server, tmp_path, memories=False) as engine:
         assert engine.store.summaries.of(engine.store.log.get(name).head)
+
+
+async def test_what_takes_long_is_left_for_the_next_start(tmp_path):
+    server = Playing()
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine, turns=1)
+        await client.say("A pasted log: " + f"{'.' * 200}\n" * 2_100)
+        name = client.conversation
+    async with summing(server, tmp_path) as engine:
+        assert engine.store.summaries.of(engine.store.log.get(name).head) == []
+        later = Afterwards(engine.store, engine.compacting, None, clock=lambda: time.time() + REST)
+        later.start()
+        await later.idle.quiet()
+        assert engine.store.summaries.of(engine.store.log.get(name).head)
+        await later.close()
 
 
 async def test_private_text_and_secrets_are_in_nothing_that_is_kept(tmp_path):

@@ -21,8 +21,9 @@ from tests.window.talks import RULES, Pennies, gauges, items_of, orphans_of, rou
 
 pytestmark = pytest.mark.slow
 
+# Three hundred by default; `pytest --hypothesis-profile=thorough` makes thousands of it.
 many = settings(
-    max_examples=200,
+    max_examples=3 * settings().max_examples,
     deadline=None,
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -72,44 +73,44 @@ def used_last(made):
 
 @many
 @given(drafts(orphans=True))
-def test_no_request_is_larger_than_the_window_less_its_reserve(draft):
+def test_whatever_comes_in_it_fits_in_order_and_in_pairs(draft):
     made = fit(draft)
     count = draft.gauge.count_request(request_of(made))
     # With nothing left to take away, what probably fits is sent.
     assert count.high <= draft.budget.room or (used_last(made) and count.tokens <= draft.budget.room)
-
-
-@many
-@given(drafts(orphans=True))
-def test_the_newest_question_is_there_and_what_is_there_is_in_order(draft):
-    made = fit(draft)
     shown = [one.item.id for one in made.view.shown]
     assert question_of(draft.items).id in shown
     assert shown == [item.id for item in draft.items if item.id in set(shown)]
-
-
-@many
-@given(drafts(orphans=True))
-def test_a_call_and_its_results_stay_together(draft):
-    made = fit(draft)
     assert orphans_of(made.messages) == []
+    check_made_again(draft, made)
+
+
+def check_made_again(draft, made):
+    """The same input gives the same window, and keeping what was decided changes nothing more."""
+    same = fit(draft)
+    assert [message.encode() for message in same.messages] == [message.encode() for message in made.messages]
+    assert same.view.proposals == made.view.proposals
+    again = fit(kept(made))
+    assert again.view.proposals == ()
+    assert again.messages == made.messages
+    assert again.fired == made.fired
 
 
 @many
 @given(drafts())
-def test_questions_and_answers_go_on_taking_turns(draft):
-    talk = [message.role for message in fit(draft).messages if message.role in ("user", "assistant")]
+def test_turns_pins_and_rules_stay_and_undoing_gives_back_what_was(draft):
+    made = fit(draft)
+    talk = [message.role for message in made.messages if message.role in ("user", "assistant")]
     rounds_ = [role for at, role in enumerate(talk) if role == "user" or at == 0 or talk[at - 1] != role]
     assert all(one != other for one, other in pairwise(rounds_))
     assert not talk or talk[0] == "user"
+    if not used_last(made):
+        check_protected(draft, made)
+    if made.batches:
+        check_undone(draft, made)
 
 
-@many
-@given(drafts())
-def test_pins_and_rules_are_there_while_they_fit(draft):
-    made = fit(draft)
-    if used_last(made):
-        return
+def check_protected(draft, made):
     shown = {one.item.id: one for one in made.view.shown}
     for name in made.view.pins:
         # Thinking of earlier turns never goes out; that is no cut.
@@ -120,60 +121,20 @@ def test_pins_and_rules_are_there_while_they_fit(draft):
             assert rule in instructions
 
 
-@many
-@given(drafts())
-def test_the_same_draft_gives_the_same_window(draft):
-    first, second = fit(draft), fit(draft)
-    assert [message.encode() for message in first.messages] == [
-        message.encode() for message in second.messages
-    ]
-    assert first.view.proposals == second.view.proposals
-
-
-@many
-@given(drafts(orphans=True))
-def test_a_window_made_again_stays_as_it_is(draft):
-    made = fit(draft)
-    again = fit(kept(made))
-    assert again.view.proposals == made.view.proposals[:0]
-    assert again.messages == made.messages
-    assert again.fired == made.fired
-
-
-@many
-@given(drafts())
-def test_undoing_gives_back_the_window_before_byte_for_byte(draft):
-    made = fit(draft)
-    if not made.batches:
-        return
+def check_undone(draft, made):
+    """Without its last batch the window is the one before, and the same is not done again."""
     last = made.batches[-1].proposals
-    without = [proposal for proposal in made.view.proposals if proposal not in last]
-    before = render(draft.items, without)
+    rest = tuple(proposal for proposal in made.view.proposals if proposal not in last)
+    before = render(draft.items, rest)
     undone = render(draft.items, [one for one in kept(made).decisions if one not in last])
     assert [one.message.encode() for one in undone.shown] == [one.message.encode() for one in before.shown]
-
-
-@many
-@given(drafts())
-def test_what_was_undone_is_not_done_again_before_the_last_resort(draft):
-    made = fit(draft)
-    if not made.batches or used_last(made):
-        return
-    last = made.batches[-1].proposals
-    rest = tuple(one for one in made.view.proposals if one not in last)
-    held = replace(
-        draft,
-        decisions=rest,
-        vetoes=last,
-        fired={1: -1, 2: -1},
-        seen=frozenset(item.id for item in draft.items),
-    )
-    again = fit(held)
-    if not used_last(again):
+    seen = frozenset(item.id for item in draft.items)
+    again = fit(replace(draft, decisions=rest, vetoes=last, fired={1: -1, 2: -1}, seen=seen))
+    if not used_last(made) and not used_last(again):
         assert again.view.proposals == ()
 
 
-@many
+@settings(many, max_examples=settings().max_examples)
 @given(st.data(), windows, gauges())
 def test_between_two_levels_each_request_begins_with_the_one_before(data, window, gauge):
     messages, before = [], None

@@ -58,6 +58,8 @@ class _Course:
     helper: Helper
     way: str = WAYS[0]
     refused: int = 0
+    # The messages that were read without a model: one that is in several portions is read once.
+    read: set[str] = field(default_factory=set)
     troubles: list[str] = field(default_factory=list)
 
     def went(self, way: str) -> None:
@@ -112,7 +114,9 @@ class Summariser:
                     course.went("smaller")
                     return smaller
         course.went("extractive")
-        return await _without_model(span, portion.items, so_far)
+        new = [item for item in portion.items if item.id not in course.read]
+        course.read.update(item.id for item in new)
+        return await _without_model(span, new, so_far) if new or so_far is None else so_far
 
     async def _tried(self, course: _Course, portion: Portion, so_far: Summary | None) -> Summary | None:
         """What the model makes of it, on the second attempt at the latest; None if that is of no use."""

@@ -18,6 +18,8 @@ Count = Callable[[str], int]
 # A tool's output says little per token: of a longer one its shape, its errors and its ends are read. The
 # ledger has read all of it.
 _RESULT, _ARGUMENTS = 600, 200
+# Of a message that alone would take more portions than this, its beginning and its end are read.
+_PORTIONS = 4
 _SPEAKERS = {
     "en": {"user": "User", "assistant": "Assistant", "tool": "Tool result", "system": "Instructions"},
     "de": {"user": "Nutzer", "assistant": "Assistent", "tool": "Werkzeug-Ergebnis", "system": "Anweisungen"},
@@ -77,13 +79,19 @@ class Portion:
 
 
 def portions(items: Sequence[Item], language: str, count: Count, most: int) -> list[Portion]:
-    """The span in portions of at most `most` tokens; what is larger alone is parted in itself."""
+    """The span in portions of at most `most` tokens; what is larger alone is parted in itself.
+
+    A book that somebody pasted is not read from cover to cover: a small model would take hours for it.
+    """
     found: list[Portion] = []
     waiting: list[tuple[Item, str]] = []
     size = 0
     for item in items:
         text = _written((item,), language, count)
         tokens = count(text)
+        if tokens > _PORTIONS * most:
+            text = cut_middle(text, _PORTIONS * most, count)
+            tokens = count(text)
         if waiting and size + tokens > most:
             found.append(_portion(waiting))
             waiting, size = [], 0

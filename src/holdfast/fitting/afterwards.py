@@ -25,6 +25,8 @@ _INDEXED_AT_ONCE = 64
 _AGAIN = 60.0
 # Statistics, and promises that were kept, are forgotten after this.
 _KEPT, _DAILY = 30 * 86_400.0, 86_400.0
+# How far back a process looks for conversations that an earlier one did not put at rest.
+_LEFT_BEHIND = 7 * 86_400.0
 
 
 class Afterwards:
@@ -58,6 +60,7 @@ class Afterwards:
         self.idle.put("index", self._index)
         self.idle.put("notes", self._write_notes)
         self.idle.put("housekeeping", self._tidy)
+        self.idle.put("left behind", self._take_up)
 
     def answered(self, conversation: str | None) -> None:
         """An answer is kept: what follows from it is done as soon as it is quiet."""
@@ -105,6 +108,13 @@ class Afterwards:
             return
         self._talked.discard(conversation)
         await self._write_notes()
+
+    async def _take_up(self) -> None:
+        """What was talked about when an earlier process ended is put at rest by this one."""
+        now = self._clock()
+        for row in await self._store.run(self._store.log.used_since, now - _LEFT_BEHIND):
+            rest = partial(self._rest, row.id)
+            self.idle.put(f"rest of {row.id}", rest, after=max(0.0, row.updated_at + REST - now))
 
     async def _index(self) -> None:
         """What was said becomes searchable now, so that no question has to wait for it.

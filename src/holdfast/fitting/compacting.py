@@ -57,6 +57,8 @@ _LEASE = 30.0
 _READS_ONLY = ("llamacpp", "embedded")
 # With fewer messages there is nothing to look back at.
 _EXCHANGE = 2
+# So many characters are read and summed up, without a model, in about a second.
+_SOON = 400_000
 
 Phase = Literal["started", "working", "done", "failed"]
 
@@ -178,7 +180,8 @@ class Compacting:
     async def at_rest(self, conversation: str, *, ask: bool = True) -> bool:
         """Memories and a summary of all that was said; the window stays as it is. Whether there was anything.
 
-        Without `ask` no server is asked for anything: somebody is waiting for the end.
+        Without `ask` no server is asked for anything, and what takes long is left for another time: somebody
+        is waiting for the end.
         """
         store = self._store
         row = await store.run(store.log.get, conversation)
@@ -190,7 +193,10 @@ class Compacting:
         async with self._alone(row):
             latest = await store.run(store.summaries.latest, row.head)
             head = await store.run(store.log.message, row.head)
-            if head.depth - (latest.depth if latest else -1) < _EXCHANGE:
+            new = head.depth - (latest.depth if latest else -1)
+            if new < _EXCHANGE:
+                return False
+            if not ask and sum(size for *_, size in await store.run(store.log.sizes, row.head, new)) > _SOON:
                 return False
             place = await self._places.of(conversation) if ask else None
             counter = EstimatingCounter(lane.report["model"])

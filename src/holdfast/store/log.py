@@ -76,6 +76,13 @@ class Log(Topic):
         return [heads.conversation(row) for row in connection.execute(query)]
 
     @reads
+    def used_since(self, connection: Connection, at: float, limit: int = 100) -> list[Conversation]:
+        """The last used conversations of all scopes, newest first: for what is done for everybody."""
+        query = select(conversations).where(conversations.c.updated_at >= at)
+        query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
+        return [heads.conversation(row) for row in connection.execute(query)]
+
+    @reads
     def by_external_id(self, connection: Connection, scope: Scope, external_id: str) -> list[Conversation]:
         """The conversations another tool calls by this id, newest first; none for an empty id."""
         query = (

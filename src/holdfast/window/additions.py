@@ -15,6 +15,10 @@ from holdfast.window.view import View
 from holdfast.words import language_of
 
 _QUOTED = {"en": "[From earlier in this conversation]", "de": "[Von weiter oben im Gespräch]"}
+_REMEMBERED = {
+    "en": "Relevant memories from earlier conversations:",
+    "de": "Relevante Erinnerungen aus früheren Gesprächen:",
+}
 _SOURCES = {"en": "[Context for this question]", "de": "[Kontext zu dieser Frage]"}
 _SPEAKER = {
     "en": {"user": "user", "assistant": "assistant", "tool": "tool"},
@@ -43,6 +47,23 @@ def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
         for at, role, text in quotes
     ]
     return "\n".join((_QUOTED[language], *lines))
+
+
+def remembered(question: Message, memories: Iterable[tuple[float, str]]) -> str:
+    """What is known from other conversations, each with its date."""
+    language = language_of(question.text) or "en"
+    lines = [f"- {datetime.fromtimestamp(at, UTC):%Y-%m-%d}: {text}" for at, text in memories]
+    return "\n".join((_REMEMBERED[language], *lines))
+
+
+def told(view: View, profile: str) -> list[Proposal]:
+    """The profile at the end of the instructions, where it is not what stands there already."""
+    before = view.rendered.profile
+    if profile == before:
+        return []
+    then, now = (view.text_tokens(text) if text else 0 for text in (before, profile))
+    reason = "the profile changed" if before else "there is a profile"
+    return [Proposal("tell", "profile", (), then, now, reason, {"profile": profile})]
 
 
 def sources(question: Message, texts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from holdfast.messages import JsonObject
 from holdfast.window.items import Item
 
-Kind = Literal["shorten", "leave_out", "keep", "add", "replace", "summarise"]
+Kind = Literal["shorten", "leave_out", "keep", "add", "replace", "summarise", "tell"]
 # What takes messages out of the window; a summary stands for them.
 GONE: tuple[Kind, ...] = ("leave_out", "summarise")
 Section = Literal["clock", "recalled", "research"]
@@ -20,6 +20,8 @@ Section = Literal["clock", "recalled", "research"]
 LAST = 9
 LEVEL_OF: Mapping[str, int] = {
     "clock": 0,
+    "profile": 0,
+    "forgotten": 0,
     "recalled": 0,
     "context": 0,
     "entry": 0,
@@ -128,6 +130,8 @@ class Applied:
     # What stands for all that was summarised, and the decision that put it there.
     summary: str = ""
     summarised: str = ""
+    # What is told of the person who asks.
+    profile: str = ""
     # System messages by their digest: what stands for them.
     system: dict[str, str] = field(default_factory=dict)
 
@@ -158,6 +162,8 @@ class Applied:
             if "through" in data:
                 keep = frozenset(data.get("keep", ()))
                 self.floors.append(Floor(data["through"], data["depth"], keep, decision.rule))
+        elif decision.kind == "tell":
+            self.profile = data["profile"]
         elif decision.kind == "keep":
             self.kept.update(decision.messages)
             for name in decision.messages:

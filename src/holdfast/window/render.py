@@ -35,6 +35,7 @@ class Rendered:
     system: dict[str, str]
     summary: str = ""
     summarised: str = ""
+    profile: str = ""
 
 
 def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
@@ -65,6 +66,7 @@ def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
         applied.system,
         applied.summary,
         applied.summarised,
+        applied.profile,
     )
 
 

@@ -80,7 +80,7 @@ def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
     if worked:
         return f"level {worked}"
     if lost.name == SYSTEM or (now and now[0].name == SYSTEM):
-        return "system"
+        return "profile" if any(one.kind == "tell" for one in fitted.view.proposals) else "system"
     shown = next((one for one in fitted.view.shown if one.item.id == lost.name), None)
     if shown is None:
         # Left out without a level having worked now: somebody changed the decisions meanwhile.
@@ -167,13 +167,19 @@ def sections(view: View) -> list[dict[str, Any]]:
         now = gauge.expected(parts).tokens
         rows.append({"name": name, "tokens": max(0, now - before)})
         before = now
-    told = block(view.rendered.summary, view.rules, view.agreed)
-    tokens = min(gauge.count_text(told).tokens if told else 0, rows[0]["tokens"])
-    rows[0]["tokens"] -= tokens
-    rows[:2] = rows[1::-1] if view.draft.tools else rows[:1]
-    if told:
-        at = next(at for at, row in enumerate(rows) if row["name"] == SYSTEM)
-        rows.insert(at + 1, {"name": "summary", "tokens": tokens, "cap": budget.summary})
+    told = []
+    summary = block(view.rendered.summary, view.rules, view.agreed)
+    for name, text, cap in (
+        ("profile", view.rendered.profile, budget.profile),
+        ("summary", summary, budget.summary),
+    ):
+        if text:
+            tokens = min(gauge.count_text(text).tokens, rows[0]["tokens"])
+            rows[0]["tokens"] -= tokens
+            told.append({"name": name, "tokens": tokens, "cap": cap})
+    # Servers put tools first, and what is told of the person and of earlier after the instructions.
+    system, tools, *talk = rows
+    rows = [*([tools] if view.draft.tools else []), system, *told, *talk]
     added: Counter[str] = Counter()
     for shown in question:
         for addition in shown.additions:

@@ -14,6 +14,8 @@ _Table = Mapping[str, tuple[str, str]]
 # Why a message does not stand in the window as it stands in the log.
 _RULES: _Table = {
     "clock": ("the time, told anew", "die Uhrzeit, neu genannt"),
+    "profile": ("what is known of the person told", "was über die Person bekannt ist, genannt"),
+    "forgotten": ("without a memory that was forgotten", "ohne eine vergessene Erinnerung"),
     "recalled": ("quotes from earlier added", "Zitate von früher ergänzt"),
     "context": ("sources for the question added", "Quellen zur Frage ergänzt"),
     "entry": (
@@ -74,6 +76,7 @@ _CAUSES: _Table = {
     "first": ("this is the first request", "das ist die erste Anfrage"),
     "tools": ("the client's tools changed", "die Werkzeuge des Programms haben sich geändert"),
     "system": ("the instructions changed", "die Anweisungen haben sich geändert"),
+    "profile": ("the profile changed", "das Profil hat sich geändert"),
     "decisions": (
         "something was undone or decided anew",
         "etwas wurde rückgängig gemacht oder neu entschieden",
@@ -106,6 +109,7 @@ _MARKS: _Table = {
 _SECTIONS: _Table = {
     "tools": ("tools", "Werkzeuge"),
     "system": ("instructions", "Anweisungen"),
+    "profile": ("profile", "Profil"),
     "summary": ("summary", "Zusammenfassung"),
     "history": ("history", "Verlauf"),
     "question": ("question", "Frage"),

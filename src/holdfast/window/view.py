@@ -75,8 +75,9 @@ class View:
         # A sentence holds as long as its message is on the way: an edited one takes its rules along.
         self.rules = _sentences(self.rendered.rules, draft.rules)
         self.agreed = _sentences(self.rendered.agreed, draft.agreed)
-        told = block(self.rendered.summary, self.rules, self.agreed)
-        self.system = with_block(_shortened(draft.system, self.rendered.system), told)
+        told = (self.rendered.profile, block(self.rendered.summary, self.rules, self.agreed))
+        system = _shortened(draft.system, self.rendered.system)
+        self.system = with_block(system, "\n\n".join(filter(None, told)))
         self.newest = newest_of([shown.item for shown in self.shown])
         self.question = question_of([shown.item for shown in self.shown])
 

@@ -80,7 +80,8 @@ def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
     if worked:
         return f"level {worked}"
     if lost.name == SYSTEM or (now and now[0].name == SYSTEM):
-        return "profile" if any(one.kind == "tell" for one in fitted.view.proposals) else "system"
+        told = any(one.kind == "tell" for one in fitted.view.proposals)
+        return "profile" if told else "system"
     shown = next((one for one in fitted.view.shown if one.item.id == lost.name), None)
     if shown is None:
         # Left out without a level having worked now: somebody changed the decisions meanwhile.

@@ -70,6 +70,28 @@ class Settings:
         "", "Model for summaries and memories. Empty: the one that is talked to; another may evict it."
     )
     memory: bool = _setting(True, "Whether anything is remembered beyond a conversation.")
+    embedder: str = _setting(
+        "auto",
+        "What finds memories by meaning: auto (local only), embedded, off, ollama, openai or an "
+        "address, like ollama+http://127.0.0.1:11434 or openai+https://api.example.com/v1.",
+    )
+    embedder_model: str = _setting("", "Embedding model on that server. Empty: the usual one there.")
+    embedder_key: str = _setting("", "Key that the server of the embedder asks for.", secret=True)
+    embedder_headers: str = _setting(
+        "", "More headers for the server of the embedder: Name: value; Other: value.", secret=True
+    )
+    embedder_timeout: float = _setting(60.0, "Seconds the embedder may be silent.")
+    notes_paths: str = _setting(
+        "", "More notes to search: Markdown files and folders, several with the system's path separator."
+    )
+    profile_learns: bool = _setting(
+        False, "Whether preferences somebody mentions go into the profile without being asked about."
+    )
+    memory_gate: str = _setting(
+        "",
+        "Model servers that may be told memories, or not: address=on or address=off, several with commas. "
+        "Without: those on this machine and in private networks may, others may not.",
+    )
     flush_enabled: bool = _setting(True, "Whether memories are taken from what leaves a window.")
     stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
     max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")

@@ -24,9 +24,12 @@ from holdfast.fitting import Fit, Fitter, Kept, marks
 from holdfast.fitting.afterwards import Afterwards
 from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.helpers import SummaryOptions
+from holdfast.fitting.recalling import Recalling
 from holdfast.fitting.turns import Turns
 from holdfast.language import banner, say
 from holdfast.memory.base import Memories
+from holdfast.memory.gate import Gate
+from holdfast.memory.remembering import Remembering
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import was_loaded
@@ -83,12 +86,15 @@ class Engine:
         preset: Preset | None = None,
         *,
         memories: Memories | None = None,
+        remembering: Remembering | None = None,
+        gate: Gate = Gate(),  # noqa: B008 - frozen
         prompts: Prompts | None = None,
         options: SummaryOptions | None = None,
     ) -> None:
         self.store = store
         self.upstreams = upstreams
         self.models = models
+        self.remembering = remembering
         self.events = Events()
         self.turns = Turns()
         self._options = options or SummaryOptions()
@@ -103,9 +109,13 @@ class Engine:
             events=self.events,
             options=self._options,
         )
+        memories = memories or (remembering.library if remembering else None)
         projector = Projector(store, memories) if memories else None
-        self.afterwards = Afterwards(store, self.compacting, projector, self._options.pause)
-        self.fitter = Fitter(store, models, preset, self.turns, self.compacting, self.afterwards.notices)
+        self.afterwards = Afterwards(store, self.compacting, projector, self._options.pause, remembering)
+        recalling = Recalling(remembering, gate) if remembering and self._options.memory else None
+        self.fitter = Fitter(
+            store, models, preset, self.turns, self.compacting, self.afterwards.notices, recalling
+        )
         self._asides = Asides()
         self._recorders: set[Recorder] = set()
         self._chores: set[asyncio.Task[Any]] = set()
@@ -321,6 +331,8 @@ class Engine:
         self.events.close()
         await self.models.aclose()
         await self.upstreams.aclose()
+        if self.remembering is not None:
+            await asyncio.to_thread(self.remembering.close)
         self.store.close()
 
 

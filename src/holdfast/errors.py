@@ -10,6 +10,7 @@
     ├── ConfigError              a setting that cannot be used
     ├── StoreError               the database cannot be opened, read or written
     │   └── MigrationFailed
+    ├── EmbedderError            texts could not be turned into vectors; search goes on by words
     ├── FetchFailed              something to be downloaded did not come, or was not what it should be
     └── ProviderError            the model server
         ├── Unreachable          … does not answer
@@ -82,6 +83,10 @@ class StoreError(HoldfastError):
 
 
 class MigrationFailed(StoreError):
+    pass
+
+
+class EmbedderError(HoldfastError):
     pass
 
 

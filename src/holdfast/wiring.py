@@ -3,6 +3,7 @@
 The only module that knows every part there is. It decides nothing about a turn.
 """
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,8 +13,13 @@ from holdfast.compaction.prompts import Prompts
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
+from holdfast.fitting.forgetting import Forgetting
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.notes import Notes
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
+from holdfast.memory.folder import Folder
+from holdfast.memory.gate import Gate
+from holdfast.memory.remembering import Remembering
+from holdfast.memory.sources import ExtraPaths
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.discovery import (
@@ -28,7 +34,7 @@ from holdfast.providers.discovery import (
 )
 from holdfast.providers.http import Patience
 from holdfast.providers.upstreams import Upstreams
-from holdfast.store import open_store
+from holdfast.store import Store, open_store
 from holdfast.window.presets import preset_from
 
 
@@ -40,7 +46,8 @@ def build_engine(settings: Settings) -> Engine:
         build_upstreams(settings),
         Models(store, settings.home / "cache"),
         preset,
-        memories=Notes(settings.home / "workspace"),
+        remembering=build_remembering(settings, store),
+        gate=Gate.of(settings.memory_gate),
         prompts=Prompts(settings.home / "prompts"),
         options=SummaryOptions(
             helper=settings.helper_model,
@@ -49,6 +56,30 @@ def build_engine(settings: Settings) -> Engine:
             stall=settings.stall_timeout,
         ),
     )
+
+
+def build_remembering(settings: Settings, store: Store) -> Remembering:
+    embedder = ChosenEmbedder(
+        EmbedderOptions(
+            settings.embedder,
+            settings.embedder_model,
+            settings.embedder_key,
+            headers_from(settings.embedder_headers),
+            settings.embedder_timeout,
+            settings.home / "logs" / "embedder.log",
+        )
+    )
+    paths = [Path(one).expanduser() for one in settings.notes_paths.split(os.pathsep) if one.strip()]
+    made = Remembering(
+        store,
+        Folder(settings.home / "workspace"),
+        embedder,
+        extra=ExtraPaths(paths, settings.home) if paths else None,
+        learns=settings.profile_learns,
+    )
+    # What is forgotten leaves the windows of conversations too.
+    made.listeners.append(Forgetting(store))
+    return made
 
 
 @asynccontextmanager

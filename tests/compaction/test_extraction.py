@@ -242,6 +242,13 @@ def test_what_is_asked_to_be_remembered_becomes_a_sentence_of_its_own(text, memo
     assert said(text) == [], "it was written at once, and not again at the flush"
 
 
+def test_a_long_wish_is_kept_whole():
+    places = ", ".join(f"house {number} in the street of the {number}th of May" for number in range(1, 12))
+    assert remembered(f"Please remember that the parcels go to {places}.") == [
+        ("fact", f"The parcels go to {places}.")
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -253,7 +253,7 @@ def test_deleting_and_indexing_at_once_leave_no_ghost_and_do_not_stand_in_each_o
             one.texts.catch_up(40)
             one.log.delete(conversation.id)
             indexing.result()
-            assert (count(one, "text_rows"), count(one, "text_waiting"), count(one, "text_trees")) == (
+            assert (count(one, "text_rows"), count(one, "text_waiting"), count(one, "text_containers")) == (
                 0,
                 0,
                 0,

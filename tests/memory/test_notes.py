@@ -155,7 +155,7 @@ def test_any_text_stays_one_item_and_reads_back(written, conversation):
 
 def test_a_memory_without_words_is_none(notes, tmp_path):
     notes.write([fact("m_1", " \n ")])
-    assert everything_in(tmp_path / "workspace") == {".lock"}
+    assert everything_in(tmp_path / "workspace") == set()
 
 
 # Written once
@@ -292,7 +292,7 @@ def test_a_renamed_heading_is_respected(notes, file):
 
 
 def test_a_link_stays_a_link(notes, file, tmp_path):
-    target = tmp_path / "elsewhere" / "notes.md"
+    target = tmp_path / "workspace" / "elsewhere" / "notes.md"
     target.parent.mkdir()
     target.write_text("Mine.\n")
     file.symlink_to(target)
@@ -342,13 +342,13 @@ def test_nothing_in_a_summary_is_taken_for_its_comment(notes, tmp_path):
     assert "Moved." in (tmp_path / "workspace/default/conversations/c_1/summary.md").read_text()
 
 
-def test_a_groups_summary_is_with_the_group(notes, tmp_path):
+def test_a_summary_is_with_its_group_or_project(notes, tmp_path):
     notes.write_summary(replace(SUMMARY, scope=Scope(user="anna", project="chess", kind="group")))
     notes.write_summary(replace(SUMMARY, conversation="c_2", scope=Scope(project="garden")))
     assert everything_in(tmp_path / "workspace") == {
         ".lock",
         "groups/chess/conversations/c_1/summary.md",
-        "default/conversations/c_2/summary.md",
+        "default/projects/garden/conversations/c_2/summary.md",
     }
 
 

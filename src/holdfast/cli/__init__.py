@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from holdfast import __version__
-from holdfast.cli import chat, config, conversations, count, doctor, models, serve, window
+from holdfast.cli import chat, config, conversations, count, doctor, memory, models, profile, serve, window
 from holdfast.cli.output import complain
 from holdfast.errors import HoldfastError
 from holdfast.language import say, speak
@@ -30,6 +30,8 @@ app.command("window")(window.window)
 app.command("doctor")(doctor.doctor)
 app.command("config")(config.config)
 app.add_typer(conversations.app, name="conversations")
+app.add_typer(memory.app, name="memory")
+app.add_typer(profile.app, name="profile")
 app.add_typer(models.app, name="models")
 
 

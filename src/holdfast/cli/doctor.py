@@ -108,6 +108,7 @@ def _store(settings: Settings) -> Iterator[Finding]:
         with open_store(settings.store) as store:
             yield Finding("ok", about, shown)
             yield _notes(settings, store)
+            yield from _memory(settings, store)
     except HoldfastError as error:
         yield Finding("bad", about, error.message, error.hint)
 
@@ -132,6 +133,41 @@ def _notes(settings: Settings, store: "Store") -> Finding:
         "Beheben: bis dahin bleiben sie in der Datenbank, jede Minute ein neuer Versuch.",
     )
     return Finding("note", about, f"{found}: {trouble}", remedy)
+
+
+def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
+    """What finds memories by meaning, and how far the index is behind the notes."""
+    from holdfast.messages import Scope
+    from holdfast.wiring import build_remembering
+
+    parts = build_remembering(settings, store)
+    try:
+        about = say("embedder", "Embedder")
+        embedder = parts.embedder.current()
+        if embedder is not None:
+            yield Finding("ok", about, str(embedder.identity))
+        elif parts.embedder.off:
+            yield Finding("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
+        else:
+            remedy = say("Until then only words are compared.", "Bis dahin zählen nur Wörter.")
+            yield Finding("note", about, parts.embedder.trouble, remedy)
+        # The time is up before it begins: nothing is read, and what has changed is only counted.
+        fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
+    finally:
+        parts.close()
+    found = say(f"{fresh.files} files", f"{fresh.files} Dateien")
+    if fresh.stale:
+        found += say(f", {fresh.stale} changed since", f", {fresh.stale} seitdem geändert")
+    if waiting:
+        found += say(f", {waiting} vectors to be made", f", {waiting} Vektoren zu machen")
+    for path, reason in fresh.skipped.items():
+        found += f"; {path}: {reason}"
+    behind = say(
+        "Searching catches up by itself; `holdfast memory reindex` does it at once.",
+        "Suchen holt es nach; `holdfast memory reindex` tut es sofort.",
+    )
+    state: Literal["ok", "note"] = "note" if fresh.skipped else "ok"
+    yield Finding(state, "Index", found, behind if fresh.stale or waiting else "")
 
 
 async def _models(settings: Settings) -> list[Finding]:

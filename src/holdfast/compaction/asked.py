@@ -12,6 +12,9 @@ from holdfast.compaction.statements import statement_in
 from holdfast.window.own_words import own_sentences
 from holdfast.window.rules import decisions_in, rules_in
 
+# Who asks for something to be remembered may need many words for it.
+_LONGEST = 1_000
+
 # What follows the asking: a sentence, a German clause with its verb at the end, or only a thing.
 _Form = Literal["sentence", "clause", "thing"]
 
@@ -21,7 +24,7 @@ def remembered(text: str) -> list[tuple[Kind, str]]:
     if not _HINT.search(text):
         return []
     found: dict[str, tuple[Kind, str]] = {}
-    for sentence, masked in own_sentences(text):
+    for sentence, masked in own_sentences(text, _LONGEST):
         wish = _wish(masked)
         if wish is not None:
             told = _told(sentence, *wish)

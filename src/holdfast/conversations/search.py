@@ -5,7 +5,7 @@ It reads the log through the store's full text and picks what to show. Doors tur
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,17 +54,25 @@ class Results:
     empty: Literal["", "nothing to search for", "nothing found"] = ""
 
 
-def search(store: Store, scope: Scope, query: str, *, limit: int = 20) -> Results:
-    """The messages of a scope that a question finds; run it with `store.run`."""
+def search(
+    store: Store, scope: Scope, query: str, *, limit: int = 20, near: Mapping[str, float] | None = None
+) -> Results:
+    """The messages of a scope that a question finds; run it with `store.run`.
+
+    `near` are messages that others found by what they mean, with what they are worth: they come after those
+    that have the words.
+    """
     query = query[:_LONGEST]
     asked = words.spelled(query)
-    if not asked:
+    if not asked and not near:
         return Results((), store.texts.engine, "nothing to search for")
     exactly = _Exactly(query)
     terms = sorted(asked, key=lambda term: term not in exactly.telling)
     found = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
     weights = {term: value or 1.0 for term, value in found.rarity.items()}
-    hits = _shown(store, scope, _read(store, found.hits, exactly, limit), asked, weights, limit)
+    candidates = _read(store, found.hits, exactly, limit)
+    candidates += _meant(store, near or {}, {stored.id for _, stored in candidates})
+    hits = _shown(store, scope, candidates, asked, weights, limit)
     return Results(tuple(hits), found.engine, "" if hits else "nothing found")
 
 
@@ -101,6 +109,14 @@ def _read(
     read = store.texts.read([hit.message for hit in chosen[: limit * _READ_FOR_ONE]])
     found = [(hit, read[hit.message]) for hit in chosen if hit.message in read]
     return sorted(found, key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
+
+
+def _meant(store: Store, near: Mapping[str, float], known: Collection[str]) -> list[tuple[TextHit, Stored]]:
+    read = store.texts.read([name for name in near if name not in known])
+    return [
+        (TextHit(one.id, one.tree, one.branch, one.depth, one.message.role, near[one.id], frozenset()), one)
+        for one in read.values()
+    ]
 
 
 def _plain(text: str) -> str:

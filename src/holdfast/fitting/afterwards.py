@@ -3,6 +3,7 @@
 Says what and in which order; how is known in the parts it is given. People always come first.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -11,9 +12,11 @@ from functools import partial
 
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
+from holdfast.memory.remembering import Remembering
 from holdfast.store import Store
 from holdfast.work.idle import Idle
 from holdfast.work.projector import Projector
+from holdfast.work.watching import Watching
 
 log = logging.getLogger("holdfast.work")
 
@@ -21,6 +24,8 @@ log = logging.getLogger("holdfast.work")
 REST = 15 * 60.0
 # So many messages hold the one writer up for no longer than somebody would notice.
 _INDEXED_AT_ONCE = 64
+# So many texts keep the embedder busy for about a second; and while people talk, they wait so long.
+_UNDERSTOOD_AT_ONCE, _SETTLED = 32, 20.0
 # Notes that could not be written are tried again after this.
 _AGAIN = 60.0
 # Statistics, and promises that were kept, are forgotten after this.
@@ -36,6 +41,7 @@ class Afterwards:
         compacting: Compacting,
         projector: Projector | None,
         pause: float = 0.0,
+        remembering: Remembering | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.idle = Idle()
@@ -43,6 +49,8 @@ class Afterwards:
         self._compacting = compacting
         self._projector = projector
         self._pause = pause
+        self._remembering = remembering
+        self._watching = Watching()
         self._clock = clock
         # Conversations that were talked in and are not at rest yet.
         self._talked: set[str] = set()
@@ -61,6 +69,15 @@ class Afterwards:
         self.idle.put("notes", self._write_notes)
         self.idle.put("housekeeping", self._tidy)
         self.idle.put("left behind", self._take_up)
+        if self._remembering is not None:
+            self.noted()
+            folder = self._remembering.workspace.folder
+            if folder is not None:
+                self._watching.start(folder, self.noted)
+
+    def noted(self) -> None:
+        """Notes have changed, or may have: they are read and understood when it is quiet."""
+        self.idle.put("index of notes", self._index_notes)
 
     def answered(self, conversation: str | None) -> None:
         """An answer is kept: what follows from it is done as soon as it is quiet."""
@@ -77,6 +94,10 @@ class Afterwards:
         self.idle.put(f"reading of {conversation}", partial(self._compacting.warm, conversation))
 
     async def close(self) -> None:
+        await self._watching.close()
+        await self._put_at_rest()
+
+    async def _put_at_rest(self) -> None:
         """Nobody knows when somebody comes back: what should be remembered is taken down, without a model."""
         await self.idle.close()
         for conversation in self._talked:
@@ -128,6 +149,27 @@ class Afterwards:
         else:
             if indexed == _INDEXED_AT_ONCE:
                 self.idle.put("index", self._index)
+            elif indexed and self._remembering is not None:
+                self.idle.put("meaning", self._understand, after=_SETTLED)
+
+    async def _index_notes(self) -> None:
+        assert self._remembering is not None
+        try:
+            await asyncio.to_thread(self._remembering.index.sync)
+        except (HoldfastError, OSError) as error:
+            log.warning("notes could not be indexed: %s", error)
+        self.idle.put("meaning", self._understand)
+
+    async def _understand(self) -> None:
+        """What was written and said becomes findable by its meaning, a little at a time."""
+        assert self._remembering is not None
+        try:
+            done = await asyncio.to_thread(self._remembering.meaning.catch_up, _UNDERSTOOD_AT_ONCE)
+        except HoldfastError as error:
+            log.warning("what was said is searched by words alone for now: %s", error)
+        else:
+            if done:
+                self.idle.put("meaning", self._understand)
 
     async def _write_notes(self) -> None:
         if self._projector is not None:

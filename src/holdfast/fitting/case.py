@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from holdfast.conversations import Placement, lanes
 from holdfast.errors import NotFound
 from holdfast.fitting.lot import Kept, Lot
-from holdfast.messages import ChatRequest, JsonObject
+from holdfast.messages import ChatRequest, JsonObject, Scope
 from holdfast.models.counting import Learning
 from holdfast.providers.base import Provider
 from holdfast.store import Conversation, Lane, Store
@@ -28,6 +28,10 @@ class Case:
     counter: Learning
     # Texts that came with the question.
     context: Sequence[str] = ()
+
+    @property
+    def scope(self) -> Scope:
+        return self.kept.conversation.scope if self.kept.conversation else Scope()
 
     def count(self, text: str) -> int:
         return self.counter.count_text(text).high

@@ -18,13 +18,15 @@ from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
 from holdfast.fitting.outcome import Outcome, outcome_of
 from holdfast.fitting.quotes import quotes_for
+from holdfast.fitting.recalling import Recalling
 from holdfast.fitting.turns import Turns
+from holdfast.memory.profile_text import Told
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
 from holdfast.store import Store, new_id
-from holdfast.window.additions import addition, sources
+from holdfast.window.additions import addition, sources, told
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit, fit_view
 from holdfast.window.items import Item
@@ -58,6 +60,7 @@ class Fitter:
         turns: Turns,
         compacting: Compacting,
         notices: Callable[[], Sequence[str]] = tuple,
+        recalling: Recalling | None = None,
     ) -> None:
         self.preset = preset
         self._store = store
@@ -65,6 +68,7 @@ class Fitter:
         self._turns = turns
         self._compacting = compacting
         self._notices = notices
+        self._recalling = recalling
         # Conversations whose last request was refused: the share of their room that is still believed in, and
         # the share of the window that the server says is there.
         self._refused: dict[str, tuple[float, float]] = {}
@@ -133,15 +137,16 @@ class Fitter:
         refused = self._refused.pop(lot.lane.conversation, None)
         believed = _believed(lot.lane.state, refused)
         draft = draft_of(case, lot, min(believed.slack, believed.most))
-        made = await asyncio.to_thread(self._fitted, _first(case, lot, draft), 2 if refused else 0)
+        made, notices = await asyncio.to_thread(self._begun, case, lot, draft, 2 if refused else 0)
         summary: Keeping | None = None
         if made.view.history >= made.view.thresholds.summarise:
             made, summary, believed = await self._summarised(case, lot, made, believed)
-        notices = [*self._notices()]
+        notices += self._notices()
         if lot.lane.conversation in self._unkept:
             notices.append(self._unkept.pop(lot.lane.conversation))
         try:
-            quotes = await self._store.run(quotes_for, self._store, made.view, case.kept, lot)
+            quotes, trouble = await self._brought(made.view, case, lot)
+            notices += trouble
         except StoreError as error:
             log.warning("what the window leaves out could not be searched: %s", error)
             notices.append("not_searched")
@@ -159,7 +164,7 @@ class Fitter:
             "notices": notices,
         }
         duration = int((time.perf_counter() - began) * 1000)
-        self._turns.write(lot.lane.conversation, self._kept(outcome, report, duration, summary))
+        self._turns.write(lot.lane.conversation, self._kept(case, outcome, report, duration, summary))
         _say(report)
         return made, report
 
@@ -174,7 +179,7 @@ class Fitter:
         return made, found.keeping, replace(believed, tried=found.tried)
 
     async def _kept(
-        self, outcome: Outcome, report: JsonObject, duration_ms: int, summary: Keeping | None
+        self, case: Case, outcome: Outcome, report: JsonObject, duration_ms: int, summary: Keeping | None
     ) -> None:
         try:
             await self._store.run(
@@ -184,6 +189,24 @@ class Fitter:
             # Another process was faster, or the disk is full: the next window is made without this.
             log.warning("what was decided for a window could not be kept: %s", error)
             self._unkept[outcome.lane.conversation] = "not_kept"
+        names = [name for one in outcome.others for name in one.data.get("memories", ())]
+        if self._recalling is not None and names:
+            try:
+                await asyncio.to_thread(self._recalling.used, case, names)
+            except StoreError as error:
+                log.warning("that memories were of use could not be counted: %s", error)
+
+    def _begun(self, case: Case, lot: Lot, draft: Draft, at_least: int) -> tuple[Fitted, list[str]]:
+        profile = self._recalling.profile(case) if self._recalling else Told()
+        notices = ["profile_broken"] if profile.trouble else []
+        return self._fitted(_first(case, lot, draft, profile.text), at_least), notices
+
+    async def _brought(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], list[str]]:
+        """What is put behind the question: quotes from above, then memories where there is room for them."""
+        quotes = await self._store.run(quotes_for, self._store, view, case.kept, lot)
+        if self._recalling is None or any(one.rule == "recalled_full" for one in quotes):
+            return quotes, []
+        return await self._recalling.beside(view, case, quotes)
 
     def _fitted(self, view: View, at_least: int = 0) -> Fitted:
         return fit_view(view, every_turn=self.preset.prune_every_turn, at_least=at_least)
@@ -203,15 +226,17 @@ def _alone(case: Case) -> Fitted:
     return fit(draft, levels=False)
 
 
-def _first(case: Case, lot: Lot, draft: Draft) -> View:
+def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
     """With what is decided before any level looks at the window: a question brings things along."""
     view = View(draft, [] if lot.horizon is None else [lot.horizon])
+    if changed := told(view, profile):
+        view = view.having(*changed)
     question = view.question
     if question is None or question is not lot.items[-1]:
         return view
     proposals: list[Proposal] = []
-    told = {one.text for shown in view.shown if shown.item is question for one in shown.additions}
-    if case.context and (text := sources(question.message, case.context)) not in told:
+    there = {one.text for shown in view.shown if shown.item is question for one in shown.additions}
+    if case.context and (text := sources(question.message, case.context)) not in there:
         proposals.append(addition(view, question, "research", text, new_id("d")))
     clocks = [one.text for shown in view.shown for one in shown.additions if one.section == "clock"]
     if lot.told and clocks[-1:] != [lot.told]:

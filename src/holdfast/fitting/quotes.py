@@ -33,10 +33,10 @@ def quotes_for(store: Store, view: View, kept: Kept, lot: Lot) -> list[Proposal]
     if not before:
         return []
     cap = view.draft.budget.recalled
-    room = min(cap - _replayed(view), cap // 2)
+    room = min(cap - replayed(view), cap // 2)
     leaving = dropped_recall(view) if room < _LEAST else []
     if leaving:
-        room = cap - _replayed(view) + sum(proposal.tokens_before for proposal in leaving)
+        room = cap - replayed(view) + sum(proposal.tokens_before for proposal in leaving)
     found = _found(store, view, kept, before[-1], whole - {question.id}, room)
     if leaving:
         # Making room costs the prefix: only what is asked for by its name is worth that.
@@ -59,7 +59,7 @@ def _found(
     return bring_back(store, tree, question, head=head, within=within, room=room, count=count)
 
 
-def _replayed(view: View) -> int:
+def replayed(view: View) -> int:
     """Tokens of all that was brought back and is still in the window."""
     added = (one for shown in view.shown for one in shown.additions if one.section == "recalled")
     return sum(view.text_tokens(one.text) for one in added)

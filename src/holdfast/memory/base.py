@@ -10,8 +10,8 @@ from typing import Any, Literal, Protocol, Self
 
 from holdfast.messages import Scope
 
-Kind = Literal["fact", "decision", "preference", "summary"]
-KINDS: tuple[Kind, ...] = ("fact", "decision", "preference", "summary")
+Kind = Literal["fact", "decision", "preference", "note", "summary"]
+KINDS: tuple[Kind, ...] = ("fact", "decision", "preference", "note", "summary")
 
 # The topics of the outbox under which memories ({"memories": [Memory, …]}) and one summary are promised.
 MEMORY_TOPIC = "memory"
@@ -19,8 +19,24 @@ SUMMARY_TOPIC = "summary"
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Where something was said: messages of a conversation."""
+
+    conversation: str
+    messages: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        return cls(str(value["conversation"]), tuple(map(str, value.get("messages", ()))))
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
-    """Something worth knowing beyond its conversation, with the messages it was taken from."""
+    """Something worth knowing beyond its conversation, with the messages it was taken from.
+
+    `also` are the places where it was said again, the last time at `seen`. What no longer holds stays: it
+    tells which one took its place, and since when. A pinned one is never archived.
+    """
 
     id: str
     kind: Kind
@@ -31,16 +47,37 @@ class Memory:
     messages: tuple[str, ...] = ()
     valid_from: float = 0.0
     language: str = ""
+    also: tuple[Source, ...] = ()
+    seen: float = 0.0
+    superseded_by: str = ""
+    valid_until: float = 0.0
+    pinned: bool = False
+
+    @property
+    def active(self) -> bool:
+        return not self.superseded_by
+
+    @property
+    def date(self) -> float:
+        """When it was last said."""
+        return max(self.valid_from, self.seen)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        first = (Source(self.conversation, self.messages),) if self.conversation else ()
+        return first + self.also
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "messages": list(self.messages)}
+        also = [{"conversation": one.conversation, "messages": list(one.messages)} for one in self.also]
+        return {**asdict(self), "messages": list(self.messages), "also": also}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         if value["kind"] not in KINDS:
             raise ValueError(f"{value['kind']!r} is no kind of memory")
         scope, messages = Scope(**value["scope"]), tuple(value["messages"])
-        return cls(**{**value, "scope": scope, "messages": messages})
+        also = tuple(Source.from_json(one) for one in value.get("also", ()))
+        return cls(**{**value, "scope": scope, "messages": messages, "also": also})
 
 
 @dataclass(frozen=True, slots=True)

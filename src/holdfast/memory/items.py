@@ -3,37 +3,47 @@
     - The server in Kiel is called arion.
       <!-- holdfast {"id":"m_1","kind":"fact","importance":0.7} -->
 
-A person may change, move, add and remove what they like: reading is lenient, and adding leaves every other
+A person may change, move, add and remove what they like: reading is lenient, and writing leaves every other
 character of the text as it was. Knows no files.
 """
 
-import json
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
-from holdfast.memory.base import KINDS, Kind, Memory
-from holdfast.messages import Scope, canonical
+from holdfast.memory.base import KINDS, Kind, Memory, Source
+from holdfast.memory.comments import (
+    BEGINNING,
+    COMMENT,
+    comment,
+    comments_in,
+    first_comment,
+    moment,
+    seconds_of,
+)
+from holdfast.messages import Scope
 
 _TITLES = {"en": "Memory", "de": "Gedächtnis"}
 _HEADINGS: dict[Kind, dict[str, str]] = {
     "fact": {"en": "Facts", "de": "Fakten"},
     "decision": {"en": "Decisions", "de": "Entscheidungen"},
     "preference": {"en": "Preferences", "de": "Vorlieben"},
+    "note": {"en": "Notes", "de": "Notizen"},
     "summary": {"en": "Summaries", "de": "Zusammenfassungen"},
 }
 
-_COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|(?=[\r\n])|$)")
 _HEADING = re.compile(r"#{1,6}(?:[ \t\r\n]|$)")
 _INDENT = "  "
+# What some editors keep about a file stands before its first line of text.
+_FRONT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n).*?^---[ \t]*(?:\r\n|\r|\n|\Z)", re.DOTALL | re.MULTILINE)
 
 # Words that would begin or end a comment get a backslash, which Markdown does not show; one more if they have
 # some already, so that taking one away gives back what was written.
@@ -44,18 +54,37 @@ _CLOSES, _CLOSED = re.compile(r"--(\\*)>"), re.compile(r"--\\(\\*)>")
 _markdown = MarkdownIt("commonmark").disable("inline")
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A memory and the lines it stands on, counted from one, as editors do."""
+
+    memory: Memory
+    first: int
+    last: int
+
+
 def ids_in(text: str) -> set[str]:
     """The ids of all items, those included of which a person left nothing but the comment."""
-    return {str(found["id"]) for found in _comments(text) if "id" in found}
+    return {str(found["id"]) for found in comments_in(text) if "id" in found}
 
 
-def memories_in(text: str, scope: Scope) -> list[Memory]:
-    """The items that have a comment of ours, as they read now. What else a person wrote is not among them."""
-    found = (_memory(item.text, scope) for item in _items(_LINE.findall(text)))
-    return [memory for memory in found if memory is not None]
+def placed(text: str, scope: Scope, *, by_hand: bool = False) -> list[Placed]:
+    """The items that are memories, as they read now; `by_hand` includes those without a comment of ours.
+
+    What a person wrote by hand has an id made of its words, until a machine has to write one down. Of two
+    items with one id, which only a copy can be, the first counts.
+    """
+    found: dict[str, Placed] = {}
+    for item, memory in _all(text, scope, by_hand=by_hand):
+        found.setdefault(memory.id, Placed(memory, item.start + 1, item.end))
+    return list(found.values())
 
 
-def with_memories(text: str, memories: Sequence[Memory]) -> str:
+def memories_in(text: str, scope: Scope, *, by_hand: bool = False) -> list[Memory]:
+    return [one.memory for one in placed(text, scope, by_hand=by_hand)]
+
+
+def with_memories(text: str, memories: Sequence[Memory], title: str = "") -> str:
     """The text with these memories added, each under the heading of its kind; known ones are left out."""
     known = ids_in(text)
     fresh = {
@@ -65,7 +94,7 @@ def with_memories(text: str, memories: Sequence[Memory]) -> str:
     }
     language = next((memory.language for memory in fresh.values() if memory.language in _TITLES), "en")
     if fresh and not text.strip():
-        text += f"# {_TITLES[language]}\n"
+        text += f"# {title or _TITLES[language]}\n"
     for kind in KINDS:
         items = [_written(memory) for memory in fresh.values() if memory.kind == kind]
         if items:
@@ -73,15 +102,30 @@ def with_memories(text: str, memories: Sequence[Memory]) -> str:
     return text
 
 
-def comment(fields: Mapping[str, Any]) -> str:
-    """A comment for machines. Fields that are empty are left out."""
-    told = canonical({name: value for name, value in fields.items() if value not in ("", [], None)})
-    safe = told.encode(errors="replace").decode().replace("<", "\\u003c").replace(">", "\\u003e")
-    return f"<!-- holdfast {safe} -->"
+def with_changed(text: str, memory: Memory, *, by_hand: bool = False) -> str:
+    """The text with the item of this id as the memory says; nothing else is touched.
+
+    Fields of its comment that we do not know stay, and as long as the words are the same, so do their lines.
+    """
+    for item, old in _all(text, memory.scope, by_hand=by_hand):
+        if old.id == memory.id:
+            fields = {**first_comment(item.text), **_told(memory)}
+            if spelled(memory.text) == old.text:
+                lines = _with_comment(item.text, fields)
+            else:
+                newline = _newline(text)
+                words = replace(memory, text=spelled(memory.text))
+                lines = "".join(line + newline for line in _written(words, fields))
+            return _spliced(text, item, lines)
+    return text
 
 
-def first_comment(text: str) -> dict[str, Any]:
-    return next(_comments(text), {})
+def without(text: str, names: Sequence[str], scope: Scope, *, by_hand: bool = False) -> str:
+    """The text without the items of these ids, copies included."""
+    for item, memory in reversed(list(_all(text, scope, by_hand=by_hand))):
+        if memory.id in names:
+            text = _spliced(text, item, "")
+    return text
 
 
 def spelled(text: str) -> str:
@@ -91,25 +135,51 @@ def spelled(text: str) -> str:
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
-def moment(seconds: float) -> str:
-    """A time that people can read too."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
-
-
-def seconds_of(told: object) -> float:
-    try:
-        found = datetime.fromisoformat(str(told))
-    except ValueError:
-        return 0.0
-    return found.replace(tzinfo=found.tzinfo or UTC).timestamp()
-
-
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """The lines of one list item, and the line after its last."""
+    """The lines of one list item: its first, and the one after its last."""
 
     text: str
+    start: int
     end: int
+
+
+def _all(text: str, scope: Scope, *, by_hand: bool) -> Iterator[tuple[_Item, Memory]]:
+    items = list(_items(_LINE.findall(text)))
+    hands = _by_hand(text, items, scope) if by_hand else {}
+    for item in items:
+        memory = hands.get(item.start) or _memory(item.text, scope)
+        if memory is not None:
+            yield item, memory
+
+
+def _by_hand(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memory]:
+    """The items without a comment of ours, by line; what looks like one inside of code is none."""
+    bare = [item for item in items if not BEGINNING.search(item.text)]
+    if not bare:
+        return {}
+    tokens = _markdown.parse(text)
+    starts = {token.map[0] for token in tokens if token.type == "list_item_open" and token.map}
+    front = _FRONT.match(text)
+    first = len(_LINE.findall(front[0])) if front else 0
+    headings = _headings(tokens)
+    found: dict[int, Memory] = {}
+    for item in bare:
+        words = _text_of(item.text)
+        if words and item.start in starts and item.start >= first:
+            kind = _kind_under([name for start, _, name in headings if start < item.start])
+            digest = hashlib.sha256(" ".join(words.split()).encode(errors="surrogatepass")).hexdigest()
+            found[item.start] = Memory(f"h_{digest[:16]}", kind, words, scope)
+    return found
+
+
+def _kind_under(headings: Sequence[str]) -> Kind:
+    last = headings[-1] if headings else ""
+    return next((kind for kind in KINDS if last in _names(kind)), "fact")
+
+
+def _names(kind: Kind) -> set[str]:
+    return {name.casefold() for name in _HEADINGS[kind].values()}
 
 
 def _items(lines: Sequence[str]) -> Iterator[_Item]:
@@ -119,13 +189,13 @@ def _items(lines: Sequence[str]) -> Iterator[_Item]:
             at += 1
             continue
         end = _end_of(lines, at)
-        yield _Item("".join(lines[at:end]), end)
+        yield _Item("".join(lines[at:end]), at, end)
         at = end
 
 
 def _end_of(lines: Sequence[str], start: int) -> int:
     """An item goes on with lines that are indented, and with careless ones as long as it is one paragraph."""
-    end, paragraph = start + 1, not _COMMENT.search(lines[start])
+    end, paragraph = start + 1, not COMMENT.search(lines[start])
     for at in range(start + 1, len(lines)):
         line = lines[at]
         if not line.strip():
@@ -135,7 +205,7 @@ def _end_of(lines: Sequence[str], start: int) -> int:
         if not indented and (not paragraph or _BULLET.match(line) or _HEADING.match(line)):
             break
         end = at + 1
-        if _COMMENT.search(line):
+        if COMMENT.search(line):
             paragraph = False
     return end
 
@@ -144,7 +214,7 @@ def _memory(item: str, scope: Scope) -> Memory | None:
     fields, text = first_comment(item), _text_of(item)
     if not text or "id" not in fields or fields.get("kind") not in KINDS:
         return None
-    importance, messages = fields.get("importance"), fields.get("messages")
+    importance, also = fields.get("importance"), fields.get("also")
     return Memory(
         id=str(fields["id"]),
         kind=fields["kind"],
@@ -152,21 +222,35 @@ def _memory(item: str, scope: Scope) -> Memory | None:
         scope=scope,
         importance=float(importance) if isinstance(importance, int | float) else 0.5,
         conversation=str(fields.get("conversation", "")),
-        messages=tuple(str(message) for message in messages) if isinstance(messages, list) else (),
+        messages=_strings(fields.get("messages")),
         valid_from=seconds_of(fields.get("valid_from")),
         language=str(fields.get("language", "")),
+        also=tuple(_sources(also if isinstance(also, list) else [])),
+        seen=seconds_of(fields.get("seen")),
+        superseded_by=str(fields.get("superseded_by", "")),
+        valid_until=seconds_of(fields.get("valid_until")),
+        pinned=fields.get("pinned") is True,
     )
 
 
+def _strings(told: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in told) if isinstance(told, list) else ()
+
+
+def _sources(told: Sequence[object]) -> Iterator[Source]:
+    for one in told:
+        if isinstance(one, dict) and "conversation" in one:
+            yield Source(str(one["conversation"]), _strings(one.get("messages")))
+
+
 def _text_of(item: str) -> str:
-    first, *rest = _LINE.findall(_COMMENT.sub("", item))
+    first, *rest = _LINE.findall(COMMENT.sub("", item))
     lines = [_BULLET.sub("", first, count=1), *(line.removeprefix(_INDENT) for line in rest)]
     return spelled(_OPENED.sub(r"<\1!--", _CLOSED.sub(r"--\1>", "".join(lines))))
 
 
-def _written(memory: Memory) -> list[str]:
-    text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", memory.text))
-    told = {
+def _told(memory: Memory) -> dict[str, Any]:
+    return {
         "id": memory.id,
         "kind": memory.kind,
         "importance": memory.importance,
@@ -174,15 +258,41 @@ def _written(memory: Memory) -> list[str]:
         "messages": list(memory.messages),
         "valid_from": moment(memory.valid_from),
         "language": memory.language,
+        "also": [{"conversation": one.conversation, "messages": list(one.messages)} for one in memory.also],
+        "seen": moment(memory.seen),
+        "superseded_by": memory.superseded_by,
+        "valid_until": moment(memory.valid_until),
+        "pinned": memory.pinned,
     }
-    first, *rest = [*text.split("\n"), comment(told)]
+
+
+def _written(memory: Memory, fields: Mapping[str, Any] | None = None) -> list[str]:
+    text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", memory.text))
+    first, *rest = [*text.split("\n"), comment(fields or _told(memory))]
     return [f"- {first}", *(_INDENT + line if line else "" for line in rest)]
+
+
+def _with_comment(item: str, fields: Mapping[str, Any]) -> str:
+    told = comment(fields)
+    if COMMENT.search(item):
+        return COMMENT.sub(lambda _: told, item, count=1)
+    newline = _newline(item)
+    return f"{item.rstrip(chr(10) + chr(13))}{newline}{_INDENT}{told}{newline}"
+
+
+def _spliced(text: str, item: _Item, lines: str) -> str:
+    every = _LINE.findall(text)
+    return "".join(every[: item.start]) + lines + "".join(every[item.end :])
+
+
+def _newline(text: str) -> str:
+    ending = re.search(r"\r\n|\r|\n", text)
+    return ending.group() if ending else "\n"
 
 
 def _added(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> str:
     lines = _LINE.findall(text)
-    ending = re.search(r"\r\n|\r|\n", text)
-    newline = ending.group() if ending else "\n"
+    newline = _newline(text)
     block = [line for item in items for line in item]
     place = _under_heading(text, lines, kind) or _after_others(lines, kind)
     if place is None:
@@ -198,12 +308,7 @@ def _added(text: str, kind: Kind, items: Sequence[list[str]], heading: str) -> s
 
 def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
     """The line after the last one under the heading of this kind, in whichever language it is."""
-    names = {name.casefold() for name in _HEADINGS[kind].values()}
-    headings = [
-        (token.map[0], token.map[1], words.content.strip().rstrip(":").casefold())
-        for token, words in pairwise(_markdown.parse(text))
-        if token.type == "heading_open" and token.level == 0 and token.map
-    ]
+    headings, names = _headings(_markdown.parse(text)), _names(kind)
     for at, (_, start, name) in enumerate(headings):
         if name in names:
             end = headings[at + 1][0] if at + 1 < len(headings) else len(lines)
@@ -217,8 +322,10 @@ def _after_others(lines: Sequence[str], kind: Kind) -> int | None:
     return ends[-1] if ends else None
 
 
-def _comments(text: str) -> Iterator[dict[str, Any]]:
-    for found in _COMMENT.finditer(text):
-        # A comment that a person damaged is one of theirs.
-        with suppress(ValueError):
-            yield json.loads(found[1])
+def _headings(tokens: Sequence[Token]) -> list[tuple[int, int, str]]:
+    """The headings outside of lists and quotes: first line, the line after, and the name in small letters."""
+    return [
+        (token.map[0], token.map[1], words.content.strip().rstrip(":").casefold())
+        for token, words in pairwise(tokens)
+        if token.type == "heading_open" and token.level == 0 and token.map
+    ]

@@ -1,89 +1,109 @@
-"""Memories as Markdown files in a folder, for people to read and edit.
+"""Memories as Markdown files of a workspace, for people to read and edit.
 
-A file is replaced as a whole or not at all, and writers take turns, also those of other processes. How a
-memory looks in a file is in `items`, which file it belongs to in `scopes`. Knows no index and no search.
+How a memory looks in a file is in `items`, which file it belongs to in `scopes`, how files are written in
+`workspace`. Knows no index, no search, and does not judge what is worth keeping.
 """
 
-import os
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path, PurePath
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
 
-from holdfast.errors import StoreError
+from holdfast.errors import HoldfastError
 from holdfast.memory.base import Memory, SummaryNote
-from holdfast.memory.items import (
-    comment,
-    first_comment,
-    memories_in,
-    moment,
-    seconds_of,
-    spelled,
-    with_memories,
-)
-from holdfast.memory.scopes import memory_file, summary_file, visible_files
+from holdfast.memory.comments import comment, first_comment, moment, seconds_of
+from holdfast.memory.folder import Folder
+from holdfast.memory.items import memories_in, spelled, with_changed, with_memories, without
+from holdfast.memory.scopes import archive, day, days, memory_file, summary_file, visible
+from holdfast.memory.workspace import Workspace, change, look
 from holdfast.messages import Scope
-from holdfast.store.sqlite_file import FileLock, sync_folder
-
-# Writing takes milliseconds: who has waited so long waits for somebody who hangs.
-_PATIENCE = 10.0
-_PAUSE = 0.01
 
 
 class Notes:
-    """The notes in `folder`, which is made when there is something to write."""
+    """The notes in a workspace; a path alone stands for the workspace in that folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, place: Workspace | Path) -> None:
+        self.workspace: Workspace = Folder(place) if isinstance(place, Path) else place
 
     def write(self, memories: Sequence[Memory]) -> None:
         """Add those memories that are not there yet. What is there stays, whoever wrote it."""
-        files: dict[PurePath, list[Memory]] = {}
-        for memory in memories:
-            files.setdefault(memory_file(memory.scope, memory.kind), []).append(memory)
-        with self._writing():
-            for file, group in files.items():
-                path = self._path(file)
-                text = _read(path)
-                added = with_memories(text, group)
-                if added != text:
-                    _replace(path, added)
+        for file, group in by_file(memories).items():
+            self.change(file, partial(added, memories=group))
 
     def write_summary(self, note: SummaryNote) -> None:
         """Make this the summary of its conversation, unless the one that is there is newer."""
-        with self._writing():
-            path = self._path(summary_file(note.scope, note.conversation))
-            there = first_comment(_read(path))
-            if _age(there.get("at"), there.get("id", "")) < _age(moment(note.at), note.id):
-                _replace(path, _summary(note))
+
+        def newest(text: str) -> str:
+            there = first_comment(text)
+            newer = _age(there.get("at"), there.get("id", "")) < _age(moment(note.at), note.id)
+            return _summary(note) if newer else text
+
+        self.change(summary_file(note.scope, note.conversation), newest)
 
     def read(self, scope: Scope) -> list[Memory]:
-        """All memories this scope can see, as they stand in the files now."""
-        with _in_our_words(self._folder):
-            return [
-                memory
-                for whose, file in visible_files(scope)
-                for memory in memories_in(_read(self._path(file)), whose)
-            ]
+        """All memories of MEMORY.md this scope can see, those of a person's own hand not among them."""
+        return [
+            memory
+            for whose in visible(scope)
+            for memory in memories_in(self._text(memory_file(whose)), whose)
+        ]
 
-    def _path(self, file: PurePath) -> Path:
-        # Where a person put a link, the file it points to is the one to be replaced.
-        return Path(os.path.realpath(self._folder / file))
+    def of(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+        """A scope's own memories by file, as they stand there now, its days included, its archive not.
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        with _in_our_words(self._folder):
-            _make_folder(self._folder)
-            with closing(FileLock(self._folder / ".lock")) as lock:
-                began = time.monotonic()
-                while not lock.exclusive():
-                    if time.monotonic() - began > _PATIENCE:
-                        raise StoreError(
-                            f"Another process keeps {self._folder} locked for {_PATIENCE:.0f} seconds now.",
-                            hint="See which Holdfast hangs, and stop it.",
-                        )
-                    time.sleep(_PAUSE)
-                yield
+        A file that cannot be read is told in `troubles`, where the caller has a list for them.
+        """
+        found: dict[PurePosixPath, list[Memory]] = {}
+        for file in self.files(scope):
+            try:
+                found[file] = memories_in(self._text(file), scope, by_hand=by_hand(file))
+            except HoldfastError as error:
+                if troubles is None:
+                    raise
+                troubles.append(str(error))
+        return found
+
+    def archived(self, scope: Scope) -> dict[PurePosixPath, list[Memory]]:
+        files = self._listed(archive(scope))
+        return {file: memories_in(self._text(file), scope) for file in files}
+
+    def files(self, scope: Scope) -> list[PurePosixPath]:
+        """The files with a scope's own memories: the curated one, then its days."""
+        return [memory_file(scope), *self._listed(days(scope))]
+
+    def put(self, file: PurePosixPath, memory: Memory) -> bool:
+        """Change the item of this id; whether anything was written."""
+        return self.change(file, lambda text: with_changed(text, memory, by_hand=by_hand(file)))
+
+    def take(self, file: PurePosixPath, names: Sequence[str], scope: Scope) -> bool:
+        """Remove the items of these ids; whether there were any."""
+        return self.change(file, lambda text: without(text, names, scope, by_hand=by_hand(file)))
+
+    def change(self, file: PurePosixPath, work: Callable[[str], str]) -> bool:
+        return change(self.workspace, file, work)
+
+    def _listed(self, place: PurePosixPath) -> list[PurePosixPath]:
+        return [entry.path for entry in self.workspace.entries(place) if entry.path.suffix == ".md"]
+
+    def _text(self, file: PurePosixPath) -> str:
+        return look(self.workspace, file).text
+
+
+def by_file(memories: Sequence[Memory]) -> dict[PurePosixPath, list[Memory]]:
+    files: dict[PurePosixPath, list[Memory]] = {}
+    for memory in memories:
+        files.setdefault(memory_file(memory.scope, memory.kind, memory.valid_from), []).append(memory)
+    return files
+
+
+def by_hand(file: PurePosixPath) -> bool:
+    """In the curated file every item counts; elsewhere a list may be just a list."""
+    return file.name == "MEMORY.md"
+
+
+def added(text: str, memories: Sequence[Memory]) -> str:
+    """The text of a file with memories that belong there; a day has its date for a title."""
+    notes = memories[0].kind == "note"
+    return with_memories(text, memories, day(memories[0].valid_from) if notes else "")
 
 
 def _summary(note: SummaryNote) -> str:
@@ -91,6 +111,8 @@ def _summary(note: SummaryNote) -> str:
         "id": note.id,
         "kind": "summary",
         "conversation": note.conversation,
+        # Summaries of all projects lie together: this is what tells whose they are.
+        "project": note.scope.project if note.scope != Scope(note.scope.user) else "",
         "covers": note.covers,
         "first": note.first,
         "last": note.last,
@@ -105,48 +127,3 @@ def _summary(note: SummaryNote) -> str:
 def _age(at: object, name: object) -> tuple[float, str]:
     """Ids rise with time, so they settle what the clock does not."""
     return seconds_of(at), str(name)
-
-
-def _read(path: Path) -> str:
-    """The text of a file, every byte of it: also those that are no valid text, and line ends as they are."""
-    try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return ""
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put `text` into the file in one step: after a crash there is the old file or the new one."""
-    _make_folder(path.parent)
-    # Writers take turns, so one name is enough, and what a crash left behind is written over.
-    piece = path.with_name(f".{path.name}.new")
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-    try:
-        with os.fdopen(os.open(piece, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(text.encode("utf-8", "surrogateescape"))
-            file.flush()
-            os.fsync(file.fileno())
-        piece.replace(path)
-    finally:
-        piece.unlink(missing_ok=True)
-    sync_folder(path.parent)
-
-
-def _make_folder(folder: Path) -> None:
-    """Make a folder, and make sure that it is still there after a power cut."""
-    if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        sync_folder(folder.parent)
-
-
-@contextmanager
-def _in_our_words(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(
-            f"The notes in {folder} cannot be read or written: {error}.",
-            hint="See that the folder can be written to and that the disk has room.",
-        ) from error

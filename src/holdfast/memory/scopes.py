@@ -6,14 +6,20 @@ Two scopes never share a folder unless they share their memories. Knows names an
 import hashlib
 import re
 import unicodedata
-from pathlib import PurePath
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 from holdfast.memory.base import Kind
 from holdfast.messages import Scope
 
 _GROUPS = "groups"
+_PROJECTS = "projects"
+CONVERSATIONS = "conversations"
+_SUMMARY = "summary.md"
 _OWN = "default"
 _FILE = "MEMORY.md"
+_DAYS = "memory"
+_ARCHIVE = "archive"
 
 _PLAIN = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?")
 # Devices on Windows, whatever comes after a dot.
@@ -22,22 +28,79 @@ _READABLE = 40
 _DIGEST = 20
 
 
-def memory_file(scope: Scope, kind: Kind = "fact") -> PurePath:
-    """The file for memories of a kind: preferences are the person's own, whatever they work on."""
-    if scope.kind == "private" and (kind == "preference" or scope.project == _OWN):
-        return _home(scope) / _FILE
-    return _project(scope) / _FILE
+def owner(scope: Scope, kind: Kind = "fact") -> Scope:
+    """Whose a memory of this kind is: preferences are the person's own, whatever they work on.
+
+    A group belongs to no user, so all who are in it have the same scope.
+    """
+    if scope.kind == "group":
+        return Scope(project=scope.project, kind="group")
+    return Scope(scope.user) if kind == "preference" else scope
 
 
-def visible_files(scope: Scope) -> tuple[tuple[Scope, PurePath], ...]:
-    """The files a scope can see, with whose they are: a project sees the person's, a group only its own."""
-    if scope.kind == "group" or scope.project == _OWN:
-        return ((scope, memory_file(scope)),)
-    return (Scope(scope.user), memory_file(Scope(scope.user))), (scope, memory_file(scope))
+def visible(scope: Scope) -> tuple[Scope, ...]:
+    """Whose memories a scope can see: a project sees the person's and its own, a group only its own."""
+    mine = owner(scope)
+    if mine.kind == "group" or mine.project == _OWN:
+        return (mine,)
+    return Scope(mine.user), mine
 
 
-def summary_file(scope: Scope, conversation: str) -> PurePath:
-    return _home(scope) / "conversations" / safe_name(conversation) / "summary.md"
+def folder(scope: Scope) -> PurePosixPath:
+    """The folder of a scope's own notes."""
+    if scope.kind == "private" and scope.project == _OWN:
+        return _home(scope)
+    return _project(scope)
+
+
+def memory_file(scope: Scope, kind: Kind = "fact", at: float = 0.0) -> PurePosixPath:
+    """The file for memories of a kind: running notes go to the day they were made on."""
+    return day_file(scope, at) if kind == "note" else folder(owner(scope, kind)) / _FILE
+
+
+def day_file(scope: Scope, at: float) -> PurePosixPath:
+    return days(scope) / f"{day(at)}.md"
+
+
+def days(scope: Scope) -> PurePosixPath:
+    return folder(owner(scope)) / _DAYS
+
+
+def day(at: float) -> str:
+    """The date where the person is, who will look for what they did that day."""
+    return datetime.fromtimestamp(at, UTC).astimezone().date().isoformat()
+
+
+def archive(scope: Scope) -> PurePosixPath:
+    return folder(owner(scope)) / _ARCHIVE
+
+
+def archive_file(scope: Scope, at: float) -> PurePosixPath:
+    """What makes room in a month goes into one file."""
+    return archive(scope) / f"{day(at)[:7]}.md"
+
+
+def profile_file(scope: Scope) -> PurePosixPath:
+    return _home(scope) / "profile.yaml"
+
+
+def summary_file(scope: Scope, conversation: str) -> PurePosixPath:
+    return folder(owner(scope)) / CONVERSATIONS / safe_name(conversation) / _SUMMARY
+
+
+def is_summary(path: PurePosixPath) -> bool:
+    return path.name == _SUMMARY and path.parent.parent.name == CONVERSATIONS
+
+
+def may_see(scope: Scope, path: PurePosixPath) -> bool:
+    """Whether a file is the scope's to look at: its own folder and the person's, no other project's."""
+    home = _home(scope)
+    if home not in path.parents:
+        return False
+    inner = path.relative_to(home).parts
+    if scope.kind == "group" or inner[0] != _PROJECTS:
+        return True
+    return folder(scope) in path.parents and scope.project != _OWN
 
 
 def safe_name(name: str) -> str:
@@ -51,12 +114,12 @@ def safe_name(name: str) -> str:
     return f"{readable or 'name'}~{digest}"
 
 
-def _home(scope: Scope) -> PurePath:
-    return _project(scope) if scope.kind == "group" else PurePath(safe_name(scope.user))
+def _home(scope: Scope) -> PurePosixPath:
+    return _project(scope) if scope.kind == "group" else PurePosixPath(safe_name(scope.user))
 
 
-def _project(scope: Scope) -> PurePath:
+def _project(scope: Scope) -> PurePosixPath:
     name = safe_name(scope.project)
     if scope.kind == "group":
-        return PurePath(_GROUPS) / name
-    return PurePath(safe_name(scope.user)) / "projects" / name
+        return PurePosixPath(_GROUPS) / name
+    return PurePosixPath(safe_name(scope.user)) / _PROJECTS / name

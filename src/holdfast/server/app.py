@@ -18,9 +18,10 @@ from holdfast import __version__
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, HoldfastError, NotFound
-from holdfast.server import chats, events, models, ollama, openai, tokens
+from holdfast.server import chats, events, memories, models, notes, ollama, openai, profiles, tokens
 from holdfast.server.errors import ollama_error, openai_error
 from holdfast.server.guard import Guard, check_address
+from holdfast.server.reindexing import Reindexing
 from holdfast.server.welcome import welcome
 
 log = logging.getLogger("holdfast.server")
@@ -28,12 +29,14 @@ log = logging.getLogger("holdfast.server")
 
 def create_app(engine: Engine, settings: Settings) -> FastAPI:
     check_address(settings)
+    reindexing = Reindexing(engine.events)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await engine.start()
         await _say_which_server(engine)
         yield
+        await reindexing.close()
         await engine.close()
 
     app = FastAPI(
@@ -47,13 +50,14 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.state.engine = engine
+    app.state.reindexing = reindexing
     app.add_middleware(Guarded, guard=Guard(settings))
     app.add_exception_handler(HoldfastError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unexpected)
-    for router in (ollama.router, openai.router, chats.router, models.router, tokens.router, events.router):
-        app.include_router(router)
+    for door in (ollama, openai, chats, profiles, memories, notes, models, tokens, events):
+        app.include_router(door.router)
     app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
     return app

@@ -3,6 +3,7 @@
 Knows the log; what of a conversation a model is shown is in `chat_windows`.
 """
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -56,9 +57,10 @@ async def chats(
 
 @router.get("/search")
 async def find(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
-    """Messages of all conversations that have the words of `q`, best first."""
-    store = engine_of(request).store
-    return results_out(await store.run(search, store, scope_of(request), q, limit=limit))
+    """Messages of all conversations that have the words of `q`, best first, then those about the same."""
+    engine, scope = engine_of(request), scope_of(request)
+    near = await asyncio.to_thread(engine.remembering.messages_near, scope, q) if engine.remembering else {}
+    return results_out(await engine.store.run(search, engine.store, scope, q, limit=limit, near=near))
 
 
 @router.patch("/{conversation}")

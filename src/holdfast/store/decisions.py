@@ -3,11 +3,12 @@
 It keeps and returns them; how a window looks under these decisions is worked out in `window`.
 """
 
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, Text, delete, insert, select, type_coerce, update
 
 from holdfast.errors import NotFound
 from holdfast.messages import JsonObject
@@ -70,6 +71,14 @@ class Decisions(Topic):
         query = select(decisions).where(decisions.c.id.in_(names), decisions.c.vetoed_at.is_(None))
         rows = connection.execute(query.order_by(decisions.c.created_at, decisions.c.id))
         return [_decision(row) for row in rows]
+
+    @reads
+    def quoting(self, connection: Connection, memory: str) -> list[Decision]:
+        """The decisions in force, of all lanes, that put this memory into a window."""
+        named = type_coerce(decisions.c.data, Text).like(f'%"{_literal(memory)}"%', escape="\\")
+        query = select(decisions).where(decisions.c.kind == "add", decisions.c.vetoed_at.is_(None), named)
+        made = map(_decision, connection.execute(query.order_by(decisions.c.created_at, decisions.c.id)))
+        return [one for one in made if memory in one.data.get("memories", ())]
 
     @reads
     def vetoes(self, connection: Connection, lane: str) -> list[Decision]:
@@ -157,3 +166,8 @@ def _get(connection: Connection, decision: str) -> Decision:
 
 def _decision(row: Row[Any]) -> Decision:
     return Decision(**row._mapping)
+
+
+def _literal(text: str) -> str:
+    """A text in which no sign stands for others."""
+    return re.sub(r"([\\%_])", r"\\\1", text)

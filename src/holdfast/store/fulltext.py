@@ -1,18 +1,20 @@
 """Full-text engines under one interface: FTS5 in SQLite, tsvector in PostgreSQL, and a plain scan.
 
 An engine keeps rows of tokens and says which rows have which; what the tokens mean and how rows are ranked is
-said in `texts`. The tables carry a version of their own and are no part of the migrations: whatever is in
-them can be built again from the log.
+said in `texts` and `passages`. The tables carry a version of their own and are no part of the migrations:
+whatever is in them can be built again from the log and the notes.
 """
 
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import BigInteger, Column, Connection, MetaData, Table, Text, func, select
+from sqlalchemy import BigInteger, Column, Connection, Double, MetaData, Table, Text, func, select
+
+from holdfast.store.schema import Words
 
 # A change of the tables or triggers needs a new number: they are then built anew.
-_LAYOUT = 1
+_LAYOUT = 2
 
 # Groups of tokens: a row must have one token of every group.
 Groups = Sequence[Sequence[str]]
@@ -20,33 +22,61 @@ Ids = tuple[int, int]
 
 metadata = MetaData()
 
-# One row a message, more for a message of enormous size. `depth` and `branch` are its place in the tree.
+# One row a passage: a message, or a chunk of a note; more for a message of enormous size. A passage has a
+# container (the tree of a conversation, a file) and a place in it: `place` is the depth on the `branch`, or
+# the number of the chunk. The words of a note and their lines are kept here, those of a message in the log.
 rows = Table(
     "text_rows",
     metadata,
     Column("id", BigInteger, primary_key=True),
-    Column("message", Text),
-    Column("tree", Text),
+    Column("passage", Words),
+    Column("container", Words),
     Column("branch", Text),
-    Column("depth", BigInteger),
+    Column("place", BigInteger),
     Column("role", Text),
+    Column("at", Double),
     Column("length", BigInteger),
     Column("tokens", Text),
+    Column("body", Words),
+    Column("first", BigInteger),
+    Column("last", BigInteger),
 )
-# A row's id is made of the number of its tree and a running one, and a tree's number begins with that of its
-# scope. So a tree and a scope are each a range of ids, and no search looks at the words of another.
-trees = Table(
-    "text_trees",
+# A row's id is made of the number of its container and a running one, and a container's number begins with
+# that of its scope. So a container and a scope are each a range of ids, and no search looks at the words of
+# another. `stamp` tells a container from an earlier one that had its name and number.
+containers = Table(
+    "text_containers",
     metadata,
-    Column("tree", Text, primary_key=True),
+    Column("container", Words, primary_key=True),
     Column("scope", Text),
     Column("number", BigInteger),
+    Column("stamp", Text),
     Column("next", BigInteger),
     Column("rows", BigInteger),
     Column("length", BigInteger),
 )
-ROWS_OF_TREE = 1 << 23
-TREES_OF_SCOPE = 1 << 22
+ROWS_OF_CONTAINER = 1 << 23
+CONTAINERS_OF_SCOPE = 1 << 22
+# The short pieces that a row's vectors are made of, each by a digest of its words.
+pieces = Table(
+    "text_pieces",
+    metadata,
+    Column("row", BigInteger, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("digest", Text),
+)
+# The notes that are in the index, as they were when they were read; `trouble` says why one could not be.
+files = Table(
+    "text_files",
+    metadata,
+    Column("container", Words, primary_key=True),
+    Column("scope", Text),
+    Column("path", Words),
+    Column("tag", Text),
+    Column("version", BigInteger),
+    Column("indexed_at", Double),
+    Column("trouble", Text),
+)
 # Messages that are in the log and not in the index yet, in the order they came.
 waiting = Table(
     "text_waiting",
@@ -194,19 +224,36 @@ def build(connection: Connection, engine: Engine, version: int) -> None:
 _LOCK = 4_065_201_108
 
 _DROP_TABLES = [
-    f"DROP TABLE IF EXISTS {name}" for name in ("text_rows", "text_trees", "text_waiting", "text_state")
+    f"DROP TABLE IF EXISTS {name}"
+    for name in (
+        "text_pieces",
+        "text_rows",
+        "text_containers",
+        "text_trees",
+        "text_files",
+        "text_waiting",
+        "text_state",
+    )
 ]
 _DROP_SQLITE = [
     f"DROP TRIGGER IF EXISTS {name}"
-    for name in ("text_said", "text_gone", "text_left", "text_indexed", "text_unindexed")
+    for name in ("text_said", "text_gone", "text_left", "text_cut", "text_indexed", "text_unindexed")
 ]
-_GONE = "DELETE FROM text_waiting WHERE message = OLD.id; DELETE FROM text_rows WHERE message = OLD.id;"
+_GONE = "DELETE FROM text_waiting WHERE message = OLD.id; DELETE FROM text_rows WHERE passage = OLD.id;"
 _LEFT = (
-    "UPDATE text_trees SET rows = rows - 1, length = length - OLD.length WHERE tree = OLD.tree;"
-    " DELETE FROM text_trees WHERE tree = OLD.tree AND rows = 0;"
+    "DELETE FROM text_pieces WHERE row = OLD.id;"
+    " UPDATE text_containers SET rows = rows - 1, length = length - OLD.length"
+    " WHERE container = OLD.container;"
+    " DELETE FROM text_containers WHERE container = OLD.container AND rows = 0;"
+)
+# Words that are gone leave no vector behind.
+_CUT = (
+    "DELETE FROM embeddings WHERE digest = OLD.digest"
+    " AND NOT EXISTS (SELECT 1 FROM text_pieces WHERE digest = OLD.digest);"
 )
 _SQLITE_TRIGGERS = [
     f"CREATE TRIGGER text_left AFTER DELETE ON text_rows BEGIN {_LEFT} END",
+    f"CREATE TRIGGER text_cut AFTER DELETE ON text_pieces BEGIN {_CUT} END",
     (
         "CREATE TRIGGER text_said AFTER INSERT ON messages BEGIN"
         " INSERT INTO text_waiting (message, tree) VALUES (NEW.id, NEW.tree); END"
@@ -215,7 +262,7 @@ _SQLITE_TRIGGERS = [
 ]
 _DROP_POSTGRES = [
     *(f"DROP TRIGGER IF EXISTS {name} ON messages" for name in ("text_said", "text_gone", "text_emptied")),
-    "DROP FUNCTION IF EXISTS text_said, text_gone, text_emptied, text_left",
+    "DROP FUNCTION IF EXISTS text_said, text_gone, text_emptied, text_left, text_cut",
 ]
 _POSTGRES_TRIGGERS = [
     (
@@ -225,10 +272,12 @@ _POSTGRES_TRIGGERS = [
     f"CREATE FUNCTION text_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {_GONE} RETURN NULL; END $$",
     (
         "CREATE FUNCTION text_emptied() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-        " DELETE FROM text_waiting; DELETE FROM text_rows; RETURN NULL; END $$"
+        " DELETE FROM text_waiting; DELETE FROM text_rows; DELETE FROM text_files; RETURN NULL; END $$"
     ),
     f"CREATE FUNCTION text_left() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {_LEFT} RETURN NULL; END $$",
+    f"CREATE FUNCTION text_cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {_CUT} RETURN NULL; END $$",
     "CREATE TRIGGER text_left AFTER DELETE ON text_rows FOR EACH ROW EXECUTE FUNCTION text_left()",
+    "CREATE TRIGGER text_cut AFTER DELETE ON text_pieces FOR EACH ROW EXECUTE FUNCTION text_cut()",
     "CREATE TRIGGER text_said AFTER INSERT ON messages FOR EACH ROW EXECUTE FUNCTION text_said()",
     "CREATE TRIGGER text_gone AFTER DELETE ON messages FOR EACH ROW EXECUTE FUNCTION text_gone()",
     "CREATE TRIGGER text_emptied AFTER TRUNCATE ON messages EXECUTE FUNCTION text_emptied()",
@@ -241,17 +290,30 @@ def _tables(identity: str) -> list[str]:
         f"CREATE TABLE text_waiting (id {identity}, message TEXT NOT NULL UNIQUE, tree TEXT NOT NULL)",
         "CREATE INDEX text_waiting_tree ON text_waiting (tree, id)",
         (
-            f"CREATE TABLE text_rows (id {identity}, message TEXT NOT NULL, tree TEXT NOT NULL,"
-            " branch TEXT NOT NULL, depth BIGINT NOT NULL, role TEXT NOT NULL,"
-            " length BIGINT NOT NULL, tokens TEXT NOT NULL)"
+            f"CREATE TABLE text_rows (id {identity}, passage TEXT NOT NULL, container TEXT NOT NULL,"
+            " branch TEXT NOT NULL, place BIGINT NOT NULL, role TEXT NOT NULL, at DOUBLE PRECISION NOT NULL,"
+            " length BIGINT NOT NULL, tokens TEXT NOT NULL, body TEXT NOT NULL, first BIGINT NOT NULL,"
+            " last BIGINT NOT NULL)"
         ),
-        "CREATE INDEX text_rows_message ON text_rows (message)",
+        "CREATE INDEX text_rows_passage ON text_rows (passage)",
+        "CREATE INDEX text_rows_container ON text_rows (container)",
         (
-            "CREATE TABLE text_trees (tree TEXT PRIMARY KEY, scope TEXT NOT NULL,"
-            " number BIGINT NOT NULL UNIQUE, next BIGINT NOT NULL, rows BIGINT NOT NULL,"
-            " length BIGINT NOT NULL)"
+            "CREATE TABLE text_containers (container TEXT PRIMARY KEY, scope TEXT NOT NULL,"
+            " number BIGINT NOT NULL UNIQUE, stamp TEXT NOT NULL, next BIGINT NOT NULL,"
+            " rows BIGINT NOT NULL, length BIGINT NOT NULL)"
         ),
-        "CREATE INDEX text_trees_scope ON text_trees (scope, number)",
+        "CREATE INDEX text_containers_scope ON text_containers (scope, number)",
+        (
+            "CREATE TABLE text_pieces (row BIGINT NOT NULL, number BIGINT NOT NULL, digest TEXT NOT NULL,"
+            " PRIMARY KEY (row, number))"
+        ),
+        "CREATE INDEX text_pieces_digest ON text_pieces (digest)",
+        (
+            "CREATE TABLE text_files (container TEXT PRIMARY KEY, scope TEXT NOT NULL, path TEXT NOT NULL,"
+            " tag TEXT NOT NULL, version BIGINT NOT NULL, indexed_at DOUBLE PRECISION NOT NULL,"
+            " trouble TEXT NOT NULL)"
+        ),
+        "CREATE INDEX text_files_scope ON text_files (scope)",
         "INSERT INTO text_waiting (message, tree) SELECT id, tree FROM messages ORDER BY created_at, id",
     ]
 

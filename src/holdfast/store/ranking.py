@@ -18,7 +18,7 @@ from sqlalchemy import Connection, text
 from holdfast.store.fulltext import Engine, Groups, Ids, encoded
 
 # Of a question, as many terms are looked up; a longer one is a text, not a question.
-_TERMS = 64
+TERMS = 64
 # Rows compared: those with the rarest terms, which common terms then only order. And those of them whose
 # length is looked at.
 _CANDIDATES = 500
@@ -28,6 +28,8 @@ _SATURATION = 0.9
 _BY_LENGTH = 0.6
 # What only a part of a compound is worth beside a whole word.
 _PART_WEIGHT = 0.4
+# What the date or the name of the file is worth beside the words themselves.
+_ABOUT_WEIGHT = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +69,31 @@ class Asked:
 
 
 class Lookup:
-    """Which rows in a range of ids have which tokens."""
+    """Which rows in some ranges of ids have which tokens."""
 
-    def __init__(self, connection: Connection, engine: Engine, ids: Ids) -> None:
+    def __init__(self, connection: Connection, engine: Engine, ranges: Sequence[Ids]) -> None:
         self._connection = connection
         self._engine = engine
-        self._ids = ids
+        self._ranges = ranges or [(0, -1)]
 
     def counts(self, asked: Sequence[Asked]) -> dict[Asked, int]:
         """How many rows have each token; those that none has are left out."""
         rows = self._each([((one.token,),) for one in asked], "count(*)")
         return {asked[index]: count for index, count in rows if count}
 
-    def pairs(self, rarest_first: Sequence[Asked], counts: Mapping[Asked, int]) -> dict[Asked, set[int]]:
+    def pairs(
+        self, rarest_first: Sequence[Asked], counts: Mapping[Asked, int], room: int = _CANDIDATES
+    ) -> dict[Asked, set[int]]:
         """The rows of each token, for the candidates: the rows that have one of the rarest tokens."""
-        rare, room = [], _CANDIDATES
+        rare: list[Asked] = []
+        most = room
         for asked in rarest_first:
             room -= counts[asked]
             if room < 0:
                 break
             rare.append(asked)
         if not rare:
-            return self._newest(rarest_first)
+            return self._newest(rarest_first, most)
         common = rarest_first[len(rare) :]
         # Common tokens are looked for among the candidates only.
         among = tuple(one.token for one in rare)
@@ -96,13 +101,13 @@ class Lookup:
         groups += [((one.token,), among) for one in common]
         return self._rows_of(rarest_first, groups)
 
-    def _newest(self, rarest_first: Sequence[Asked]) -> dict[Asked, set[int]]:
+    def _newest(self, rarest_first: Sequence[Asked], most: int) -> dict[Asked, set[int]]:
         """Where every token is common: the newest rows that have the rarest of them."""
         if not rarest_first:
             return {}
         values: dict[str, str] = {}
-        sql = self._engine.matching(((rarest_first[0].token,),), self._ids, values)
-        newest = f"SELECT id FROM ({sql}) AS m ORDER BY id DESC LIMIT {_CANDIDATES}"  # noqa: S608
+        sql = self._matching(((rarest_first[0].token,),), values)
+        newest = f"SELECT id FROM ({sql}) AS m ORDER BY id DESC LIMIT {most:d}"  # noqa: S608
         low = self._connection.scalar(text(f"SELECT min(id) FROM ({newest}) AS n"), values)  # noqa: S608
         groups: list[Groups] = [((one.token,), (rarest_first[0].token,)) for one in rarest_first]
         return self._rows_of(rarest_first, groups, f"WHERE id >= {int(low)}")
@@ -120,22 +125,21 @@ class Lookup:
         values: dict[str, str] = {}
         # The tokens are bound; what stands in the text is ours.
         selects = [
-            f"SELECT {index}, {what} FROM ({self._engine.matching(one, self._ids, values)}) AS m {condition}"  # noqa: S608
+            f"SELECT {index}, {what} FROM ({self._matching(one, values)}) AS m {condition}"  # noqa: S608
             for index, one in enumerate(groups)
         ]
         rows = self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
         return [(index, value) for index, value in rows]
+
+    def _matching(self, groups: Groups, values: dict[str, str]) -> str:
+        return " UNION ALL ".join(self._engine.matching(groups, ids, values) for ids in self._ranges)
 
 
 class Worth:
     """What the candidates' terms are worth. A term counts once: whole, or else as part of a compound."""
 
     def __init__(self, pairs: Mapping[Asked, set[int]], rarity: Mapping[Asked, float]) -> None:
-        whole = {asked.term: found for asked, found in pairs.items() if asked.weight == 1}
-        self._matched = {
-            asked: found if asked.weight == 1 else found - whole.get(asked.term, set())
-            for asked, found in pairs.items()
-        }
+        self._matched = counted_once(pairs)
         self._worth: dict[int, float] = defaultdict(float)
         for asked, found in self._matched.items():
             value = asked.weight * rarity[asked]
@@ -153,9 +157,11 @@ class Worth:
         for score, row in sorted(scores, reverse=True):
             it = rows[row]
             # Of a message in several rows the best one counts.
-            if it.message not in best:
+            if it.passage not in best:
                 terms = frozenset(asked.term for asked, found in self._matched.items() if row in found)
-                best[it.message] = TextHit(it.message, it.tree, it.branch, it.depth, it.role, score, terms)
+                best[it.passage] = TextHit(
+                    it.passage, it.container, it.branch, it.place, it.role, score, terms
+                )
             if len(best) == limit:
                 break
         return list(best.values())
@@ -165,15 +171,26 @@ class Worth:
         return self._worth[row] * (_SATURATION + 1) / (1 + penalty)
 
 
+def counted_once(pairs: Mapping[Asked, set[int]]) -> dict[Asked, set[int]]:
+    """The rows of each token, less those that have the whole word where the token is but a part of it."""
+    whole = {asked.term: found for asked, found in pairs.items() if asked.weight == 1}
+    return {
+        asked: found if asked.weight == 1 else found - whole.get(asked.term, set())
+        for asked, found in pairs.items()
+    }
+
+
 def rarity_of(total: int, having: int) -> float:
     return math.log(1 + (total - having + 0.5) / (having + 0.5))
 
 
-def asked_for(terms: Sequence[str], parts: Sequence[str]) -> list[Asked]:
-    whole = list(dict.fromkeys(terms))[:_TERMS]
-    pieces = [part for part in dict.fromkeys(parts) if part not in whole][:_TERMS]
+def asked_for(terms: Sequence[str], parts: Sequence[str], *, about: bool = False) -> list[Asked]:
+    """The tokens to look for; with `about` also in what is known of a text and not said in it."""
+    whole = list(dict.fromkeys(terms))[:TERMS]
+    pieces = [part for part in dict.fromkeys(parts) if part not in whole][:TERMS]
     return [
         *(Asked(encoded(term), term, 1.0) for term in whole),
         *(Asked(encoded(f"~{term}"), term, _PART_WEIGHT) for term in whole),
         *(Asked(encoded(part), part, _PART_WEIGHT) for part in pieces),
+        *(Asked(encoded(f"@{term}"), term, _ABOUT_WEIGHT) for term in whole if about),
     ]

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Double,
     ForeignKey,
     Index,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -306,4 +307,56 @@ leases = Table(
     Column("name", Words, primary_key=True),
     Column("owner", Words, nullable=False),
     Column("expires_at", Double, nullable=False),
+)
+
+# Vectors of short texts, by a digest of their words and the key of the embedder that made them: float32,
+# little end first. What no row of the index needs is kept as long as it is of use.
+embeddings = Table(
+    "embeddings",
+    metadata,
+    Column("digest", Words, primary_key=True),
+    Column("model", Words, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+    Column("used_at", Double, nullable=False),
+    Index("embeddings_used", "used_at"),
+)
+
+# How often a memory was of use. It lies in a file, so nothing here can refer to it but by name.
+memory_uses = Table(
+    "memory_uses",
+    metadata,
+    Column("user", Words, primary_key=True),
+    Column("project", Words, primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("memory", Words, primary_key=True),
+    Column("recalls", BigInteger, nullable=False),
+    Column("used_at", Double, nullable=False),
+)
+
+# What somebody wanted forgotten, to be known when it comes again: digests of its words, never the words.
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("user", Words, primary_key=True),
+    Column("project", Words, primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("memory", Words, primary_key=True),
+    Column("words", Json, nullable=False),
+    Column("messages", Json, nullable=False),
+    Column("created_at", Double, nullable=False),
+)
+
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("user", Words, nullable=False),
+    Column("field", Words, nullable=False),
+    Column("value", Words, nullable=False),
+    Column("text", Words, nullable=False),
+    Column("conversation", Words, nullable=False),
+    Column("messages", Json, nullable=False),
+    Column("status", Words, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Index("proposals_user", "user", "status", "created_at"),
 )

@@ -19,6 +19,7 @@ from holdfast.store import postgres, sqlite_file
 from holdfast.store.database import Database, on_writer_thread
 from holdfast.store.decisions import Compactions, Decisions
 from holdfast.store.drafts import Drafts
+from holdfast.store.embeddings import Embeddings
 from holdfast.store.jobs import Jobs
 from holdfast.store.lanes import Lanes
 from holdfast.store.leases import Leases
@@ -27,7 +28,10 @@ from holdfast.store.marks import Marks
 from holdfast.store.migrate import SHIPPED, Scripts, upgrade
 from holdfast.store.models import Models
 from holdfast.store.outbox import Outbox
+from holdfast.store.passages import Passages
 from holdfast.store.prompts import Prompts
+from holdfast.store.proposals import Proposals
+from holdfast.store.recollections import Recollections
 from holdfast.store.settings import Settings
 from holdfast.store.summaries import Summaries
 from holdfast.store.texts import Texts
@@ -64,7 +68,11 @@ class Store:
         self.models = Models(database)
         self.settings = Settings(database)
         self.texts = Texts(database)
+        self.passages = Passages(database, self.texts)
+        self.embeddings = Embeddings(database, self.texts)
         self.leases = Leases(database)
+        self.recollections = Recollections(database)
+        self.proposals = Proposals(database)
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a method of the store without blocking the event loop."""

@@ -5,22 +5,23 @@ it, and a search never misses what is in the log. All branches are indexed, the 
 too; `head` narrows a search to what leads to one message. Ranking is the same on every engine.
 """
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
+from datetime import UTC, datetime
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import Connection, delete, insert, select, text
 
 from holdfast import words
 from holdfast.errors import NotFound
 from holdfast.language import without_banners
-from holdfast.messages import Message, Scope, canonical
-from holdfast.store import fulltext, heads, tree
+from holdfast.messages import Message, Scope
+from holdfast.store import containers, fulltext, heads, tree
 from holdfast.store.database import Database, Topic, reads, writes
-from holdfast.store.fulltext import Engine, Ids, encoded
+from holdfast.store.fulltext import Engine, encoded
+from holdfast.store.pieces import digest, pieces
 from holdfast.store.ranking import Found, Lookup, Worth, asked_for, rarity_of
 from holdfast.store.schema import branches, conversations, messages
 from holdfast.store.values import Stored
@@ -29,6 +30,8 @@ from holdfast.store.values import Stored
 _PORTION = 100
 # A row of tokens stays well under what PostgreSQL can hold in one.
 _ROW_SIZE = 200_000
+# Rows named in one statement.
+_AT_ONCE = 5_000
 
 
 class Texts(Topic):
@@ -46,7 +49,7 @@ class Texts(Topic):
 
         `where` narrows it to a scope or a tree. The reading of texts is done on the caller's thread.
         """
-        self._prepared()
+        self.prepared()
         done = 0
         while limit is None or done < limit:
             portion = _PORTION if limit is None else min(_PORTION, limit - done)
@@ -92,9 +95,10 @@ class Texts(Topic):
     @property
     def engine(self) -> str:
         """What full text is done with: `fts5`, `tsvector`, or `scan` where there is nothing better."""
-        return self._prepared().name
+        return self.prepared().name
 
-    def _prepared(self) -> Engine:
+    def prepared(self) -> Engine:
+        """The engine, with its tables made where there were none or old ones."""
         if self._engine is None:
             engine, ready = self._look()
             if not ready:
@@ -115,7 +119,14 @@ class Texts(Topic):
     @reads
     def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:
         waiting = fulltext.waiting
-        columns = (messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth, messages.c.body)
+        columns = (
+            messages.c.id,
+            messages.c.tree,
+            messages.c.branch,
+            messages.c.depth,
+            messages.c.body,
+            messages.c.created_at,
+        )
         query = select(*columns).join(waiting, waiting.c.message == messages.c.id)
         if isinstance(where, Scope):
             query = query.where(waiting.c.tree.in_(select(conversations.c.tree).where(heads.within(where))))
@@ -133,9 +144,9 @@ class Texts(Topic):
         # Only what still waits: it may have been deleted, or indexed by another process, meanwhile.
         taken = delete(waiting).where(waiting.c.message.in_(ids)).returning(waiting.c.message)
         ours = set(connection.scalars(taken))
-        kept = [row for row in rows if row["message"] in ours]
-        if kept:
-            connection.execute(insert(fulltext.rows), _numbered(connection, kept))
+        kept = sorted((row for row in rows if row["passage"] in ours), key=itemgetter("scope"))
+        for scope, group in groupby(kept, key=itemgetter("scope")):
+            add_rows(connection, list(group), scope)
 
     @reads
     def _find(
@@ -148,18 +159,20 @@ class Texts(Topic):
         without: Collection[str],
         limit: int,
     ) -> Found:
-        engine = self._prepared()
-        ids, total, average = _range(connection, where)
-        looked_up = Lookup(connection, engine, ids)
+        engine = self.prepared()
+        among = containers.listed(connection, [where])
+        total = sum(one.rows for one in among)
+        average = max(1.0, sum(one.length for one in among) / max(1, total))
+        looked_up = Lookup(connection, engine, containers.ranges(among))
         counts = looked_up.counts(asked_for(terms, parts))
         rarity = {asked: rarity_of(total, count) for asked, count in counts.items()}
         pairs = looked_up.pairs(sorted(counts, key=lambda asked: (counts[asked], -asked.weight)), counts)
         worth = Worth(pairs, rarity)
-        rows = _details(connection, worth.best())
+        rows = details(connection, worth.best())
         if head is not None:
             on_path = _path_to(connection, head)
-            rows = {row: it for row, it in rows.items() if it.depth <= on_path.get(it.branch, -1)}
-        rows = {row: it for row, it in rows.items() if it.message not in without}
+            rows = {row: it for row, it in rows.items() if it.place <= on_path.get(it.branch, -1)}
+        rows = {row: it for row, it in rows.items() if it.passage not in without}
         hits = worth.ranked(rows, average, limit)
         weights = dict.fromkeys(terms, 0.0)
         for asked, value in rarity.items():
@@ -177,11 +190,6 @@ def searchable(message: Message) -> str:
     return "\n".join((said, *calls)) if message.tool_calls else said
 
 
-def _scope_key(scope: Scope) -> str:
-    named = canonical([scope.user, scope.project, scope.kind])
-    return hashlib.sha256(named.encode(errors="replace")).hexdigest()[:24]
-
-
 def _hold(connection: Connection, trees: Collection[str]) -> None:
     """Let nobody delete from these trees or number new ones meanwhile. Deleting locks in the same order."""
     heads_of = select(conversations.c.id).where(conversations.c.tree.in_(trees)).order_by(conversations.c.id)
@@ -193,71 +201,67 @@ def _scopes(connection: Connection, trees: Collection[str]) -> dict[str, str]:
     """The scope of each tree. All conversations on a tree have the same one."""
     columns = (conversations.c.tree, conversations.c.user, conversations.c.project, conversations.c.kind)
     rows = connection.execute(select(*columns).where(conversations.c.tree.in_(trees)).distinct())
-    return {row.tree: _scope_key(Scope(row.user, row.project, row.kind)) for row in rows}
+    return {row.tree: containers.scope_key(Scope(row.user, row.project, row.kind)) for row in rows}
 
 
-def _range(connection: Connection, where: Scope | str) -> tuple[Ids, int, float]:
-    """The ids of the rows of a scope or tree, how many there are, and how long they are on average."""
-    trees = fulltext.trees
-    ours = trees.c.scope == _scope_key(where) if isinstance(where, Scope) else trees.c.tree == where
-    columns = (trees.c.number, trees.c.rows, trees.c.length)
-    found = connection.execute(select(*columns).where(ours)).all()
-    if not found:
-        return (0, -1), 0, 1.0
-    low, high = min(row.number for row in found), max(row.number for row in found)
-    total = sum(row.rows for row in found)
-    ids = (low * fulltext.ROWS_OF_TREE, (high + 1) * fulltext.ROWS_OF_TREE - 1)
-    return ids, total, max(1.0, sum(row.length for row in found) / total)
+def add_rows(connection: Connection, rows: Sequence[dict[str, Any]], scope: str) -> None:
+    """Number the rows and put them into the index, with the pieces that stand for them."""
+    new = containers.numbered(connection, rows, scope)
+    names = [column.name for column in fulltext.rows.columns]
+    connection.execute(insert(fulltext.rows), [{name: row[name] for name in names} for row in new])
+    cut = [
+        {"row": row["id"], "number": number, "digest": name}
+        for row in new
+        for number, name in enumerate(row["pieces"])
+    ]
+    if cut:
+        connection.execute(insert(fulltext.pieces), cut)
 
 
-def _numbered(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with their ids, and the books of their trees brought up to date."""
-    trees = fulltext.trees
-    numbered: list[dict[str, Any]] = []
-    for tree_id, group in groupby(sorted(rows, key=itemgetter("tree")), key=itemgetter("tree")):
-        new = list(group)
-        number, first = _place_in(connection, tree_id, new[0]["scope"])
-        for place, row in enumerate(new, number * fulltext.ROWS_OF_TREE + first):
-            numbered.append({"id": place, **{name: row[name] for name in row if name != "scope"}})
-        changes = {
-            "next": first + len(new),
-            "rows": trees.c.rows + len(new),
-            "length": trees.c.length + sum(row["length"] for row in new),
-        }
-        connection.execute(update(trees).where(trees.c.tree == tree_id).values(changes))
-    # FTS5 takes rows in the order of their ids; every step back would cost it a write.
-    return sorted(numbered, key=itemgetter("id"))
+def details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
+    """What is known of rows besides their words."""
+    found: dict[int, Any] = {}
+    wanted = sorted(ids)
+    for start in range(0, len(wanted), _AT_ONCE):
+        # Numbers of our own, spelled out: binding hundreds of them takes longer than the query.
+        listed = ", ".join(str(int(number)) for number in wanted[start : start + _AT_ONCE])
+        columns = "id, passage, container, branch, place, role, at, length, first, last"
+        query = f"SELECT {columns} FROM text_rows WHERE id IN ({listed})"  # noqa: S608
+        found.update({row.id: row for row in connection.execute(text(query)).all()})
+    return found
 
 
-def _place_in(connection: Connection, tree_id: str, scope: str) -> tuple[int, int]:
-    """The number of a tree and the next free place in it; a tree that is new is numbered."""
-    trees = fulltext.trees
-    known = connection.execute(select(trees.c.number, trees.c.next).where(trees.c.tree == tree_id)).first()
-    if known is not None:
-        return known.number, known.next
-    number: int | None = connection.scalar(select(func.max(trees.c.number)).where(trees.c.scope == scope))
-    if number is None:
-        highest = connection.scalar(select(func.max(trees.c.number)))
-        number = 0 if highest is None else (highest // fulltext.TREES_OF_SCOPE + 1) * fulltext.TREES_OF_SCOPE
-    else:
-        number += 1
-    new = {"tree": tree_id, "scope": scope, "number": number, "next": 0, "rows": 0, "length": 0}
-    connection.execute(insert(trees), new)
-    return number, 0
+def tokens_of(said: str, about: str = "") -> tuple[Iterator[str], int]:
+    """The tokens a text is found by, and how many terms it has.
+
+    Marked are the parts of its compounds, and what is said `about` the text and not in it.
+    """
+    found = words.terms(said)
+    parts = (f"~{part}" for part in words.parts(said))
+    around = (f"@{term}" for term in words.terms(about))
+    return map(encoded, dict.fromkeys(chain(found, parts, around))), len(found)
 
 
-def _details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
-    if not ids:
-        return {}
-    # Numbers of our own, spelled out: binding hundreds of them takes longer than the query.
-    query = (
-        f"SELECT id, message, tree, branch, depth, role, length FROM text_rows WHERE id IN ({_listed(ids)})"  # noqa: S608
-    )
-    return {row.id: row for row in connection.execute(text(query)).all()}
+def spoken_date(at: float) -> str:
+    """A day as people ask for it, in both languages."""
+    day = datetime.fromtimestamp(at, UTC).astimezone()
+    return f"{day:%Y-%m-%d} {day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
-def _listed(ids: Collection[int]) -> str:
-    return ", ".join(str(int(number)) for number in ids)
+_MONTHS = (
+    "January Januar",
+    "February Februar",
+    "March März",
+    "April",
+    "May Mai",
+    "June Juni",
+    "July Juli",
+    "August",
+    "September",
+    "October Oktober",
+    "November",
+    "December Dezember",
+)
 
 
 def _path_to(connection: Connection, head: str) -> dict[str, int]:
@@ -280,19 +284,22 @@ def _rows_of(row: Any, scope: str) -> Iterator[dict[str, Any]]:
     """What is kept of a message: its terms and the parts of its compounds, in rows that engines can hold."""
     message = Message.decode(row.body)
     said = searchable(message)
-    found = words.terms(said)
-    tokens = map(encoded, dict.fromkeys((*found, *(f"~{part}" for part in words.parts(said)))))
+    tokens, length = tokens_of(said, spoken_date(row.created_at))
     kept = {
-        "message": row.id,
-        "tree": row.tree,
+        "passage": row.id,
+        "container": row.tree,
         "scope": scope,
         "branch": row.branch,
-        "depth": row.depth,
+        "place": row.depth,
         "role": message.role,
-        "length": len(found),
+        "at": row.created_at,
+        "length": length,
+        "body": "",
+        "first": 0,
+        "last": 0,
     }
-    for portion in _portions(tokens):
-        yield {**kept, "tokens": portion}
+    for number, portion in enumerate(_portions(tokens)):
+        yield {**kept, "tokens": portion, "pieces": [] if number else [digest(one) for one in pieces(said)]}
 
 
 def _portions(tokens: Iterator[str]) -> Iterator[str]:

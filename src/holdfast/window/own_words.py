@@ -62,7 +62,7 @@ def ends(text: str) -> str:
     return text if len(text) <= 2 * _END_READ else f"{text[:_END_READ]}\n{text[-_END_READ:]}"
 
 
-def own_sentences(text: str) -> Iterator[tuple[str, str]]:
+def own_sentences(text: str, longest: int = _LONGEST_SENTENCE) -> Iterator[tuple[str, str]]:
     """Each sentence as written, white space collapsed, and the same with quotes and code hidden."""
     for paragraph, masked in _paragraphs(text):
         start = 0
@@ -73,14 +73,14 @@ def own_sentences(text: str) -> Iterator[tuple[str, str]]:
                 continue
             if _ORDINAL.search(before) and _GOES_ON.match(masked, match.end()):
                 continue
-            yield from _sentence(paragraph, masked, start, match.end())
+            yield from _sentence(paragraph, masked, start, match.end(), longest)
             start = match.end()
-        yield from _sentence(paragraph, masked, start, len(masked))
+        yield from _sentence(paragraph, masked, start, len(masked), longest)
 
 
-def _sentence(text: str, masked: str, start: int, end: int) -> Iterator[tuple[str, str]]:
+def _sentence(text: str, masked: str, start: int, end: int, longest: int) -> Iterator[tuple[str, str]]:
     written, hidden = (" ".join(part[start:end].split()) for part in (text, masked))
-    if written and len(written) < _LONGEST_SENTENCE:
+    if written and len(written) < longest:
         yield written, hidden
 
 

@@ -135,6 +135,22 @@ _NOTICES: _Table = {
         "notes could not be written yet; they are kept, and tried again",
         "Notizen konnten noch nicht geschrieben werden; sie sind aufgehoben und werden erneut versucht",
     ),
+    "not_recalled": (
+        "memories could not be looked through in time for this question",
+        "Erinnerungen konnten für diese Frage nicht rechtzeitig durchgesehen werden",
+    ),
+    "recalled_by_words": (
+        "memories were looked for by words alone, not by meaning",
+        "Erinnerungen wurden nur nach Wörtern gesucht, nicht nach Bedeutung",
+    ),
+    "held_back": (
+        "memories are not sent to this model server; the setting memory_gate allows it",
+        "Erinnerungen gehen nicht an diesen Modell-Server; die Einstellung memory_gate erlaubt es",
+    ),
+    "profile_broken": (
+        "the profile cannot be read; `holdfast profile show` says why",
+        "das Profil ist nicht lesbar; `holdfast profile show` sagt, warum",
+    ),
     "not_kept": (
         "what was decided for the window before this one could not be written down",
         "was für das vorige Fenster entschieden wurde, konnte nicht festgehalten werden",

@@ -1,0 +1,382 @@
+"""`holdfast memory`: what is remembered beyond a conversation. Adding, reading, correcting, forgetting it.
+
+Finding it by search and building the index anew are in `cli/memory_index.py`.
+"""
+
+import sys
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli import memory_index
+from holdfast.cli.kept import Json
+from holdfast.cli.output import complain, console, load, moment, print_json, print_table, write
+from holdfast.cli.project import Project
+from holdfast.cli.remembered import (
+    MemoryId,
+    WhoseOption,
+    agree,
+    day_of,
+    edited,
+    kind_named,
+    place_of,
+    print_memory,
+    remembering,
+    scope_for,
+    with_path,
+)
+from holdfast.errors import BadRequest, HoldfastError
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.memory.catalogue import Page, Stats
+    from holdfast.memory.exchange import Imported
+    from holdfast.memory.tidying import Outcome
+
+app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
+
+KindOption = Annotated[str | None, typer.Option("--kind", help="fact, decision, preference or note.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+class Form(StrEnum):
+    json = "json"
+    markdown = "markdown"
+
+
+@app.command()
+def add(
+    context: typer.Context,
+    words: Annotated[list[str], typer.Argument(metavar="TEXT", help="What is to be remembered.")],
+    kind: Annotated[str, typer.Option(help="fact, decision, preference or note.")] = "fact",
+    importance: Annotated[float, typer.Option(help="How much it matters, from 0 to 1.")] = 0.8,
+    pin: Annotated[bool, typer.Option("--pin", help="Never put it into the archive.")] = False,
+    whose: WhoseOption = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
+    from holdfast.memory.checks import checked_kind
+
+    settings, scope = load(context).settings, scope_for(whose, project)
+    with remembering(settings) as parts:
+        made = parts.library.add(
+            scope, " ".join(words), checked_kind(kind), importance=importance, pinned=pin
+        )
+    if as_json:
+        replaced = [old.to_json() for old in made.others]
+        print_json({"action": made.action, "memory": made.memory.to_json(), "replaced": replaced})
+    else:
+        _print_outcome(made)
+
+
+def _print_outcome(made: "Outcome") -> None:
+    told = {
+        "updated": say(
+            "Known already, and brought up to date", "Schon bekannt, auf den neuen Stand gebracht"
+        ),
+        "known": say("Known already", "Schon bekannt"),
+    }
+    kept = say("Remembered", "Gemerkt")
+    console.print(Text(f"{told.get(made.action, kept)}: {made.memory.id}"))
+    for old in made.others:
+        console.print(
+            Text(say("  in place of: ", "  anstelle von: ") + f"{old.text} ({old.id})", style="dim")
+        )
+
+
+@app.command("list")
+def list_(
+    context: typer.Context,
+    kind: KindOption = None,
+    text: Annotated[str, typer.Option(help="Only those that speak of this.")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    offset: Annotated[int, typer.Option(min=0, help="How many of the newest to pass over.")] = 0,
+    history: Annotated[bool, typer.Option("--history", help="Also what no longer holds.")] = False,
+    whose: WhoseOption = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """List memories, newest first."""
+    from holdfast.memory.checks import checked_kind
+
+    settings, scope = load(context).settings, scope_for(whose, project)
+    wanted = None if kind is None else checked_kind(kind)
+    with remembering(settings) as parts:
+        page = parts.library.page(
+            scope, kind=wanted, text=text, limit=limit, offset=offset, history=history, own=whose is not None
+        )
+    if as_json:
+        memories = [memory.to_json() for memory in page.memories]
+        print_json({"memories": memories, "total": page.total, "troubles": list(page.troubles)})
+        return
+    _print_page(page, offset)
+    for trouble in page.troubles:
+        complain(trouble)
+
+
+def _print_page(page: "Page", offset: int) -> None:
+    if not page.total:
+        console.print(
+            say(
+                "Nothing is remembered here yet. `holdfast memory add TEXT` begins.",
+                "Hier ist noch nichts gemerkt. `holdfast memory add TEXT` fängt an.",
+            )
+        )
+        return
+    columns = (
+        say("id", "Id"),
+        say("date", "Datum"),
+        say("kind", "Art"),
+        say("of", "von"),
+        say("text", "Text"),
+    )
+    rows = [
+        (memory.id, day_of(memory), kind_named(memory.kind), place_of(memory), memory.text)
+        for memory in page.memories
+    ]
+    print_table(columns, rows)
+    last = offset + len(page.memories)
+    more = say(f" · more with --offset {last}", f" · weiter mit --offset {last}") if last < page.total else ""
+    first = min(offset + 1, last)
+    console.print(
+        Text(say(f"{first}–{last} of ", f"{first}–{last} von ") + f"{page.total}{more}", style="dim")
+    )
+
+
+@app.command()
+def show(
+    context: typer.Context,
+    memory: MemoryId,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show a memory: its words, where it stands, and where it comes from."""
+    settings, scope = load(context).settings, scope_for(None, project)
+    with remembering(settings) as parts:
+        found, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
+    if as_json:
+        print_json(with_path(found, path))
+    else:
+        print_memory(found, path)
+
+
+@app.command()
+def edit(
+    context: typer.Context,
+    memory: MemoryId,
+    words: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]", help="Its new words.")] = None,
+    kind: KindOption = None,
+    importance: Annotated[float | None, typer.Option(help="How much it matters, from 0 to 1.")] = None,
+    pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Never put it into the archive.")] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Correct a memory; without anything new its words are opened in your editor ($EDITOR)."""
+    from holdfast.memory.checks import checked_kind
+
+    settings, scope = load(context).settings, scope_for(None, project)
+    text = " ".join(words) if words else None
+    with remembering(settings) as parts:
+        if text is None and kind is None and importance is None and pin is None:
+            text = edited(parts.library.get(scope, memory).text, ".md")
+        changed = parts.library.edit(
+            scope,
+            memory,
+            text=text,
+            kind=None if kind is None else checked_kind(kind),
+            importance=importance,
+            pinned=pin,
+        )
+        path = str(parts.library.place(scope, memory))
+    if as_json:
+        print_json(with_path(changed, path))
+    else:
+        print_memory(changed, path)
+
+
+@app.command()
+def forget(
+    context: typer.Context,
+    memory: MemoryId,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Forget a memory for good, and see that it is not learned again."""
+    settings, scope = load(context).settings, scope_for(None, project)
+    with remembering(settings) as parts:
+        found = parts.library.get(scope, memory)
+        if not yes:
+            write(f"{found.text}\n")
+            agree(
+                say("Forget it for good?", "Endgültig vergessen?"),
+                say(
+                    f"{memory} was not forgotten: nobody is here to be asked.",
+                    f"{memory} wurde nicht vergessen: niemand ist da, der gefragt werden kann.",
+                ),
+            )
+        parts.library.forget(scope, memory)
+    if as_json:
+        print_json({"forgotten": found.to_json()})
+    else:
+        console.print(Text(say(f"Forgotten: {memory}", f"Vergessen: {memory}")))
+
+
+@app.command()
+def clear(
+    context: typer.Context,
+    confirm: Annotated[
+        str, typer.Option(help="The name of what is to be emptied, instead of being asked.")
+    ] = "",
+    whose: WhoseOption = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Forget all memories of a project, or your own, the archive included. Other words in the files stay."""
+    settings, scope = load(context).settings, scope_for(whose, project)
+    with remembering(settings) as parts:
+        named = parts.library.confirmation(scope)
+        if not confirm and sys.stdin.isatty():
+            total = parts.library.page(scope, limit=0, history=True, own=True).total
+            confirm = typer.prompt(
+                say(
+                    f"To forget all {total} memories for good, type {named}",
+                    f"Um alle {total} Erinnerungen endgültig zu vergessen, {named} eingeben",
+                ),
+                default="",
+                show_default=False,
+            )
+        if confirm != named:
+            raise BadRequest(
+                say(
+                    "Nothing was forgotten: it was not confirmed.",
+                    "Nichts vergessen: es wurde nicht bestätigt.",
+                ),
+                hint=say(f"Confirm with --confirm {named}.", f"Bestätigen mit --confirm {named}."),
+            )
+        count = parts.library.clear(scope, confirm)
+    if as_json:
+        print_json({"forgotten": count})
+    else:
+        console.print(say(f"{count} memories forgotten.", f"{count} Erinnerungen vergessen."))
+
+
+@app.command()
+def stats(
+    context: typer.Context, whose: WhoseOption = None, project: Project = None, as_json: Json = False
+) -> None:
+    """Say how much is remembered, and how far the index has come."""
+    settings, scope = load(context).settings, scope_for(whose, project)
+    with remembering(settings) as parts:
+        counted = parts.library.stats(scope)
+        state = memory_index.index_state(parts, scope)
+    if as_json:
+        print_json({**asdict(counted), **state})
+        return
+    _print_stats(counted)
+    memory_index.print_state(state)
+
+
+def _print_stats(counted: "Stats") -> None:
+    kinds = ", ".join(f"{number} {kind_named(kind)}" for kind, number in counted.kinds.items() if number)
+    rows = [
+        (say("active", "aktiv"), f"{counted.active} / {counted.limit}" + (f" ({kinds})" if kinds else "")),
+        (say("no longer valid", "überholt"), counted.superseded),
+        (say("archived", "im Archiv"), counted.archived),
+        (say("forgotten", "vergessen"), counted.forgotten),
+        (say("recalled", "erinnert"), say(f"{counted.recalls} times", f"{counted.recalls}-mal")),
+        (say("oldest", "älteste"), moment(counted.oldest) if counted.oldest else "–"),
+        (say("newest", "neueste"), moment(counted.newest) if counted.newest else "–"),
+    ]
+    for name, value in rows:
+        console.print(Text(f"{name}: {value}"))
+    for trouble in counted.troubles:
+        complain(trouble)
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    form: Annotated[Form, typer.Option("--format", help="For programs, or for reading.")] = Form.json,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A file, instead of the terminal.")
+    ] = None,
+    project: Project = None,
+) -> None:
+    """Write out all memories; JSON has their history and the archive too."""
+    from holdfast.memory.exchange import exported
+
+    settings, scope = load(context).settings, scope_for(None, project)
+    with remembering(settings) as parts:
+        text = exported(parts.library, scope, form.value)
+    if output is None:
+        write(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise HoldfastError(
+            say(f"{output} could not be written: {error.strerror}.", f"{output}: {error.strerror}."),
+            hint=say("Name another file with -o.", "Mit -o eine andere Datei nennen."),
+        ) from error
+    complain(say(f"Written: {output}", f"Geschrieben: {output}"))
+
+
+@app.command("import")
+def import_(
+    context: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="What `export` gave, or - to read it from a pipe.")
+    ],
+    whose: WhoseOption = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Bring memories in, from JSON or Markdown. What is there already stays as it is."""
+    from holdfast.memory.exchange import take_in
+
+    settings, scope = load(context).settings, scope_for(whose, project)
+    text = _read(file)
+    with remembering(settings) as parts:
+        taken = take_in(parts.library, scope, text)
+    if as_json:
+        print_json(asdict(taken))
+        return
+    _print_taken(taken)
+
+
+def _read(file: str) -> str:
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise HoldfastError(
+            say(f"{file} cannot be read: {error.strerror}.", f"{file} ist nicht lesbar: {error.strerror}."),
+            hint=say("Name a file that `holdfast memory export` wrote.", "Eine exportierte Datei nennen."),
+        ) from error
+    return content.decode("utf-8", "replace")
+
+
+def _print_taken(taken: "Imported") -> None:
+    rows = (
+        (taken.added, say("new", "neu")),
+        (taken.updated, say("brought up to date", "auf den neuen Stand gebracht")),
+        (taken.known, say("known already", "schon bekannt")),
+        (
+            taken.refused,
+            say("left out (only secrets, or forgotten)", "ausgelassen (nur Geheimes, oder vergessen)"),
+        ),
+        (len(taken.bad), say("not readable", "nicht lesbar")),
+    )
+    told = ", ".join(f"{number} {what}" for number, what in rows if number)
+    console.print(Text(told or say("There was nothing in it.", "Es war nichts darin.")))
+    for trouble in taken.bad:
+        complain(trouble)
+
+
+app.command("search")(memory_index.search)
+app.command("reindex")(memory_index.reindex)

@@ -1,0 +1,182 @@
+"""`holdfast profile`: the few lines about you that every private conversation begins with.
+
+One YAML file, shown, set field by field, or edited as a whole; what it might learn is proposed.
+"""
+
+import json
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.kept import Json
+from holdfast.cli.output import complain, console, load, print_json, print_table, write
+from holdfast.cli.remembered import edited, remembering
+from holdfast.errors import BadRequest, Conflict, HoldfastError
+from holdfast.language import say
+from holdfast.messages import Scope
+
+if TYPE_CHECKING:
+    from holdfast.memory.profile import Profile
+    from holdfast.store import Proposal
+
+app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)
+
+ProposalId = Annotated[str, typer.Argument(metavar="ID", help="As `profile proposals` has it.")]
+
+# Whoever works on whatever: the profile is the person's.
+_MINE = Scope()
+
+
+@app.command()
+def show(context: typer.Context, as_json: Json = False) -> None:
+    """Show your profile as it is kept."""
+    with remembering(load(context).settings) as parts:
+        told = _told(parts.profile)
+    if as_json:
+        print_json(told)
+        return
+    _print(told)
+
+
+def _told(profile: "Profile") -> dict[str, Any]:
+    """The text as it is, its fields where it can be read, and otherwise what is wrong with it."""
+    text, fields, trouble = profile.show(_MINE).text, None, None
+    try:
+        # Dates and whatever else YAML knows and JSON does not, as words.
+        fields = json.loads(json.dumps(profile.fields(_MINE), default=str))
+    except HoldfastError as error:
+        trouble = str(error)
+    return {"text": text, "fields": fields, "trouble": trouble, "proposals": len(profile.proposals(_MINE))}
+
+
+def _print(told: dict[str, Any]) -> None:
+    if told["text"]:
+        write(told["text"])
+    else:
+        console.print(
+            say(
+                "There is no profile yet. `holdfast profile set name …` begins one.",
+                "Es gibt noch kein Profil. `holdfast profile set name …` fängt eins an.",
+            )
+        )
+    if told["proposals"]:
+        number = told["proposals"]
+        waiting = say(f"{number} proposed for it", f"{number} Vorschläge dafür")
+        console.print(Text(f"{waiting}: holdfast profile proposals", style="dim"))
+    if told["trouble"]:
+        complain(told["trouble"])
+
+
+@app.command("set")
+def set_(
+    context: typer.Context,
+    key: Annotated[
+        str, typer.Argument(metavar="KEY", help="A field, or FIELD.INNER for one inside another.")
+    ],
+    value: Annotated[list[str], typer.Argument(metavar="VALUE", help="Its value; '' takes the field away.")],
+    as_json: Json = False,
+) -> None:
+    """Set one field: text, a number, or a list in brackets. Comments in the file stay."""
+    words = " ".join(value)
+    with remembering(load(context).settings) as parts:
+        if words:
+            parts.profile.set(_MINE, key, words)
+        else:
+            parts.profile.patch(_MINE, {key: None})
+        told = _told(parts.profile)
+    if as_json:
+        print_json(told)
+    else:
+        _print(told)
+
+
+@app.command()
+def edit(context: typer.Context, as_json: Json = False) -> None:
+    """Edit your profile in your editor ($EDITOR); it is checked before it is put back."""
+    with remembering(load(context).settings) as parts:
+        before = parts.profile.show(_MINE)
+        text = edited(before.text, ".yaml")
+        while text is not None:
+            try:
+                parts.profile.replace(_MINE, text, before.tag)
+            except BadRequest as error:
+                text = _again(text, error)
+            except Conflict as error:
+                raise _kept(text, error) from error
+            else:
+                break
+        told = _told(parts.profile)
+    if as_json:
+        print_json(told)
+    elif text is None:
+        console.print(say("Nothing was changed.", "Nichts wurde geändert."))
+    else:
+        _print(told)
+
+
+def _again(text: str, error: HoldfastError) -> str | None:
+    """Another try with the same words, as long as somebody is there who wants one."""
+    if not sys.stdin.isatty():
+        raise _kept(text, error) from error
+    complain(str(error))
+    if not typer.confirm(say("Edit it again?", "Noch einmal bearbeiten?"), default=True):
+        raise _kept(text, error) from error
+    # Left as it is it is still wrong, and is asked about again.
+    after = edited(text, ".yaml")
+    return text if after is None else after
+
+
+def _kept(text: str, error: HoldfastError) -> HoldfastError:
+    """The same error, which says where what was written is now."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", errors="surrogateescape", prefix="profile-", suffix=".yaml", delete=False
+    ) as file:
+        file.write(text)
+    place = Path(file.name)
+    return type(error)(
+        error.message,
+        hint=say(f"{error.hint} What you wrote is in {place}.", f"{error.hint} Ihr Text steht in {place}."),
+    )
+
+
+@app.command()
+def proposals(context: typer.Context, as_json: Json = False) -> None:
+    """List what your profile might learn from what you said."""
+    with remembering(load(context).settings) as parts:
+        waiting = parts.profile.proposals(_MINE)
+    if as_json:
+        print_json([asdict(one) for one in waiting])
+    elif waiting:
+        columns = (say("id", "Id"), say("field", "Feld"), say("value", "Wert"), say("because", "weil"))
+        print_table(columns, [(one.id, one.field, one.value, one.text) for one in waiting])
+        console.print(Text("holdfast profile accept ID · holdfast profile dismiss ID", style="dim"))
+    else:
+        console.print(say("Nothing is proposed.", "Nichts ist vorgeschlagen."))
+
+
+@app.command()
+def accept(context: typer.Context, proposal: ProposalId, as_json: Json = False) -> None:
+    """Take a proposal into your profile."""
+    with remembering(load(context).settings) as parts:
+        decided = parts.profile.accept(_MINE, proposal)
+    _print_decided(decided, say("Set", "Gesetzt"), as_json)
+
+
+@app.command()
+def dismiss(context: typer.Context, proposal: ProposalId, as_json: Json = False) -> None:
+    """Turn a proposal down; it is not made again."""
+    with remembering(load(context).settings) as parts:
+        decided = parts.profile.dismiss(_MINE, proposal)
+    _print_decided(decided, say("Dismissed", "Abgelehnt"), as_json)
+
+
+def _print_decided(decided: "Proposal", what: str, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(decided))
+    else:
+        console.print(Text(f"{what}: {decided.field} = {decided.value}"))

@@ -1,0 +1,179 @@
+"""What of memory goes into a window: the profile, what a conversation begins with, what a question is about.
+
+Finding is done in `memory`, how it is written in `window`; here it is decided if, how much, and to whom it
+may be told. Nothing is said twice in one window, and nobody waits long for it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from holdfast.conversations.passages import passage
+from holdfast.errors import HoldfastError, NotFound
+from holdfast.fitting.case import Case
+from holdfast.fitting.quotes import replayed
+from holdfast.memory.gate import Gate
+from holdfast.memory.profile_text import Told
+from holdfast.memory.remembering import Remembering
+from holdfast.memory.scopes import summary_file
+from holdfast.messages import Scope
+from holdfast.store import new_id
+from holdfast.window.additions import addition, remembered
+from holdfast.window.decisions import Proposal
+from holdfast.window.view import View
+from holdfast.words import terms
+
+log = logging.getLogger("holdfast.memory")
+
+# At most so many for one question, quotes from above included; and so many hits are looked at for them.
+_AT_ONCE, _LOOKED_AT = 3, 8
+# Of the room for what is recalled, what a conversation begins with has at most this share.
+_BEGINNING = 0.5
+# With less room than this nothing is told until something else has left.
+_LEAST = 30
+# What the date, the bullet and a share of the heading take beside each.
+_AROUND = 15
+# Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
+_PATIENCE = 1.0
+# A hit must have so much of the question. Measured on two sets of chats: of what answers a question 79 % have
+# it, of the best that chats about other things have to offer 4 and 7 %.
+_RELEVANT = 0.7
+# What the window has said already need not be remembered: so much of its words in one message is enough.
+_SAID = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """One thing that is remembered, as it would be told."""
+
+    id: str
+    at: float
+    text: str
+
+
+class Recalling:
+    def __init__(self, remembering: Remembering, gate: Gate) -> None:
+        self._memory = remembering
+        self._gate = gate
+        # What a profile comes to, by its owner: it is read for every request and seldom changes.
+        self._profiles: dict[Scope, tuple[object, Told]] = {}
+
+    def may_tell(self, case: Case) -> bool:
+        return self._gate.lets_pass(case.provider.location)
+
+    def profile(self, case: Case) -> Told:
+        """What the model is told of the person who asks."""
+        scope = case.scope
+        if scope.kind == "group" or not self.may_tell(case):
+            return Told()
+        try:
+            state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
+        except HoldfastError as error:
+            return Told(trouble=str(error))
+        known = self._profiles.get(scope)
+        if known is None or known[0] != state:
+            told = self._memory.profile.text(scope, case.budget.profile, case.count)
+            known = self._profiles[scope] = state, told
+        return known[1]
+
+    def used(self, case: Case, names: Sequence[str]) -> None:
+        """Counts that these went into a window; one that was forgotten meanwhile counts no more."""
+        library = self._memory.library
+        for name in names:
+            with suppress(NotFound):
+                library.used([library.get(case.scope, name)])
+
+    async def beside(
+        self, view: View, case: Case, quotes: list[Proposal]
+    ) -> tuple[list[Proposal], list[str]]:
+        """The quotes with what is remembered beside them, and what did not go well."""
+        if not self.may_tell(case):
+            return quotes, ["held_back"]
+        number = _AT_ONCE - sum(len(one.data.get("sources", ())) for one in quotes)
+        room = view.draft.budget.recalled - replayed(view) - sum(one.tokens_after for one in quotes)
+        if not _asks_anew(view) or room < _LEAST or number < 1:
+            return quotes, []
+        work = asyncio.create_task(asyncio.to_thread(self._told, view, case, room, number))
+        # Who comes too late is not waited for, and what it then has to say is nobody's trouble.
+        work.add_done_callback(lambda task: task.cancelled() or task.exception())
+        await asyncio.wait({work}, timeout=_PATIENCE)
+        if not work.done():
+            return quotes, ["not_recalled"]
+        try:
+            found, notices = work.result()
+        except HoldfastError as error:
+            log.warning("memories could not be looked through: %s", error)
+            return quotes, ["not_recalled"]
+        return [*quotes, *found], notices
+
+    def _told(self, view: View, case: Case, room: int, number: int) -> tuple[list[Proposal], list[str]]:
+        question = view.question
+        assert question is not None
+        told = set(told_in(view))
+        chosen: list[_Known] = []
+        if question.depth == 0 and case.scope.kind == "private":
+            foremost = self._memory.library.foremost(case.scope)
+            beginning = (_Known(one.id, one.date, " ".join(one.text.split())) for one in foremost)
+            chosen += _fitting(beginning, view, int(room * _BEGINNING))
+            told.update(one.id for one in chosen)
+        left = room - sum(view.text_tokens(one.text) + _AROUND for one in chosen)
+        found, notices = self._found(view, case, told, left)
+        chosen += _fitting(found, view, left, number)
+        if not chosen:
+            return [], notices
+        text = remembered(question.message, [(one.at, one.text) for one in chosen])
+        names = [one.id for one in chosen]
+        return [addition(view, question, "recalled", text, new_id("d"), memories=names)], notices
+
+    def _found(self, view: View, case: Case, told: set[str], room: int) -> tuple[list[_Known], list[str]]:
+        assert view.question is not None
+        question = view.question.message.text
+        answer = self._memory.search.search(question, case.scope, within="notes", limit=_LOOKED_AT)
+        conversation = case.kept.conversation
+        # The window has the summary of its own conversation anyway.
+        own = str(summary_file(case.scope, conversation.id)) if conversation else ""
+        notices = ["recalled_by_words"] if answer.degraded and not self._memory.embedder.off else []
+        weights = dict.fromkeys(terms(question), 1.0)
+        known = []
+        for hit in answer.hits:
+            if hit.id not in told and hit.path != own and (hit.exact or hit.relevance >= _RELEVANT):
+                text = passage(hit.snippet, weights, room, view.text_tokens)
+                known.append(_Known(hit.id, hit.at, " ".join(text.split())))
+        return [one for one in known if one.text and not _is_said(view, one.text)], notices
+
+
+def told_in(view: View) -> Iterator[str]:
+    """The memories that stand in the window already."""
+    there = {one.decision for shown in view.shown for one in shown.additions}
+    for decision in view.decisions:
+        if decision.kind == "add" and decision.id in there:
+            yield from decision.data.get("memories", ())
+
+
+def _asks_anew(view: View) -> bool:
+    """Whether the newest message is a question for which nothing was recalled yet: not inside a tool loop."""
+    question, newest = view.question, view.shown[-1] if view.shown else None
+    if question is None or question.depth < 0 or newest is None or newest.item is not question:
+        return False
+    return all(one.section != "recalled" for one in newest.additions)
+
+
+def _is_said(view: View, text: str) -> bool:
+    """Whether a message in the window says so anyway; what is asked is no statement."""
+    sought = set(terms(text))
+    others = (one.message.text for one in view.shown if one.item is not view.question)
+    return any(len(sought.intersection(terms(said))) >= _SAID * len(sought) for said in others)
+
+
+def _fitting(known: Iterable[_Known], view: View, room: int, most: int | None = None) -> list[_Known]:
+    chosen: list[_Known] = []
+    for one in known:
+        cost = view.text_tokens(one.text) + _AROUND
+        if cost <= room:
+            room -= cost
+            chosen.append(one)
+        if room < _LEAST or len(chosen) == most:
+            break
+    return chosen

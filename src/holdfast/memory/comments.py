@@ -1,0 +1,51 @@
+"""The comment in which a note tells machines what it is: JSON inside an HTML comment.
+
+Whatever is in its fields, it stays one comment on one line. Knows neither memories nor files.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from holdfast.messages import canonical
+
+COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
+# The beginning of one, also where a person damaged the rest.
+BEGINNING = re.compile(r"<!-- *holdfast\b")
+
+
+def comment(fields: Mapping[str, Any]) -> str:
+    """A comment for machines. Fields that are empty are left out."""
+    kept = {
+        name: value for name, value in fields.items() if value is not False and value not in ("", [], None)
+    }
+    told = canonical(kept)
+    safe = told.encode(errors="replace").decode().replace("<", "\\u003c").replace(">", "\\u003e")
+    return f"<!-- holdfast {safe} -->"
+
+
+def comments_in(text: str) -> Iterator[dict[str, Any]]:
+    for found in COMMENT.finditer(text):
+        # A comment that a person damaged is one of theirs.
+        with suppress(ValueError, RecursionError):
+            yield json.loads(found[1])
+
+
+def first_comment(text: str) -> dict[str, Any]:
+    return next(comments_in(text), {})
+
+
+def moment(seconds: float) -> str:
+    """A time that people can read too."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds else ""
+
+
+def seconds_of(told: object) -> float:
+    try:
+        found = datetime.fromisoformat(str(told))
+    except ValueError:
+        return 0.0
+    return found.replace(tzinfo=found.tzinfo or UTC).timestamp()

@@ -1,0 +1,94 @@
+"""The one place through which all embedders go: texts are made fit to send, and answers are verified.
+
+Knows no model and no server. What a subclass adds is how vectors are come by.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from holdfast.errors import EmbedderError
+from holdfast.memory.embedders.base import Identity, Vectors
+
+# Servers refuse a text of nothing or answer it with zeros. This stands for it, and means as little.
+_NOTHING = "."
+
+
+class Checked(ABC):
+    """An embedder whose answers can be relied on: as many as asked for, all numbers, of length one.
+
+    Of a text that is longer than `longest` characters, only its beginning is read.
+    """
+
+    longest: int = 4_000
+    batch: int = 16
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        sent = [self._fit(text) for text in texts]
+        parts = [
+            verified(self._vectors(part), len(part), self._identity)
+            for part in (sent[at : at + self.batch] for at in range(0, len(sent), self.batch))
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, self._identity.dimensions), np.float32)
+
+    @abstractmethod
+    def _vectors(self, texts: Sequence[str]) -> Any:
+        """Rows of numbers for at most `batch` texts, as they came."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def _fit(self, text: str) -> str:
+        return text[: self.longest].encode("utf-8", "replace").decode().strip() or _NOTHING
+
+
+def verified(answer: Any, count: int, identity: Identity) -> Vectors:
+    """The vectors in an answer, each brought to length one; EmbedderError if it is no good answer."""
+    try:
+        rows = np.asarray([] if answer is None else answer, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise _refused(identity, "something that is no table of numbers") from None
+    if rows.ndim != 2 or rows.size == 0:
+        raise _refused(identity, "nothing" if rows.size == 0 else "something that is no table of numbers")
+    if len(rows) != count:
+        raise _refused(identity, f"{len(rows)} vectors for {count} texts")
+    if rows.shape[1] != identity.dimensions:
+        raise EmbedderError(
+            f"{identity} answered with {rows.shape[1]} dimensions in the place of {identity.dimensions}.",
+            hint="The model behind this name has changed: start Holdfast anew, and the index is built again.",
+        )
+    if not np.isfinite(rows).all():
+        raise _refused(identity, "numbers that are none (NaN or infinite)")
+    # By the largest number first: the square of a very small or very large one has no place in a float.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    if not largest.all():
+        raise _refused(identity, "zeros")
+    scaled = rows / largest
+    unit: Vectors = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+def dimensions_of(answer: Any) -> int:
+    """How long the first row of an answer is; 0 where there is none, which `verified` then refuses."""
+    match answer:
+        case [list(row), *_]:
+            return len(row)
+        case _:
+            return 0
+
+
+def _refused(identity: Identity, what: str) -> EmbedderError:
+    where = "Look at the server's log, or name" if identity.endpoint else "Name"
+    return EmbedderError(
+        f"{identity} answered with {what}.",
+        hint=f"{where} another embedding model in the settings `embedder` and `embedder_model`.",
+    )

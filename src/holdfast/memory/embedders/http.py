@@ -1,0 +1,154 @@
+"""One server of embeddings over HTTP: a question in JSON, an answer in JSON, and what its failures mean.
+
+Knows no endpoint. Texts, keys and passwords are neither logged nor told in errors.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from holdfast.errors import ConfigError, EmbedderError
+from holdfast.messages import canonical
+from holdfast.providers.http import shown
+from holdfast.providers.refusals import message_of
+
+_HIDDEN = "••••"
+# Answers that mean "not now".
+_BUSY = (429, 502, 503, 504)
+_LONGEST_PAUSE = 5.0
+_PAUSE = 0.5
+_SAID = 300
+
+
+class Http:
+    """What breaks on the way is tried once more; silence is not, for whoever waits has waited already.
+
+    `sleep` waits between the two tries.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str = "",
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 60.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url = shown(url).rstrip("/")
+        self._timeout = timeout
+        self._sleep = sleep
+        own = {**(headers or {}), **({"authorization": f"Bearer {key}"} if key else {})}
+        for name, value in own.items():
+            if not (name.isascii() and name.isprintable() and value.isascii() and value.isprintable()):
+                raise ConfigError(
+                    f"the key or a header for {self.url} has characters that HTTP cannot carry.",
+                    hint="Look for a line break or a special character in it.",
+                )
+        parts = urlsplit(url)
+        # Not in the address, for addresses are logged.
+        login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+        self._secrets = [secret for secret in (key, *(headers or {}).values(), *(login or ())[1:]) if secret]
+        self._client = httpx.Client(
+            headers=own,
+            auth=login,
+            trust_env=False,
+            timeout=httpx.Timeout(timeout, connect=min(timeout, 5.0)),
+            limits=httpx.Limits(keepalive_expiry=4.0),
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(self, path: str) -> Any:
+        return self._asked("GET", path, None, {})
+
+    def post(self, path: str, body: Any, *, hints: Mapping[int, str] | None = None) -> Any:
+        """The answer to `body`. `hints` are the remedies for statuses that have a meaning of their own."""
+        return self._asked("POST", path, canonical(body).encode(), hints or {})
+
+    def _asked(self, method: str, path: str, content: bytes | None, hints: Mapping[int, str]) -> Any:
+        response = self._send(method, path, content)
+        if not response.is_success:
+            raise self._refusal(response, hints)
+        try:
+            return json.loads(response.content)
+        except (ValueError, RecursionError):
+            raise EmbedderError(
+                f"{self.url} answered with something that is no JSON.",
+                hint="Check that the address in the setting `embedder` is that of a server of embeddings.",
+            ) from None
+
+    def _send(self, method: str, path: str, content: bytes | None) -> httpx.Response:
+        for last in (False, True):
+            if self._client.is_closed:
+                raise EmbedderError(f"the connection to {self.url} is closed.")
+            pause = _PAUSE
+            try:
+                response = self._client.request(
+                    method, self.url + path, content=content, headers={"content-type": "application/json"}
+                )
+            except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+                if last:
+                    raise self._failure(error) from error
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise self._failure(error) from error
+            else:
+                if last or response.status_code not in _BUSY:
+                    return response
+                after = response.headers.get("retry-after", "")
+                pause = min(float(after), _LONGEST_PAUSE) if after.isdecimal() else _PAUSE
+            self._sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def _failure(self, error: Exception) -> EmbedderError:
+        match error:
+            case httpx.InvalidURL() | httpx.UnsupportedProtocol():
+                return EmbedderError(
+                    f"{self.url} is no address of a server.", hint="Write it like http://127.0.0.1:11434."
+                )
+            case httpx.ConnectError() | httpx.ConnectTimeout():
+                return EmbedderError(
+                    f"no server of embeddings answers at {self.url}.",
+                    hint="Start it, or check the address in the setting `embedder`.",
+                )
+            case httpx.TimeoutException():
+                return EmbedderError(
+                    f"{self.url} was silent for {self._timeout:g} seconds.",
+                    hint="Look at the server's log, or raise `embedder_timeout` if it is just slow.",
+                )
+            case _:
+                return EmbedderError(
+                    f"{self.url} hung up without an answer.", hint="Look at the server's log."
+                )
+
+    def _refusal(self, response: httpx.Response, hints: Mapping[int, str]) -> EmbedderError:
+        status = response.status_code
+        if response.is_redirect:
+            return EmbedderError(
+                f"{self.url} sends requests elsewhere ({status}).", hint="Give the new address."
+            )
+        general = {
+            401: "Check the setting `embedder_key`.",
+            403: "Check the setting `embedder_key`.",
+            404: "Check the address in the setting `embedder` and the model in `embedder_model`.",
+            429: "The server has too much to do: try again later.",
+            503: "The server may still be loading the model: try again in a moment.",
+        }
+        hint = hints.get(status) or general.get(status, "Look at the server's log.")
+        return EmbedderError(f"{self.url} refused ({status}){self._said(response)}", hint=hint)
+
+    def _said(self, response: httpx.Response) -> str:
+        """The server's own words. Some servers repeat in them the key they did not like."""
+        try:
+            body = json.loads(response.content)
+        except (ValueError, RecursionError):
+            return "."
+        said = message_of(body if isinstance(body, dict) else None)
+        for secret in self._secrets:
+            said = said.replace(secret, _HIDDEN)
+        return f": {said[:_SAID]}" if said else "."

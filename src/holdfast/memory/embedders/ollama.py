@@ -1,0 +1,45 @@
+"""Vectors from an Ollama, by its `/api/embed`.
+
+Knows that one endpoint; how requests travel is in `http`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from holdfast.memory.embedders.base import Identity
+from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
+from holdfast.memory.embedders.http import Http
+
+MODEL = "nomic-embed-text"
+
+
+class Ollama(Checked):
+    def __init__(self, http: Http, model: str, dimensions: int) -> None:
+        super().__init__(Identity("ollama", model, dimensions, http.url))
+        self._http = http
+
+    @classmethod
+    def open(cls, http: Http, model: str = MODEL) -> Self:
+        """Asks for one vector, for only that tells how many dimensions there are."""
+        answer = _ask(http, model, ["?"])
+        opened = cls(http, model, dimensions_of(answer))
+        verified(answer, 1, opened.identity)
+        return opened
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _vectors(self, texts: Sequence[str]) -> Any:
+        return _ask(self._http, self.identity.model, texts)
+
+
+def _ask(http: Http, model: str, texts: Sequence[str]) -> Any:
+    # The server cuts what is longer than the model's window, which only it knows.
+    body = {"model": model, "input": list(texts), "truncate": True}
+    other = f"Is {model} an embedding model? `ollama pull {MODEL}` fetches one."
+    answer = http.post(
+        "/api/embed",
+        body,
+        hints={404: f"`ollama pull {model}` fetches it.", 400: other, 500: other, 501: other},
+    )
+    return answer.get("embeddings") if isinstance(answer, dict) else None

@@ -1,0 +1,286 @@
+"""What can be done with memories: keep, correct, forget, archive, always inside a scope.
+
+Beside the files it knows how often each memory was of use and what was forgotten. Knows no index: who keeps
+one is told of every change.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Literal
+
+from holdfast.errors import BadRequest, Conflict
+from holdfast.memory.base import Kind, Memory, SummaryNote
+from holdfast.memory.catalogue import Catalogue
+from holdfast.memory.checks import checked_importance, checked_kind, checked_text
+from holdfast.memory.items import spelled, with_memories
+from holdfast.memory.likeness import digests, overlap, same_digests
+from holdfast.memory.notes import Notes, added, by_file, by_hand
+from holdfast.memory.private import MARK, redacted
+from holdfast.memory.scopes import archive, archive_file, folder, memory_file, owner, visible
+from holdfast.memory.tidying import LIMIT, Outcome, Similar, surplus, tidied
+from holdfast.messages import Scope
+from holdfast.store import Recollections, Tombstone, new_id
+from holdfast.words import language_of
+
+Change = Literal["added", "updated", "superseded", "edited", "archived", "forgotten"]
+Told = Callable[[Memory, Change], None]
+
+# What a person writes down by themselves matters to them.
+_BY_REQUEST = 0.8
+# Taken from the same message, so much is enough to be what was forgotten there.
+_AGAIN = 0.6
+# Among the digests of words this one belongs to no word, so no text has the same ones.
+_CORRECTED = "=corrected"
+
+
+def _nobody(memory: Memory, change: Change) -> None:
+    """For those who keep nothing beside the files."""
+
+
+class Library(Catalogue):
+    """Memories in notes. `told` hears of every change, after it is in the files."""
+
+    def __init__(
+        self,
+        notes: Notes,
+        records: Recollections,
+        *,
+        similar: Similar | None = None,
+        told: Told = _nobody,
+        limit: int = LIMIT,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(notes, records, limit=limit, clock=clock)
+        self.similar = similar
+        self.told = told
+
+    def write(self, memories: Sequence[Memory]) -> None:
+        self.keep(memories)
+
+    def write_summary(self, note: SummaryNote) -> None:
+        self.notes.write_summary(note)
+
+    def keep(self, memories: Sequence[Memory]) -> list[Outcome]:
+        """Keep what was found in conversations: without secrets, tidied, and nothing that was forgotten."""
+        outcomes: list[Outcome] = []
+        wanted: list[Memory] = []
+        for memory, stones in self._with_stones(memories):
+            if _worth(memory.text) and not stones:
+                undated = memory.kind == "note" and not memory.valid_from
+                wanted.append(replace(memory, valid_from=self._now()) if undated else memory)
+            else:
+                outcomes.append(Outcome("refused", memory))
+        for file, group in by_file(wanted).items():
+            outcomes += self._keep(file, group)
+        for scope in {memory.scope for memory in wanted}:
+            self.make_room(scope)
+        return outcomes
+
+    def add(
+        self,
+        scope: Scope,
+        text: str,
+        kind: Kind = "fact",
+        *,
+        importance: float = _BY_REQUEST,
+        pinned: bool = False,
+    ) -> Outcome:
+        """Keep what somebody asks for, also where it was forgotten once."""
+        memory = _presentable(
+            Memory(
+                id=new_id("y"),
+                kind=checked_kind(kind),
+                text=checked_text(text),
+                scope=scope,
+                importance=checked_importance(importance),
+                valid_from=self._now(),
+                language=language_of(text),
+                pinned=pinned,
+            )
+        )
+        self.allow([memory])
+        (outcome,) = self.keep([memory])
+        if outcome.action == "refused":
+            raise BadRequest(
+                "There is nothing left to remember once private text and secrets are taken out.",
+                hint="Say it without the secret.",
+            )
+        return outcome
+
+    def allow(self, memories: Sequence[Memory]) -> None:
+        """Somebody wants these to be remembered, whatever was forgotten before."""
+        for memory, stones in self._with_stones(memories):
+            if stones:
+                self._records.lift(memory.scope, [stone.memory for stone in stones])
+
+    def make_room(self, scope: Scope) -> list[Memory]:
+        """Move what is least useful to the archive, as long as there are more active ones than allowed."""
+        file, now = memory_file(scope), self._clock()
+        there = self.notes.of(scope).get(file, [])
+        active = [memory for memory in there if memory.active]
+        history = [memory for memory in there if not memory.active]
+        if max(len(active), len(history)) <= self._limit:
+            return []
+        leaving = surplus(active, self._records.uses(scope), now, self._limit)
+        leaving += sorted(history, key=lambda memory: memory.valid_until)[
+            : max(0, len(history) - self._limit)
+        ]
+        self._to_archive(file, leaving, scope)
+        return leaving
+
+    def used(self, memories: Sequence[Memory], now: float | None = None) -> None:
+        """Count that these went into a window."""
+        scopes = {memory.scope for memory in memories}
+        for scope in scopes:
+            names = [memory.id for memory in memories if memory.scope == scope]
+            self._records.used(scope, names, self._clock() if now is None else now)
+
+    def edit(
+        self,
+        scope: Scope,
+        name: str,
+        *,
+        text: str | None = None,
+        kind: Kind | None = None,
+        importance: float | None = None,
+        pinned: bool | None = None,
+    ) -> Memory:
+        """Correct a memory where it stands; another kind may belong into another file."""
+        where = self._find(scope, name)
+        old = where.memory
+        new = replace(
+            old,
+            text=old.text if text is None else checked_text(redacted(text)),
+            kind=old.kind if kind is None else checked_kind(kind),
+            importance=old.importance if importance is None else checked_importance(importance),
+            pinned=old.pinned if pinned is None else pinned,
+        )
+        if new.text != old.text and old.messages:
+            # What was corrected must not come back from the message it was taken from; from others it may.
+            self._records.bury(old.scope, new_id("z"), digests(old.text) | {_CORRECTED}, old.messages)
+        target = where.file
+        if new.kind != old.kind:
+            new = replace(new, scope=owner(new.scope, new.kind), valid_from=new.valid_from or self._now())
+            target = memory_file(new.scope, new.kind, new.valid_from)
+        if target == where.file:
+            if not self.notes.put(where.file, new) and new != old:
+                raise Conflict(f"The memory {name!r} was moved or removed meanwhile.", hint="Look again.")
+        else:
+            # First there, then here: a crash in between leaves it twice and never not at all.
+            self.notes.change(target, lambda there: added(there, [new]))
+            self.notes.take(where.file, [name], old.scope)
+        self.told(new, "edited")
+        return new
+
+    def archive(self, scope: Scope, name: str) -> Memory:
+        """Move a memory out of the way; it can still be found."""
+        where = self._find(scope, name)
+        if archive(where.memory.scope) not in where.file.parents:
+            self._to_archive(where.file, [where.memory], where.memory.scope)
+        return where.memory
+
+    def shelve(self, memories: Sequence[Memory]) -> list[Outcome]:
+        """Put memories straight into the archive, where they come from one."""
+        for memory in map(_presentable, memories):
+            self._to_shelf([memory], memory.scope)
+        return [Outcome("added", memory) for memory in memories]
+
+    def forget(self, scope: Scope, name: str) -> Memory:
+        """Remove a memory for good, its copies too, and see that it is not learned again."""
+        memory = self._find(scope, name).memory
+        self._forget(memory)
+        return memory
+
+    def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
+        """Forget what is known from this conversation and from nowhere else."""
+        found = [
+            where.memory
+            for whose in visible(scope)
+            for where in self._everywhere(whose)
+            if {source.conversation for source in where.memory.sources} == {conversation}
+        ]
+        for memory in found:
+            self._forget(memory)
+        return found
+
+    def confirmation(self, scope: Scope) -> str:
+        """What must be said to delete everything of a scope."""
+        return str(folder(owner(scope)))
+
+    def clear(self, scope: Scope, confirm: str) -> int:
+        """Forget all of a scope's own memories, archived ones too; what else stands in the files stays."""
+        mine = owner(scope)
+        if confirm != self.confirmation(mine):
+            raise BadRequest(
+                "Deleting all memories must be confirmed.",
+                hint=f"Confirm with '{self.confirmation(mine)}'.",
+                param="confirm",
+            )
+        found = {where.memory.id: where.memory for where in self._everywhere(mine)}
+        for memory in found.values():
+            self._forget(memory)
+        return len(found)
+
+    def _now(self) -> float:
+        """As precise as a file tells it."""
+        return round(self._clock(), 6)
+
+    def _with_stones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
+        """Each memory as it would be kept, with what says that it was forgotten."""
+        every: dict[Scope, list[Tombstone]] = {}
+        for memory in map(_presentable, memories):
+            if memory.scope not in every:
+                every[memory.scope] = self._records.forgotten(memory.scope)
+            yield memory, [stone for stone in every[memory.scope] if _was_forgotten(memory, stone)]
+
+    def _keep(self, file: PurePosixPath, group: Sequence[Memory]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+
+        def work(text: str) -> str:
+            nonlocal outcomes
+            text, outcomes = tidied(text, group, added, similar=self.similar, by_hand=by_hand(file))
+            return text
+
+        self.notes.change(file, work)
+        for outcome in outcomes:
+            for old in outcome.others:
+                self.told(old, "superseded")
+            if outcome.action != "known":
+                self.told(outcome.memory, "updated" if outcome.action == "updated" else "added")
+        return outcomes
+
+    def _to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> None:
+        self._to_shelf(memories, scope)
+        self.notes.take(file, [memory.id for memory in memories], scope)
+        for memory in memories:
+            self.told(memory, "archived")
+
+    def _to_shelf(self, memories: Sequence[Memory], scope: Scope) -> None:
+        month = archive_file(scope, self._clock())
+        self.notes.change(month, lambda text: with_memories(text, memories, month.stem))
+
+    def _forget(self, memory: Memory) -> None:
+        messages = [name for source in memory.sources for name in source.messages]
+        # The stone first: should the rest fail, the memory is still there to be forgotten again.
+        self._records.forget(memory.scope, memory.id, digests(memory.text), messages, self._clock())
+        files = {where.file for where in self._everywhere(memory.scope) if where.memory.id == memory.id}
+        for file in sorted(files):
+            self.notes.take(file, [memory.id], memory.scope)
+        self.told(memory, "forgotten")
+
+
+def _presentable(memory: Memory) -> Memory:
+    return replace(memory, text=spelled(redacted(memory.text)), scope=owner(memory.scope, memory.kind))
+
+
+def _worth(text: str) -> bool:
+    return any(sign.isalnum() for sign in text.replace(MARK, ""))
+
+
+def _was_forgotten(memory: Memory, stone: Tombstone) -> bool:
+    words = digests(memory.text)
+    if set(memory.messages) & stone.messages and overlap(words, stone.words) >= _AGAIN:
+        return True
+    return same_digests(words, stone.words)

@@ -1,0 +1,83 @@
+"""All that memory can do, put together on one store, one workspace and one embedder.
+
+The only place that knows every part of memory. Who wants to hear of changes adds a listener. It knows no
+window and no conversation under way.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from holdfast.errors import EmbedderError, HoldfastError
+from holdfast.memory.base import Memory
+from holdfast.memory.embedders.choice import ChosenEmbedder
+from holdfast.memory.fusion import MEASURED, Weights
+from holdfast.memory.index import Index
+from holdfast.memory.library import Change, Library, Told
+from holdfast.memory.meaning import Meaning
+from holdfast.memory.notes import Notes
+from holdfast.memory.profile import Profile
+from holdfast.memory.search import Search
+from holdfast.memory.sources import Files
+from holdfast.memory.workspace import Workspace
+from holdfast.messages import Scope
+from holdfast.store import Store
+
+# From here on a message is about what was asked.
+_ABOUT = 0.6
+
+log = logging.getLogger("holdfast.memory")
+
+
+class Remembering:
+    """`extra` are notes outside of the workspace; `learns` lets the profile take over what is proposed."""
+
+    def __init__(
+        self,
+        store: Store,
+        workspace: Workspace,
+        embedder: ChosenEmbedder,
+        *,
+        extra: Files | None = None,
+        weights: Weights = MEASURED,
+        learns: bool = False,
+    ) -> None:
+        self.workspace = workspace
+        self.embedder = embedder
+        self.index = Index(store, workspace, extra=extra)
+        self.meaning = Meaning(store, embedder.current, why_none=lambda: embedder.trouble)
+        self.search = Search(store, self.index, self.meaning, weights=weights)
+        self.profile = Profile(workspace, store.proposals, automatic=learns)
+        self.library = Library(
+            Notes(workspace), store.recollections, similar=self._similar, told=self._changed
+        )
+        # Told of every change of a memory, after it is in the files.
+        self.listeners: list[Told] = []
+
+    def close(self) -> None:
+        self.embedder.close()
+
+    def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
+        """Messages of this scope's conversations that are about a question, whatever their words."""
+        answer = self.search.search(query, scope, within="conversations", limit=limit)
+        return {hit.id: hit.relevance for hit in answer.hits if hit.relevance >= _ABOUT}
+
+    def _similar(self, text: str, others: Sequence[str]) -> Sequence[float]:
+        """How alike texts are by meaning; without an embedder nothing is, and words decide alone."""
+        try:
+            vectors = self.meaning.vectors_of([text, *others])
+        except EmbedderError as error:
+            log.info("what memories mean could not be compared: %s", error)
+            vectors = None
+        if vectors is None:
+            return [0.0] * len(others)
+        return [float(number) for number in vectors[1:] @ vectors[0]]
+
+    def _changed(self, memory: Memory, change: Change) -> None:
+        if change in ("added", "updated"):
+            try:
+                self.profile.propose(memory)
+            except HoldfastError as error:
+                # What was remembered is kept; the profile merely learns nothing from it.
+                log.warning("nothing could be proposed for the profile: %s", error)
+        for listener in self.listeners:
+            listener(memory, change)

@@ -1,0 +1,59 @@
+"""Words of which only one holds at a time: tools of one trade, opposites, days. Data, German and English."""
+
+
+def _list(words: str) -> frozenset[str]:
+    return frozenset(words.casefold().split())
+
+
+_GROUPS = {
+    "database": _list(
+        """
+        postgres postgresql mysql mariadb sqlite mongodb mongo oracle cassandra dynamodb cockroachdb duckdb
+        couchdb firebird mssql
+        """
+    ),
+    "language": _list(
+        """
+        english german french spanish italian dutch polish portuguese
+        englisch deutsch französisch spanisch italienisch niederländisch polnisch portugiesisch
+        """
+    ),
+    "packages": _list("npm yarn pnpm bun"),
+    "python": _list("pip poetry pipenv conda pdm uv"),
+    "editor": _list("vim neovim emacs vscode pycharm intellij webstorm sublime nano helix zed"),
+    "forge": _list("github gitlab bitbucket gitea forgejo codeberg"),
+    "frontend": _list("react vue angular svelte solid ember"),
+    "cloud": _list("aws azure gcp hetzner ovh digitalocean linode"),
+    "broker": _list("rabbitmq kafka nats activemq"),
+    "system": _list("ubuntu debian fedora arch opensuse centos nixos macos windows"),
+    "indent": _list("tabs spaces"),
+}
+_GROUP_OF = {word: name for name, words in _GROUPS.items() for word in words}
+
+MONTHS_AND_DAYS = _list(
+    """
+    january february march april may june july august september october november december
+    januar februar märz mai juni juli oktober dezember
+    monday tuesday wednesday thursday friday saturday sunday
+    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
+    """
+)
+
+OPPOSITES = frozenset(
+    frozenset(pair.split("/"))
+    for pair in _list(
+        """
+        short/long short/detailed brief/long brief/detailed concise/detailed concise/verbose short/verbose
+        formal/informal formal/casual enabled/disabled on/off open/closed public/private allowed/forbidden
+        active/inactive free/paid dark/light required/optional
+        kurz/lang kurz/ausführlich knapp/ausführlich kurz/detailliert knapp/detailliert formell/locker
+        förmlich/locker aktiviert/deaktiviert an/aus offen/geschlossen öffentlich/privat erlaubt/verboten
+        aktiv/inaktiv kostenlos/kostenpflichtig dunkel/hell
+        """
+    )
+)
+
+
+def group_of(word: str) -> str:
+    """The trade of a tool or the like; empty for words that are none."""
+    return _GROUP_OF.get(word, "")

@@ -1,0 +1,273 @@
+"""What is remembered, over REST: adding, listing, searching, correcting, forgetting, moving in and out.
+
+All of it is done in threads, by `memory`. The profile is in `profiles`, the files themselves in `notes`.
+"""
+
+import asyncio
+from dataclasses import asdict, replace
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from holdfast.errors import BadRequest, NotFound
+from holdfast.memory.base import Memory
+from holdfast.memory.checks import checked_kind
+from holdfast.memory.exchange import Imported, exported, take_in
+from holdfast.memory.hits import Answer
+from holdfast.memory.remembering import Remembering
+from holdfast.memory.scopes import folder
+from holdfast.messages import Scope
+from holdfast.server.door import body_of, engine_of, scope_of
+from holdfast.server.reindexing import Reindexing
+
+router = APIRouter(prefix="/api/memory", tags=["Memory"])
+
+_WIDER = 8
+
+Whose = Literal["user", "project"]
+Importance = Annotated[float, Field(ge=0, le=1)]
+
+
+class NewMemory(BaseModel):
+    """Something to be remembered, by the user or, where there is one, by the project."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str
+    kind: str = "fact"
+    importance: Importance = 0.8
+    pinned: bool = False
+    scope: Whose | None = None
+
+
+class Correction(BaseModel):
+    """What is to be another about a memory; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str | None = None
+    kind: str | None = None
+    importance: Importance | None = None
+    pinned: bool | None = None
+
+
+def remembering_of(request: Request) -> Remembering:
+    remembering = engine_of(request).remembering
+    if remembering is None:
+        raise NotFound("Nothing is remembered here.", hint="This server was started without a memory.")
+    return remembering
+
+
+def scope_for(request: Request, whose: Whose | None) -> Scope:
+    """The scope of the request, narrowed to one side of it; never another one."""
+    scope = scope_of(request)
+    if whose is None:
+        return scope
+    if scope.kind == "group":
+        raise BadRequest("A group has one scope only.", hint="Leave `scope` out.", param="scope")
+    if whose == "user":
+        return Scope(scope.user)
+    if scope == Scope(scope.user):
+        raise BadRequest("No project is named.", hint="Name it in X-Holdfast-Project.", param="scope")
+    return scope
+
+
+@router.get("/list")
+async def list_(
+    request: Request,
+    kind: str | None = None,
+    scope: Whose | None = None,
+    text: str = "",
+    history: bool = False,
+    limit: int = Query(50, ge=1, le=500),
+    offset: int = Query(0, ge=0),
+) -> dict[str, Any]:
+    """Memories, newest first; with `history` also what no longer holds."""
+    library, where = remembering_of(request).library, scope_for(request, scope)
+    wanted = None if kind is None else checked_kind(kind)
+    page = await asyncio.to_thread(
+        library.page,
+        where,
+        kind=wanted,
+        text=text,
+        limit=limit,
+        offset=offset,
+        history=history,
+        own=scope is not None,
+    )
+    memories = [memory.to_json() for memory in page.memories]
+    return {"memories": memories, "total": page.total, "troubles": list(page.troubles)}
+
+
+@router.get("/search")
+async def search(
+    request: Request,
+    q: str,
+    kind: Annotated[list[str] | None, Query()] = None,
+    scope: Whose | None = None,
+    within: Literal["notes", "conversations", "all"] = "notes",
+    limit: int = Query(6, ge=1, le=50),
+    min_score: float = Query(0.0, ge=0, le=1),
+    citations: Literal["on", "off", "auto"] = "auto",
+) -> dict[str, Any]:
+    """Notes and memories by words and meaning, best first, and how they were found.
+
+    Citations are there in private and not in groups, unless that is said otherwise.
+    """
+    remembering, where = remembering_of(request), scope_for(request, scope)
+    kinds = [checked_kind(one) for one in kind or ()]
+    # A project sees the person's too: of so many there are enough that are its own.
+    asked = limit * _WIDER if scope == "project" else limit
+    found = await asyncio.to_thread(
+        remembering.search.search, q, where, within=within, kinds=kinds, limit=asked, min_score=min_score
+    )
+    if scope == "project":
+        found = _own(found, where, limit)
+    return _answer_out(found, citations == "on" or (citations == "auto" and where.kind == "private"))
+
+
+def _own(found: Answer, scope: Scope, limit: int) -> Answer:
+    """Only what is in the scope's own folder."""
+    place = folder(scope)
+    hits = [hit for hit in found.hits if hit.kind == "message" or place in PurePosixPath(hit.path).parents]
+    return replace(
+        found,
+        hits=tuple(hits[:limit]),
+        empty="" if hits else found.empty or "Nothing has any of these words.",
+    )
+
+
+def _answer_out(found: Answer, cited: bool) -> dict[str, Any]:
+    told = found.to_json()
+    for hit, out in zip(found.hits, told["hits"], strict=True):
+        out["citation"] = f"Source: {hit.citation}" if cited else None
+    return told
+
+
+@router.get("/stats")
+async def stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
+    """How much is remembered, how far the index has come, and whose vectors it has."""
+    remembering, where = remembering_of(request), scope_for(request, scope)
+    reindexing: Reindexing = request.app.state.reindexing
+    told = await asyncio.to_thread(_stats, remembering, where)
+    return {**told, "reindex": reindexing.state.to_json()}
+
+
+def _stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
+    embedder = remembering.embedder.current()
+    return {
+        **asdict(remembering.library.stats(scope)),
+        **_index(remembering, scope),
+        "vectors": {
+            "embedder": str(embedder.identity) if embedder else None,
+            "waiting": remembering.meaning.waiting(),
+            "trouble": remembering.embedder.trouble or None,
+        },
+    }
+
+
+def _index(remembering: Remembering, scope: Scope) -> dict[str, Any]:
+    # The time is up before it begins: nothing is read, and what has changed is only counted.
+    return {"index": asdict(remembering.index.refresh(scope, 0.0))}
+
+
+@router.post("", status_code=201)
+async def add(request: Request, new: NewMemory) -> dict[str, Any]:
+    """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
+    library, scope = remembering_of(request).library, scope_for(request, new.scope)
+    made = await asyncio.to_thread(
+        library.add,
+        scope,
+        new.text,
+        checked_kind(new.kind),
+        importance=new.importance,
+        pinned=new.pinned,
+    )
+    replaced = [old.to_json() for old in made.others]
+    return {"action": made.action, "memory": made.memory.to_json(), "replaced": replaced}
+
+
+@router.post("/reindex", status_code=202)
+async def reindex(request: Request, wait: bool = False) -> Response:
+    """Build the index anew from the notes, in the background; events `memory` say how far it is."""
+    remembering, scope = remembering_of(request), scope_of(request)
+    reindexing: Reindexing = request.app.state.reindexing
+    reindexing.start(remembering, scope)
+    if wait:
+        await reindexing.finished()
+    told = {**reindexing.state.to_json(), **await asyncio.to_thread(_index, remembering, scope)}
+    return JSONResponse(told, 200 if wait else 202)
+
+
+@router.post("/export")
+async def export(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
+    """All memories as a file; JSON has their history and the archive too."""
+    library = remembering_of(request).library
+    text = await asyncio.to_thread(exported, library, scope_of(request), format)
+    media, name = ("application/json", "json") if format == "json" else ("text/markdown", "md")
+    head = {"Content-Disposition": f'attachment; filename="memories.{name}"'}
+    return Response(text.encode("utf-8", "replace"), media_type=media, headers=head)
+
+
+@router.post(
+    "/import",
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/json": {}, "text/markdown": {}}}
+    },
+)
+async def import_(request: Request) -> dict[str, Any]:
+    """Bring memories in, from what an export gave. What is there already stays as it is."""
+    library, scope = remembering_of(request).library, scope_of(request)
+    text = (await body_of(request)).decode("utf-8", "replace")
+    taken: Imported = await asyncio.to_thread(take_in, library, scope, text)
+    return asdict(taken)
+
+
+@router.delete("/all")
+async def clear(request: Request, confirm: str = "", scope: Whose | None = None) -> dict[str, Any]:
+    """Forget all memories of a scope; `confirm` is the name that a refusal tells."""
+    library, where = remembering_of(request).library, scope_for(request, scope)
+    return {"forgotten": await asyncio.to_thread(library.clear, where, confirm)}
+
+
+@router.get("/{memory}")
+async def show(request: Request, memory: str) -> dict[str, Any]:
+    """One memory, the file it stands in, and where it comes from."""
+    remembering, scope = remembering_of(request), scope_of(request)
+    return await asyncio.to_thread(_shown, remembering, scope, memory)
+
+
+@router.put("/{memory}")
+async def correct(request: Request, memory: str, changes: Correction) -> dict[str, Any]:
+    """Correct a memory where it stands."""
+    remembering, scope = remembering_of(request), scope_of(request)
+    kind = None if changes.kind is None else checked_kind(changes.kind)
+
+    def work() -> dict[str, Any]:
+        remembering.library.edit(
+            scope,
+            memory,
+            text=changes.text,
+            kind=kind,
+            importance=changes.importance,
+            pinned=changes.pinned,
+        )
+        return _shown(remembering, scope, memory)
+
+    return await asyncio.to_thread(work)
+
+
+@router.delete("/{memory}", status_code=204)
+async def forget(request: Request, memory: str) -> None:
+    """Forget a memory for good; it is not learned again from where it came from."""
+    library, scope = remembering_of(request).library, scope_of(request)
+    await asyncio.to_thread(library.forget, scope, memory)
+
+
+def _shown(remembering: Remembering, scope: Scope, name: str) -> dict[str, Any]:
+    memory: Memory = remembering.library.get(scope, name)
+    return {**memory.to_json(), "path": str(remembering.library.place(scope, name))}

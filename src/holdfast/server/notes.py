@@ -1,0 +1,136 @@
+"""The files of memory, over REST: which ones there are, reading them, and writing them back.
+
+Only those of the request's own scope, and never over a version that the writer has not seen.
+"""
+
+import asyncio
+from pathlib import PurePosixPath
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from holdfast.errors import BadRequest, Conflict
+from holdfast.memory.comments import first_comment
+from holdfast.memory.private import redacted
+from holdfast.memory.remembering import Remembering
+from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, visible
+from holdfast.memory.workspace import ABSENT, Entry, Note, Workspace, inside, look, not_there
+from holdfast.messages import Scope
+from holdfast.server.door import body_of, scope_of
+from holdfast.server.matching import changed, etag, expected, unchanged
+from holdfast.server.memories import remembering_of
+
+router = APIRouter(prefix="/api/notes", tags=["Notes"])
+
+_MARKDOWN = frozenset({".md", ".markdown"})
+_SUFFIXES = _MARKDOWN | {".yaml", ".yml"}
+_SUMMARIES = "conversations"
+# Folders that decide whose a file is. Spelled otherwise they would be the same where case does not count.
+_RESERVED = frozenset({_SUMMARIES, "projects", "groups"})
+
+
+@router.get("")
+async def notes(request: Request) -> dict[str, Any]:
+    """The files of this scope, each with the tag of its current version."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+    found = await asyncio.to_thread(_listed, workspace, scope)
+    return {
+        "notes": [
+            {"path": str(entry.path), "size": entry.size, "modified_at": entry.mtime, "tag": entry.tag}
+            for entry in found
+        ]
+    }
+
+
+@router.get("/{path:path}", response_class=Response)
+async def read(request: Request, path: str) -> Response:
+    """A file as it is, byte for byte; its ETag is what a change of it has to name."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+    note = await asyncio.to_thread(_note, workspace, scope, path)
+    headers = {"ETag": etag(note.tag), "X-Content-Type-Options": "nosniff"}
+    if unchanged(request, note.tag):
+        return Response(status_code=304, headers=headers)
+    media = "text/markdown" if PurePosixPath(path).suffix.lower() in _MARKDOWN else "text/plain"
+    return Response(note.text.encode("utf-8", "surrogateescape"), headers=headers, media_type=media)
+
+
+@router.put(
+    "/{path:path}", openapi_extra={"requestBody": {"required": True, "content": {"text/markdown": {}}}}
+)
+async def write(request: Request, path: str) -> Response:
+    """Put a whole text in place of a file, whose version `If-Match` names, or make a new one.
+
+    412 if it is another version by now, 428 if none was named. Secrets and private text are taken out.
+    """
+    remembering, scope = remembering_of(request), scope_of(request)
+    text = (await body_of(request)).decode("utf-8", "surrogateescape")
+
+    def work() -> tuple[str, bool]:
+        place = _writable(scope, path)
+        there = look(remembering.workspace, place).tag
+        tag = _put(remembering, scope, place, text, expected(request, there))
+        return tag, there == ABSENT
+
+    tag, new = await asyncio.to_thread(work)
+    told = {"path": str(inside(path)), "tag": tag}
+    return JSONResponse(told, 201 if new else 200, {"ETag": etag(tag)})
+
+
+def _put(remembering: Remembering, scope: Scope, place: PurePosixPath, text: str, expect: str | None) -> str:
+    if "\0" in text:
+        raise BadRequest("This is no text.", hint="A note is Markdown.")
+    try:
+        if place == profile_file(scope):
+            return remembering.profile.replace(scope, text, expect)
+        return remembering.workspace.write(place, redacted(text), expect)
+    except Conflict as error:
+        raise changed() from error
+
+
+def _listed(workspace: Workspace, scope: Scope) -> list[Entry]:
+    entries = workspace.entries(folder(visible(scope)[0]))
+    return [
+        entry
+        for entry in entries
+        if entry.path.suffix.lower() in _SUFFIXES
+        and may_see(scope, entry.path)
+        and (not is_summary(entry.path) or _is_of(scope, look(workspace, entry.path)))
+    ]
+
+
+def _note(workspace: Workspace, scope: Scope, path: str) -> Note:
+    place = _seen(scope, path)
+    note = workspace.read(place)
+    if is_summary(place) and not _is_of(scope, note):
+        raise not_there(place)
+    return note
+
+
+def _seen(scope: Scope, path: str) -> PurePosixPath:
+    """The path of a file in this scope. What belongs to others is not there, whether it is or not."""
+    place = inside(path)
+    disguised = any(part.lower() in _RESERVED and part not in _RESERVED for part in place.parts)
+    if disguised or place.suffix.lower() not in _SUFFIXES or not may_see(scope, place):
+        raise not_there(place)
+    return place
+
+
+def _writable(scope: Scope, path: str) -> PurePosixPath:
+    place = _seen(scope, path)
+    if is_summary(place):
+        raise BadRequest(
+            "Summaries are written from their conversations.",
+            hint="Undo one in its conversation; notes of your own go beside MEMORY.md.",
+        )
+    if place.suffix.lower() not in _MARKDOWN and place != profile_file(scope):
+        raise BadRequest("Notes are Markdown.", hint="Name a file that ends in .md.")
+    return place
+
+
+def _is_of(scope: Scope, summary: Note) -> bool:
+    """Summaries of all of a person's projects lie together; each says whose it is."""
+    if scope.kind == "group":
+        return True
+    return (first_comment(summary.text).get("project") or Scope().project) == scope.project

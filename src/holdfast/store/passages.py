@@ -1,0 +1,260 @@
+"""What can be searched as a whole: chunks of notes beside the messages of conversations, as rows alike.
+
+Keeps the chunks of files and the list of files they are of, and says which rows have which words. How a file
+is cut and how rows are ranked by more than their words is decided by those who call it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from holdfast.messages import Message, Scope
+from holdfast.store import containers, fulltext
+from holdfast.store.containers import Container, NotesOf, Where
+from holdfast.store.database import Database, Topic, reads, upsert, writes
+from holdfast.store.fulltext import files
+from holdfast.store.pieces import digest, pieces
+from holdfast.store.ranking import TERMS, Asked, Lookup, asked_for, counted_once, rarity_of
+from holdfast.store.schema import messages
+from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
+
+# Rows looked at for a question: those with the rarest of its terms, which common terms then only order.
+_CANDIDATES = 20_000
+NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as it was when it was read; `trouble` says why it could not be."""
+
+    container: str
+    path: str
+    tag: str
+    version: int
+    indexed_at: float
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPassage:
+    """A part of a file to be found. `about` are words it is found by and that are not in it.
+
+    `kind` is that of a memory; a part that is none has no kind.
+    """
+
+    name: str
+    text: str
+    first: int
+    last: int
+    at: float
+    about: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Where a row is: a message in its tree, or a chunk in its file, with its first and last line."""
+
+    id: int
+    passage: str
+    container: str
+    branch: str
+    place: int
+    role: str
+    at: float
+    length: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Which rows have which of the tokens asked for, and what is needed to weigh them.
+
+    `worth` is the most that each term of the question can give, of those too that nothing has.
+    """
+
+    having: Mapping[Asked, set[int]]
+    rarity: Mapping[Asked, float]
+    worth: Mapping[str, float]
+    rows: Mapping[int, Row]
+    containers: Sequence[Container]
+    engine: str
+
+    @property
+    def average(self) -> float:
+        total = sum(one.rows for one in self.containers)
+        return max(1.0, sum(one.length for one in self.containers) / max(1, total))
+
+
+class Passages(Topic):
+    __slots__ = ("_texts",)
+
+    def __init__(self, database: Database, texts: Texts) -> None:
+        super().__init__(database)
+        self._texts = texts
+
+    def files(self, notes: NotesOf) -> dict[str, FileState]:
+        """The files of a folder that are in the index, by the name of their container."""
+        self._texts.prepared()
+        return self._files(notes)
+
+    def replace(self, notes: NotesOf, passages: Mapping[FileState, Sequence[NewPassage]]) -> None:
+        """Make these the passages of files, in one step."""
+        self._texts.prepared()
+        rows = {
+            file: [_row(file.container, place, one) for place, one in enumerate(several)]
+            for file, several in passages.items()
+        }
+        self._replace(notes, rows)
+
+    def remove(self, names: Collection[str]) -> None:
+        """Take files out of the index, with all that was made of them."""
+        self._texts.prepared()
+        self._remove(sorted(names))
+
+    def distrust_files(self) -> None:
+        """Let every file count as changed. What is in the index of it serves until it is read again."""
+        self._texts.prepared()
+        self._distrust_files()
+
+    def containers(self, places: Collection[Where]) -> list[Container]:
+        self._texts.prepared()
+        return self._containers(places)
+
+    def matches(self, places: Collection[Where], terms: Sequence[str], parts: Sequence[str]) -> Matches:
+        """Which rows in these places have which of the terms. Messages still waiting are indexed first."""
+        self.catch_up(places)
+        return self._matches(places, terms, parts)
+
+    def catch_up(self, places: Collection[Where]) -> None:
+        """Index the messages that wait in these places."""
+        self._texts.prepared()
+        for place in places:
+            if isinstance(place, Scope):
+                self._texts.catch_up(where=place)
+
+    @reads
+    def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, Row]:
+        return _rows(connection, ids)
+
+    @reads
+    def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
+        """The words of rows; of one that was deleted meanwhile there are none."""
+        wanted = sorted(ids)
+        table = fulltext.rows
+        query = (
+            select(table.c.id, table.c.role, table.c.body, messages.c.body.label("said"))
+            .join(messages, messages.c.id == table.c.passage, isouter=True)
+            .where(table.c.id.in_(wanted))
+        )
+        return {
+            row.id: searchable(Message.decode(row.said)) if row.said is not None else row.body
+            for row in connection.execute(query)
+            if row.said is not None or row.role == NOTE
+        }
+
+    @reads
+    def _files(self, connection: Connection, notes: NotesOf) -> dict[str, FileState]:
+        columns = (
+            files.c.container,
+            files.c.path,
+            files.c.tag,
+            files.c.version,
+            files.c.indexed_at,
+            files.c.trouble,
+        )
+        rows = connection.execute(select(*columns).where(files.c.scope == notes.key))
+        return {row.container: FileState(*row) for row in rows}
+
+    @reads
+    def _containers(self, connection: Connection, places: Collection[Where]) -> list[Container]:
+        return containers.listed(connection, places)
+
+    @writes
+    def _replace(
+        self, connection: Connection, notes: NotesOf, rows: Mapping[FileState, Sequence[dict[str, object]]]
+    ) -> None:
+        fulltext.lock(connection)
+        table = fulltext.rows
+        ours = table.c.container.in_([file.container for file in rows])
+        newest = select(table.c.container, func.max(table.c.id)).where(ours).group_by(table.c.container)
+        old = connection.execute(newest).all()
+        # The new ones come first, so that the vectors of words that stay never lose their last row.
+        new = [row for several in rows.values() for row in several]
+        if new:
+            add_rows(connection, new, notes.key)
+        for name, last in old:
+            connection.execute(delete(table).where(table.c.container == name, table.c.id <= last))
+        upsert(connection, files, [{"scope": notes.key, **asdict(file)} for file in rows])
+
+    @writes
+    def _remove(self, connection: Connection, names: Sequence[str]) -> None:
+        fulltext.lock(connection)
+        for name in names:
+            connection.execute(delete(fulltext.rows).where(fulltext.rows.c.container == name))
+            connection.execute(delete(files).where(files.c.container == name))
+
+    @writes
+    def _distrust_files(self, connection: Connection) -> None:
+        fulltext.lock(connection)
+        connection.execute(update(files).values(version=-1))
+
+    @reads
+    def _matches(
+        self, connection: Connection, places: Collection[Where], terms: Sequence[str], parts: Sequence[str]
+    ) -> Matches:
+        engine = self._texts.prepared()
+        among = containers.listed(connection, places)
+        total = sum(one.rows for one in among)
+        looked_up = Lookup(connection, engine, containers.ranges(among))
+        counts = looked_up.counts(asked_for(terms, parts, about=True))
+        rarest_first = sorted(counts, key=lambda asked: (counts[asked], -asked.weight))
+        having = counted_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
+        rarity = {asked: rarity_of(total, count) for asked, count in counts.items()}
+        worth = dict.fromkeys(terms[:TERMS], 0.0)
+        for asked, value in rarity.items():
+            if asked.term in worth:
+                worth[asked.term] = max(worth[asked.term], asked.weight * value)
+        unheard = rarity_of(total, 0)
+        worth = {term: value or unheard for term, value in worth.items()}
+        rows = _rows(connection, set().union(*having.values()))
+        return Matches(having, rarity, worth, rows, among, engine.name)
+
+
+def _rows(connection: Connection, ids: Collection[int]) -> dict[int, Row]:
+    return {
+        number: Row(
+            number,
+            it.passage,
+            it.container,
+            it.branch,
+            it.place,
+            it.role,
+            it.at,
+            it.length,
+            it.first,
+            it.last,
+        )
+        for number, it in details(connection, ids).items()
+    }
+
+
+def _row(container: str, place: int, passage: NewPassage) -> dict[str, object]:
+    tokens, length = tokens_of(passage.text, passage.about)
+    return {
+        "passage": passage.name,
+        "container": container,
+        # Files do not branch; what kind of note it is stands here instead.
+        "branch": passage.kind,
+        "place": place,
+        "role": NOTE,
+        "at": passage.at,
+        "length": length,
+        "tokens": " ".join(tokens),
+        "body": passage.text,
+        "first": passage.first,
+        "last": passage.last,
+        "pieces": [digest(piece) for piece in pieces(passage.text)],
+    }

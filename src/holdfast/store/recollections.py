@@ -1,0 +1,128 @@
+"""What is known of memories beside their files: how often each was of use, and which ones are forgotten.
+
+Scope is in every key, since an id of a hand-written memory is made of its words. Never holds the words of
+what was forgotten, only their digests.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, select
+
+from holdfast.messages import Scope
+from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.schema import memory_uses, tombstones
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    recalls: int = 0
+    used_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """The digests of the words of something forgotten, and the messages it was taken from."""
+
+    memory: str
+    words: frozenset[str]
+    messages: frozenset[str]
+    created_at: float
+
+
+class Recollections(Topic):
+    __slots__ = ()
+
+    @writes
+    def used(
+        self, connection: Connection, scope: Scope, memories: Sequence[str], now: float | None = None
+    ) -> None:
+        """Count that these memories went into a window."""
+        moment = time.time() if now is None else now
+        known = _uses(connection, scope)
+        rows = [
+            {**_key(scope), "memory": name, "recalls": known.get(name, Use()).recalls + 1, "used_at": moment}
+            for name in dict.fromkeys(memories)
+        ]
+        if rows:
+            upsert(connection, memory_uses, rows)
+
+    @reads
+    def uses(self, connection: Connection, scope: Scope) -> dict[str, Use]:
+        return _uses(connection, scope)
+
+    @writes
+    def forget(
+        self,
+        connection: Connection,
+        scope: Scope,
+        memory: str,
+        words: frozenset[str],
+        messages: Sequence[str] = (),
+        now: float | None = None,
+    ) -> None:
+        """Drop what is known of a memory, and remember that it is not wanted."""
+        connection.execute(
+            delete(memory_uses).where(*_is(memory_uses, scope), memory_uses.c.memory == memory)
+        )
+        _bury(connection, scope, memory, words, messages, now)
+
+    @writes
+    def bury(
+        self,
+        connection: Connection,
+        scope: Scope,
+        name: str,
+        words: frozenset[str],
+        messages: Sequence[str],
+        now: float | None = None,
+    ) -> None:
+        """Remember that some words are not wanted, though no memory is gone."""
+        _bury(connection, scope, name, words, messages, now)
+
+    @reads
+    def forgotten(self, connection: Connection, scope: Scope) -> list[Tombstone]:
+        query = select(tombstones).where(*_is(tombstones, scope)).order_by(tombstones.c.created_at)
+        return [
+            Tombstone(row.memory, frozenset(row.words), frozenset(row.messages), row.created_at)
+            for row in connection.execute(query)
+        ]
+
+    @writes
+    def lift(self, connection: Connection, scope: Scope, memories: Sequence[str]) -> None:
+        """What was forgotten under these names may be remembered again: somebody asked for it."""
+        connection.execute(
+            delete(tombstones).where(*_is(tombstones, scope), tombstones.c.memory.in_(memories))
+        )
+
+
+def _bury(
+    connection: Connection,
+    scope: Scope,
+    name: str,
+    words: frozenset[str],
+    messages: Sequence[str],
+    now: float | None,
+) -> None:
+    row = {
+        **_key(scope),
+        "memory": name,
+        "words": sorted(words),
+        "messages": list(messages),
+        "created_at": time.time() if now is None else now,
+    }
+    upsert(connection, tombstones, row)
+
+
+def _uses(connection: Connection, scope: Scope) -> dict[str, Use]:
+    rows = connection.execute(select(memory_uses).where(*_is(memory_uses, scope)))
+    return {row.memory: Use(row.recalls, row.used_at) for row in rows}
+
+
+def _key(scope: Scope) -> dict[str, str]:
+    return {"user": scope.user, "project": scope.project, "kind": scope.kind}
+
+
+def _is(table: Table, scope: Scope) -> list[ColumnElement[bool]]:
+    return [table.c[name] == value for name, value in _key(scope).items()]

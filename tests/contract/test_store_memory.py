@@ -1,0 +1,52 @@
+"""What is known of memories beside their files is kept by scope, on every backend."""
+
+import pytest
+
+from holdfast.errors import NotFound
+from holdfast.messages import Scope
+from holdfast.store import Use
+
+ME, OTHER, GROUP = Scope(), Scope(project="garden"), Scope(kind="group")
+
+
+def test_use_is_counted_in_its_scope(store):
+    store.recollections.used(ME, ["m_1", "m_2", "m_1"], now=5.0)
+    store.recollections.used(ME, ["m_1"], now=9.0)
+    store.recollections.used(OTHER, ["m_1"], now=7.0)
+    store.recollections.used(ME, [])
+    assert store.recollections.uses(ME) == {"m_1": Use(2, 9.0), "m_2": Use(1, 5.0)}
+    assert store.recollections.uses(OTHER)["m_1"].recalls == 1
+    assert store.recollections.uses(GROUP) == {}
+
+
+def test_what_is_forgotten_leaves_a_stone_in_its_scope_until_it_is_lifted(store):
+    store.recollections.used(ME, ["m_1"])
+    store.recollections.used(OTHER, ["m_1"])
+    for now in (3.0, 4.0):
+        store.recollections.forget(ME, "m_1", frozenset({"b", "a"}), ["n_1"], now=now)
+    assert store.recollections.uses(ME) == {}
+    assert "m_1" in store.recollections.uses(OTHER)
+    (stone,) = store.recollections.forgotten(ME)
+    assert (stone.memory, stone.words, stone.messages, stone.created_at) == ("m_1", {"a", "b"}, {"n_1"}, 4.0)
+    assert store.recollections.forgotten(OTHER) == []
+    store.recollections.lift(OTHER, ["m_1"])
+    assert store.recollections.forgotten(ME) == [stone]
+    store.recollections.lift(ME, ["m_1"])
+    assert store.recollections.forgotten(ME) == []
+
+
+def test_a_proposal_is_made_once_and_decided_by_its_user(store):
+    made = store.proposals.put("anna", "language", "German", text="In German.", messages=("n_1",), now=1.0)
+    assert store.proposals.put("anna", "language", "German", text="Again in German.") is None
+    assert store.proposals.put("ben", "language", "German", text="In German.") is not None
+    later = store.proposals.put("anna", "name", "Anna", text="I am Anna.", now=2.0)
+    assert store.proposals.open("anna") == [made, later]
+    assert store.proposals.get("anna", made.id) == made
+    assert store.proposals.decide("anna", made.id, "dismissed").status == "dismissed"
+    assert store.proposals.open("anna") == [later]
+    assert store.proposals.put("anna", "language", "German", text="Once more.") is None
+    store.proposals.decide("anna", made.id, "accepted")
+    assert store.proposals.put("anna", "language", "German", text="Wanted once before.") is not None
+    for call in (store.proposals.get, lambda user, name: store.proposals.decide(user, name, "accepted")):
+        with pytest.raises(NotFound, match="no proposal"):
+            call("ben", later.id)

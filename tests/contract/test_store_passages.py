@@ -1,0 +1,143 @@
+"""Passages of notes beside messages, and their vectors: alike on every backend."""
+
+import pytest
+
+from holdfast import words
+from holdfast.memory import fusion
+from holdfast.messages import Scope
+from holdfast.store import FileState, NewPassage, NotesOf, Store
+from holdfast.store.pieces import MOST, SIZE, digest, pieces
+from tests.contract.test_store import SCOPE, count, talk
+
+MINE, OTHERS = NotesOf("default"), NotesOf("eve")
+
+
+def put(store: Store, notes: NotesOf, path: str, *texts: str, tag: str = "1") -> str:
+    file = FileState(f"{notes.key}:{path}", path, tag, 1, 5.0)
+    parts = [
+        NewPassage(f"n_{number}", text, number + 1, number + 1, 1.0) for number, text in enumerate(texts)
+    ]
+    store.passages.replace(notes, {file: parts})
+    return file.container
+
+
+def found(store: Store, places, question: str) -> list[str]:
+    matches = store.passages.matches(places, words.terms(question), words.parts(question))
+    scores = fusion.by_words(matches)
+    best = sorted(scores, key=lambda row: (-scores[row], row))
+    texts = store.passages.texts(best)
+    return [texts[row] for row in best]
+
+
+def test_notes_and_messages_are_found_together_and_apart(store):
+    put(store, MINE, "a.md", "swordfish in a note")
+    talk(store, "swordfish in a message")
+    assert found(store, [MINE], "swordfish") == ["swordfish in a note"]
+    assert found(store, [SCOPE], "swordfish") == ["swordfish in a message"]
+    assert sorted(found(store, [MINE, SCOPE], "swordfish")) == [
+        "swordfish in a message",
+        "swordfish in a note",
+    ]
+
+
+def test_nothing_is_found_across_a_border(store):
+    put(store, OTHERS, "a.md", "swordfish of eve")
+    talk(store, "swordfish of somebody", scope=Scope(user="other"))
+    assert found(store, [MINE, SCOPE], "swordfish") == []
+    assert found(store, [OTHERS], "swordfish") == ["swordfish of eve"]
+
+
+def test_a_file_is_replaced_and_removed_as_a_whole(store):
+    name = put(store, MINE, "a.md", "swordfish one", "swordfish two")
+    put(store, MINE, "a.md", "swordfish three", tag="2")
+    assert found(store, [MINE], "swordfish") == ["swordfish three"]
+    assert [(one.path, one.tag) for one in store.passages.files(MINE).values()] == [("a.md", "2")]
+    store.passages.remove([name])
+    assert found(store, [MINE], "swordfish") == []
+    assert store.passages.files(MINE) == {}
+    assert [count(store, table) for table in ("text_rows", "text_pieces", "text_containers")] == [0, 0, 0]
+
+
+def test_a_container_that_was_made_anew_is_told_from_the_one_before(store):
+    name = put(store, MINE, "a.md", "swordfish")
+    before = store.passages.containers([MINE])
+    store.passages.remove([name])
+    put(store, MINE, "a.md", "dolphin")
+    assert store.passages.containers([MINE]) != before
+
+
+def test_what_no_database_can_hold_is_no_trouble(store):
+    put(store, MINE, "a.md", "swordfish \udcff \x00 end")
+    assert found(store, [MINE], "swordfish") == ["swordfish \ufffd \ufffd end"]
+
+
+def test_words_about_a_passage_find_it_and_do_not_count_as_its_words(store):
+    file = FileState("x:a.md", "a.md", "1", 1, 5.0)
+    part = NewPassage("n", "Lunch with Ada.", 1, 1, 1.0, about="2026-02-24 24 February 2026")
+    store.passages.replace(MINE, {file: [part]})
+    assert found(store, [MINE], "February") == ["Lunch with Ada."]
+    assert store.texts.find("x:a.md", ["februari"]).hits == ()
+
+
+def test_every_engine_gives_the_same_scores(store):
+    for number in range(30):
+        put(store, MINE, f"{number}.md", f"swordfish {'and more ' * (number % 5)} subject{number}", "dolphin")
+    matches = store.passages.matches([MINE], words.terms("swordfish subject7 dolphin more"), [])
+    scores = sorted(round(score, 9) for score in fusion.by_words(matches).values())
+    assert len(scores) == 60
+    # The same numbers on SQLite and on PostgreSQL.
+    assert (scores[0], scores[-1]) == (pytest.approx(0.78205442), pytest.approx(7.899108015))
+
+
+def vector(*numbers: int) -> bytes:
+    return bytes(numbers)
+
+
+def test_vectors_belong_to_words_and_go_with_the_last_of_them(store):
+    one = put(store, MINE, "a.md", "swordfish")
+    two = put(store, OTHERS, "b.md", "swordfish")
+    store.embeddings.keep("model", {digest("swordfish"): vector(1, 2)})
+    (ids,) = [container.ids for container in store.passages.containers([MINE])]
+    assert [stored for _, stored in store.embeddings.load("model", ids)] == [vector(1, 2)]
+    assert [stored for _, stored in store.embeddings.load("other", ids)] == [None]
+    store.passages.remove([one])
+    assert count(store, "embeddings") == 1
+    store.passages.remove([two])
+    assert count(store, "embeddings") == 0
+
+
+def test_a_changed_file_keeps_the_vectors_of_what_stayed(store):
+    put(store, MINE, "a.md", "swordfish", "dolphin")
+    store.embeddings.keep("model", {digest(text): vector(1) for text in ("swordfish", "dolphin")})
+    put(store, MINE, "a.md", "eel", "swordfish", tag="2")
+    coverage = store.embeddings.coverage("model")
+    assert (coverage.pieces, coverage.missing, count(store, "embeddings")) == (2, 1, 1)
+    assert len(store.embeddings.waiting("model", 10)) == 1
+
+
+def test_the_cache_keeps_what_was_used_last(store):
+    put(store, MINE, "a.md", "needed")
+    store.embeddings.keep("model", {digest("needed"): vector(0)}, now=0.0)
+    for number in range(5):
+        store.embeddings.keep("model", {digest(f"text {number}"): vector(number)}, now=float(number))
+    assert store.embeddings.known("model", [digest("text 0")], now=9_000.0) == {digest("text 0"): vector(0)}
+    assert store.embeddings.trim(2) == 3
+    kept = store.embeddings.known("model", [digest(f"text {number}") for number in range(5)])
+    assert sorted(kept.values()) == [vector(0), vector(4)]
+    assert store.embeddings.known("model", [digest("needed")])
+
+
+def test_the_vectors_of_other_embedders_can_be_dropped(store):
+    for model in ("old", "new"):
+        store.embeddings.keep(model, {digest("a"): vector(1)})
+    assert store.embeddings.drop_others("new") == 1
+    assert store.embeddings.known("old", [digest("a")]) == {}
+
+
+def test_pieces_are_short_and_lose_no_word():
+    text = "One sentence here. Another one there!\n\n" * 60 + "x" * 1_000
+    cut = pieces(text)
+    assert all(0 < len(piece) <= SIZE for piece in cut)
+    assert "".join("".join(cut).split()) == "".join(text.split())
+    assert len(pieces("word " * 1_000_000)) == MOST
+    assert pieces(" \n ") == []

@@ -1,0 +1,81 @@
+"""What every index of vectors can do; today there is one, on every database."""
+
+import numpy as np
+import pytest
+
+from holdfast.memory.embedders.base import Identity
+from holdfast.memory.vectors import StoredVectors
+from holdfast.store import NotesOf
+from holdfast.store.pieces import digest, pieces
+from tests.contract.test_store import SCOPE, talk
+from tests.contract.test_store_passages import MINE, OTHERS, put
+
+AXES = np.eye(4, dtype=np.float32)
+
+
+@pytest.fixture
+def vectors(store):
+    return StoredVectors(store, Identity("test", "axes", 4))
+
+
+def row_of(store, places, text: str) -> int:
+    rows = [one.ids[0] + place for one in store.passages.containers(places) for place in range(one.next)]
+    return next(row for row, said in store.passages.texts(rows).items() if said == text)
+
+
+def test_the_nearest_piece_of_a_row_counts(store, vectors):
+    long = "north " * 70 + "east " * 70
+    put(store, MINE, "a.md", long, "south")
+    first, *others = pieces(long)
+    assert vectors.coverage([MINE]).missing == 2 + len(others)
+    vectors.keep({digest("south"): AXES[2], digest(first): AXES[0]})
+    vectors.keep({digest(piece): AXES[1] for piece in others})
+    assert vectors.coverage([MINE]).missing == 0
+    near = vectors.nearest([MINE], AXES[1], 10)
+    assert near[row_of(store, [MINE], long)] == pytest.approx(1.0)
+    assert near[row_of(store, [MINE], "south")] == pytest.approx(0.0)
+
+
+def test_only_the_best_are_given_and_those_that_were_named(store, vectors):
+    for number, text in enumerate(("north", "east", "south", "west")):
+        put(store, MINE, f"{number}.md", text)
+        vectors.keep({digest(text): AXES[number]})
+    named = row_of(store, [MINE], "west")
+    near = vectors.nearest([MINE], AXES[0], 1, [named])
+    assert near == {row_of(store, [MINE], "north"): pytest.approx(1.0), named: pytest.approx(0.0)}
+
+
+def test_nothing_is_near_across_a_border_or_after_it_is_gone(store, vectors):
+    conversation, _ = talk(store, "north")
+    store.texts.catch_up()
+    name = put(store, MINE, "a.md", "north")
+    put(store, OTHERS, "b.md", "north")
+    vectors.keep({digest("north"): AXES[0]})
+    assert len(vectors.nearest([MINE, SCOPE], AXES[0], 10)) == 2
+    store.passages.remove([name])
+    assert len(vectors.nearest([MINE, SCOPE], AXES[0], 10)) == 1
+    store.log.delete(conversation.id)
+    assert vectors.nearest([MINE, SCOPE], AXES[0], 10) == {}
+    assert len(vectors.nearest([OTHERS], AXES[0], 10)) == 1
+    assert vectors.nearest([NotesOf("nobody")], AXES[0], 10) == {}
+
+
+def test_vectors_that_come_later_are_seen(store, vectors):
+    put(store, MINE, "a.md", "north")
+    assert vectors.nearest([MINE], AXES[0], 10) == {}
+    vectors.keep({digest("north"): AXES[0]})
+    assert list(vectors.nearest([MINE], AXES[0], 10).values()) == [pytest.approx(1.0)]
+    put(store, MINE, "b.md", "east")
+    vectors.keep({digest("east"): AXES[1]})
+    assert len(vectors.nearest([MINE], AXES[0], 10)) == 2
+
+
+def test_vectors_of_another_embedder_are_never_compared(store, vectors):
+    put(store, MINE, "a.md", "north")
+    vectors.keep({digest("north"): AXES[0]})
+    other = StoredVectors(store, Identity("test", "other", 4))
+    assert other.coverage([MINE]).missing == 1
+    assert other.nearest([MINE], AXES[0], 10) == {}
+    # The same name and another size, as after an update that forgot to change its name.
+    store.embeddings.keep(vectors.identity.key, {digest("north"): b"\0" * 8})
+    assert StoredVectors(store, vectors.identity).nearest([MINE], AXES[0], 10) == {}

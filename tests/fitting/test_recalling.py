@@ -1,0 +1,258 @@
+"""What is remembered goes into windows: within its room, once, to near servers only, gone when forgotten."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+
+from holdfast.engine import Ask, Engine
+from holdfast.fitting.forgetting import Forgetting
+from holdfast.fitting.helpers import SummaryOptions
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.folder import Folder
+from holdfast.memory.gate import Gate
+from holdfast.memory.remembering import Remembering
+from holdfast.messages import ChatRequest, Message, Scope, ToolCall
+from holdfast.models.knowledge import Models
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.upstreams import Upstreams
+from holdfast.store import open_store
+from tests.fitting.talking import Client, provider
+from tests.talks import without_summaries
+
+pytestmark = pytest.mark.anyio
+
+ME = Scope()
+DATABASE = "We decided to use PostgreSQL for the billing service."
+PORT = "The gateway listens on port 4711."
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@asynccontextmanager
+async def remembering(server, folder, *, gate="", preset=None, memory=True):
+    async def find():
+        return server
+
+    store = open_store(f"sqlite:///{folder / 'db'}")
+    memories = Remembering(store, Folder(folder / "workspace"), ChosenEmbedder(EmbedderOptions("off")))
+    memories.listeners.append(Forgetting(store))
+    engine = Engine(
+        store,
+        Upstreams(find, ScriptedProvider()),
+        Models(store, folder),
+        preset or without_summaries(),
+        remembering=memories,
+        gate=Gate.of(gate),
+        options=SummaryOptions(pause=0.0, memory=memory),
+    )
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def last(server):
+    return server.requests[-1].messages
+
+
+def sections(client):
+    return {row["name"]: row for row in client.report["sections"]}
+
+
+async def test_a_new_conversation_begins_with_what_matters_most(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        engine.remembering.library.add(ME, DATABASE, "decision")
+        engine.remembering.library.add(ME, "I prefer short answers.", "preference", importance=0.9)
+        client = Client(engine, "Be kind.")
+        await client.say("Good morning!")
+        told = last(server)[-1].text
+        assert told.startswith("Good morning!\n\nRelevant memories from earlier conversations:\n- 20")
+        assert DATABASE in told
+        assert "I prefer short answers." in told
+        assert 0 < sections(client)["recalled"]["tokens"] <= sections(client)["recalled"]["cap"]
+        await client.say("And now?")
+        assert "memories" not in last(server)[-1].text, "it is told once"
+        assert last(server)[1].text == told, "and stays as it was"
+        assert client.report["prefix"]["kept"]
+
+
+async def test_what_a_question_is_about_is_told_behind_it_and_nothing_else(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Hello!")
+        library = engine.remembering.library
+        library.add(ME, DATABASE, "decision")
+        library.add(ME, PORT)
+        for name in ("Anna", "Ben", "Carla", "David"):
+            library.add(ME, f"{name} likes cycling along the river.")
+        await client.say("Which port does the gateway listen on?")
+        told = last(server)[-1].text
+        assert PORT in told
+        assert "PostgreSQL" not in told
+        assert "cycling" not in told
+        await client.say("And how is the weather?")
+        assert "memories" not in last(server)[-1].text
+        await client.say("Again: which port does the gateway listen on?")
+        assert "memories" not in last(server)[-1].text, "the window has it already"
+
+
+async def test_the_profile_stands_at_the_end_of_the_instructions(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        engine.remembering.profile.set(ME, "company", "Muster GmbH")
+        client = Client(engine, "Be kind.")
+        await client.say("Hello!")
+        first = last(server)[0].text
+        assert first.startswith("Be kind.\n\n")
+        assert "Muster GmbH" in first
+        assert sections(client)["profile"]["tokens"] <= sections(client)["profile"]["cap"]
+        await client.say("And now?")
+        assert last(server)[0].text == first
+        assert client.report["prefix"]["kept"]
+        engine.remembering.profile.set(ME, "company", "Beispiel AG")
+        await client.say("And then?")
+        assert "Beispiel AG" in last(server)[0].text
+        assert "Muster" not in last(server)[0].text
+        assert client.report["prefix"]["cause"] == "profile"
+
+
+async def test_a_broken_profile_is_told_of_and_left_out(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        (tmp_path / "workspace" / "default").mkdir(parents=True)
+        (tmp_path / "workspace" / "default" / "profile.yaml").write_text("company: [unclosed\n")
+        client = Client(engine, "Be kind.")
+        await client.say("Hello!")
+        assert last(server)[0].text == "Be kind."
+        assert client.report["notices"] == ["profile_broken"]
+
+
+async def test_what_was_forgotten_leaves_the_windows_that_quote_it(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        library = engine.remembering.library
+        port = library.add(ME, PORT).memory
+        library.add(ME, DATABASE, "decision")
+        client = Client(engine)
+        await client.say("Hello!")
+        assert PORT in last(server)[0].text
+        await asyncio.to_thread(library.edit, ME, port.id, text="The gateway listens on port 4712.")
+        await client.say("And now?")
+        assert "4711" not in last(server)[0].text
+        assert "4712" in last(server)[0].text
+        assert client.report["prefix"]["cause"] == "decisions"
+        await asyncio.to_thread(library.forget, ME, port.id)
+        await client.say("And then?")
+        assert "gateway" not in last(server)[0].text
+        assert DATABASE in last(server)[0].text
+        for one in list(library.page(ME).memories):
+            await asyncio.to_thread(library.forget, ME, one.id)
+        await client.say("At last?")
+        assert last(server)[0].text == "Hello!", "no heading is left alone"
+
+
+@pytest.mark.parametrize(("gate", "told"), [("", False), ("api.example.com=on", True)])
+async def test_a_server_elsewhere_is_told_nothing_unless_the_user_says_so(tmp_path, gate, told):
+    server = provider(window=8_192)
+    server.location = "https://api.example.com/v1"
+    async with remembering(server, tmp_path, gate=gate) as engine:
+        engine.remembering.library.add(ME, PORT)
+        engine.remembering.profile.set(ME, "company", "Muster GmbH")
+        client = Client(engine, "Be kind.")
+        await client.say("Which port does the gateway listen on?")
+        everything = "\n".join(message.text for message in last(server))
+        assert (PORT in everything) == ("Muster" in everything) == told
+        assert ("held_back" in client.report["notices"]) != told
+
+
+async def test_a_group_sees_its_own_memories_and_no_profile(tmp_path):
+    server = provider(window=8_192)
+    team = Scope(project="team", kind="group")
+    async with remembering(server, tmp_path) as engine:
+        engine.remembering.library.add(ME, PORT)
+        engine.remembering.profile.set(ME, "company", "Muster GmbH")
+        engine.remembering.library.add(team, "The team's gateway listens on port 9000.")
+        question = Message.of("user", "Which port does the gateway listen on?")
+        turn = await engine.turn(Ask(ChatRequest("small", (question,)), team))
+        async for _ in turn.chunks:
+            pass
+        (told,) = last(server)
+        assert "9000" in told.text
+        assert "4711" not in told.text
+
+
+async def test_memory_switched_off_tells_nothing(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path, memory=False) as engine:
+        engine.remembering.library.add(ME, PORT)
+        engine.remembering.profile.set(ME, "company", "Muster GmbH")
+        client = Client(engine)
+        await client.say("Which port does the gateway listen on?")
+        assert [message.text for message in last(server)] == ["Which port does the gateway listen on?"]
+
+
+async def test_inside_a_tool_loop_nothing_is_recalled_anew(tmp_path):
+    call = ToolCall("look", '{"at": "gateway"}', id="call_1")
+    server = provider([[call]], window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Have a look.")
+        engine.remembering.library.add(ME, PORT)
+        client.history[-1] = Message("assistant", (call,))
+        client.history.append(
+            Message("tool", Message.of("user", "Which port does the gateway listen on?").parts)
+        )
+        await client.send()
+        assert all("memories" not in message.text for message in last(server))
+
+
+async def test_notes_that_somebody_writes_are_read_when_it_is_quiet(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        folder = tmp_path / "workspace" / "default"
+        folder.mkdir(parents=True)
+        (folder / "hosts.md").write_text("# Hosts\n\nThe gateway runs on the machine arion.\n")
+        engine.afterwards.noted()
+        await engine.afterwards.idle.quiet()
+        assert engine.store.passages.files(engine.remembering.index.places(ME)[0])
+        client = Client(engine)
+        await client.say("On which machine does the gateway run?")
+        assert "arion" in last(server)[0].text
+
+
+async def test_what_was_of_use_is_counted(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        library = engine.remembering.library
+        port = library.add(ME, PORT).memory
+        client = Client(engine)
+        await client.say("Which port does the gateway listen on?")
+        await engine.turns.settle(client.conversation)
+        assert engine.store.recollections.uses(ME)[port.id].recalls == 1
+
+
+async def test_memories_never_take_more_than_their_room(tmp_path):
+    server = provider(window=2_048)
+    async with remembering(server, tmp_path) as engine:
+        for number in range(40):
+            engine.remembering.library.add(
+                ME, f"The gateway of house {number} listens on port {5000 + number}."
+            )
+        client = Client(engine)
+        for number in range(12):
+            await client.say(f"Which port does the gateway of house {number} listen on?")
+            replayed = sum(
+                server_tokens(message.text) for message in last(server) if "Relevant memories" in message.text
+            )
+            assert client.report["at_most"] <= client.report["room"]
+            assert replayed <= 2 * sections(client)["recalled"]["cap"]
+
+
+def server_tokens(text):
+    return len(text.split("Relevant memories", 1)[1].split())

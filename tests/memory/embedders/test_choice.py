@@ -1,0 +1,125 @@
+"""Which embedder is used: local unless another was named, and never a silent nothing."""
+
+import pytest
+
+from holdfast.config import load
+from holdfast.errors import ConfigError, EmbedderError
+from holdfast.memory.embedders.choice import (
+    ChosenEmbedder,
+    EmbedderOptions,
+    first_of,
+    headers_from,
+    open_embedder,
+)
+from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.embedders.use import UniversalSentenceEncoder
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from tests.providers.apps import server
+
+
+@pytest.fixture(scope="module")
+def ollama():
+    with FakeOllama(models=[FakeModel("nomic-embed-text:latest"), FakeModel("bge-m3")]).served() as url:
+        yield url
+
+
+def embeddings(body):
+    return {"data": [{"index": place, "embedding": [1, 2]} for place, _ in enumerate(body["input"])]}
+
+
+def opened(location, **options):
+    embedder = open_embedder(EmbedderOptions(location, **options))
+    assert embedder is not None
+    embedder.close()
+    return embedder.identity
+
+
+@pytest.mark.parametrize("location", ["auto", "", " embedded "])
+def test_automatic_means_the_embedded_one_and_starts_nothing_yet(location, tmp_path):
+    embedder = open_embedder(EmbedderOptions(location, log=tmp_path / "log"))
+    assert isinstance(embedder, UniversalSentenceEncoder)
+    assert embedder.pid is None
+    embedder.close()
+
+
+def test_off_is_none_and_no_trouble():
+    assert open_embedder(EmbedderOptions("off")) is None
+    chosen = ChosenEmbedder(EmbedderOptions("off"))
+    assert (chosen.off, chosen.current(), chosen.trouble) == (True, None, "")
+
+
+def test_an_address_is_asked_what_it_speaks_unless_its_kind_is_named(ollama):
+    assert opened(ollama).provider == "ollama"
+    assert opened(f"ollama+{ollama}", model="bge-m3").model == "bge-m3"
+    assert opened(ollama).model == "nomic-embed-text"
+    with server({"/v1/embeddings": embeddings, "/api/version": {"version": "1", "holdfast": "1"}}) as there:
+        found = opened(there.url)
+        assert (found.provider, found.model) == ("openai", "text-embedding-3-small")
+        assert found.endpoint == f"{there.url}/v1"
+        assert opened(f"openai+{there.url}/v1", model="m").model == "m"
+        assert opened(f"lmstudio+{there.url}").dimensions == 2
+
+
+def test_the_first_that_opens_is_taken_and_the_preferred_ones_trouble_is_told():
+    def fails(words):
+        def way():
+            raise EmbedderError(words)
+
+        return way
+
+    hashing = Hashing()
+    assert first_of(fails("not installed"), lambda: hashing) is hashing
+    with pytest.raises(EmbedderError, match="not installed"):
+        first_of(fails("not installed"), fails("nobody there"))
+
+
+def test_nonsense_is_refused_before_anybody_searches():
+    for location in ("telnet+http://x", "http://:99999", "http://"):
+        with pytest.raises(ConfigError):
+            ChosenEmbedder(EmbedderOptions(location))
+
+
+def test_headers_are_read_and_nonsense_is_refused_without_telling_it():
+    assert headers_from(" X-Team: search; X-Url: http://a ;") == {"X-Team": "search", "X-Url": "http://a"}
+    assert headers_from("") == {}
+    with pytest.raises(ConfigError) as caught:
+        headers_from("my-secret")
+    assert "my-secret" not in str(caught.value)
+
+
+def test_settings_have_local_defaults_and_hide_keys_and_headers(tmp_path):
+    environ = {
+        "HOLDFAST_HOME": str(tmp_path),
+        "HOLDFAST_EMBEDDER_KEY": "sk-secret",
+        "HOLDFAST_EMBEDDER_HEADERS": "X-Team: team-secret",
+    }
+    config = load(environ=environ)
+    assert (config.settings.embedder, config.settings.embedder_model) == ("auto", "")
+    assert "secret" not in str(config.shown()).replace("secret=", "")
+
+
+def test_trouble_is_told_and_nobody_waits_for_it_twice():
+    now = [0.0]
+    answers = [(400, {"error": "no"}), embeddings({"input": ["?"]}), (400, {"error": "broken"})]
+    reaction = lambda body: answers.pop(0) if answers else embeddings(body)  # noqa: E731
+    with server({"/v1/embeddings": reaction}) as there:
+        options = EmbedderOptions(f"openai+{there.url}", model="m")
+        chosen = ChosenEmbedder(options, look_again=30, clock=lambda: now[0])
+        assert chosen.current() is None
+        assert "refused (400): no" in chosen.trouble
+        now[0] = 29
+        assert chosen.current() is None
+        assert len(there.requests) == 1
+
+        now[0] = 31
+        embedder = chosen.current()
+        assert embedder.identity.dimensions == 2
+        with pytest.raises(EmbedderError):
+            embedder.embed(["one"])
+        assert "broken" in chosen.trouble
+        assert chosen.current() is None
+
+        now[0] = 62
+        assert chosen.current().embed(["one"]).shape == (1, 2)
+        assert chosen.trouble == ""
+        chosen.close()

@@ -1,0 +1,70 @@
+"""Holdfast on loopback with a memory: notes in a real folder, an index on a real SQLite file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from holdfast.config import Settings
+from holdfast.engine import Engine
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.folder import Folder
+from holdfast.memory.remembering import Remembering
+from holdfast.models.knowledge import Models
+from holdfast.providers.base import Provider
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.serving import served
+from holdfast.providers.upstreams import Upstreams
+from holdfast.server.app import create_app
+from holdfast.store import open_store
+from tests.server.conftest import AT_REST
+
+GARDEN = {"x-holdfast-project": "garden"}
+HOUSE = {"x-holdfast-project": "house"}
+CHESS = {"x-holdfast-kind": "group", "x-holdfast-project": "chess"}
+GARDEN_GROUP = {"x-holdfast-kind": "group", "x-holdfast-project": "garden"}
+
+
+@dataclass
+class Door:
+    """A client for a server with a memory, the parts behind it, and the folder of its notes."""
+
+    client: httpx.Client
+    parts: Remembering
+    notes: Path
+
+
+@contextmanager
+def remembering(folder: Path, embedder: str = "off") -> Iterator[Door]:
+    store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
+
+    async def find() -> Provider:
+        return ScriptedProvider()
+
+    chosen = ChosenEmbedder(EmbedderOptions(embedder, log=folder / "embedder.log"))
+    parts = Remembering(store, Folder(folder / "workspace"), chosen)
+    engine = Engine(
+        store,
+        Upstreams(find, ScriptedProvider()),
+        Models(store, folder / "cache"),
+        AT_REST,
+        remembering=parts,
+    )
+    app = create_app(engine, Settings(home=folder))
+    with served(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        yield Door(client, parts, folder / "workspace")
+
+
+def found(response: httpx.Response, status: int = 200):
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def refused(response: httpx.Response, status: int, *words: str) -> str:
+    """The error's sentence, which has these words in it."""
+    assert response.status_code == status, response.text
+    said = response.json()["error"]
+    assert all(word in said for word in words), said
+    return said

@@ -1,0 +1,42 @@
+"""A folder is watched: who asked is told of changes, and an end is an end."""
+
+import asyncio
+
+import pytest
+
+from holdfast.work.watching import Watching
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def test_a_change_below_the_folder_is_told(tmp_path):
+    told, watching, folder = asyncio.Event(), Watching(), tmp_path / "workspace"
+    watching.start(folder, told.set)
+    async with asyncio.timeout(30):
+        while not told.is_set():
+            # Until it looks, nothing is noticed: it is written until it is.
+            if folder.exists():
+                (folder / "a").mkdir(exist_ok=True)
+                with (folder / "a" / "note.md").open("a") as file:
+                    file.write("more\n")
+            await asyncio.sleep(0.05)
+            if folder.exists() and not told.is_set():
+                await asyncio.wait({asyncio.ensure_future(told.wait())}, timeout=2)
+    await watching.close()
+    await watching.close()
+
+
+async def test_what_cannot_be_watched_is_no_trouble(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    watching = Watching()
+    watching.start(tmp_path / "file" / "workspace", pytest.fail)
+    await watching.close()
+
+
+async def test_closing_what_never_began_is_harmless():
+    await Watching().close()

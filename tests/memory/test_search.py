@@ -339,6 +339,17 @@ def test_texts_get_one_vector_each_from_the_cache_the_second_time(kit):
     assert kit.meaning.vectors_of(texts) is None
 
 
+def test_how_near_texts_are_is_told_of_those_whose_vectors_are_there(kit):
+    texts = {"a": "swordfish in the lake", "b": "dolphin at sea", "c": "nobody has read this"}
+    assert kit.meaning.nearness("swordfish", texts) == {}
+    kit.meaning.vectors_of([texts["a"], texts["b"]])
+    near = kit.meaning.nearness("the swordfish", texts)
+    assert near.keys() == {"a", "b"}
+    assert near["a"] > near["b"]
+    kit.embedder = None
+    assert kit.meaning.nearness("swordfish", texts) == {}
+
+
 def test_weights_add_up_to_one_and_a_side_that_did_not_run_counts_nothing():
     for weights in (MEASURED, OPENCLAW):
         for sides in ((True, True), (True, False), (False, True)):

@@ -178,6 +178,15 @@ def test_level_two_leaves_out_what_has_least_to_do_with_the_question():
     assert len(made.view.rendered.out) > 10
 
 
+def test_what_is_close_by_its_meaning_stays_too():
+    close = [user("Der Drucker friert im Winter ein. " + "Wort " * 30), answer("Dann heizt den Raum. " * 8)]
+    other = [user("Nice weather today."), answer("Yes, sunny.")]
+    draft = talk(*close, *many(34), *other, *other, user("And the printer?"), window=4_096)
+    assert "m_0" in fit(draft).view.rendered.out, "it has none of the words"
+    near = {item.id: 0.1 for item in draft.items[:-1]} | {"m_0": 0.7, "m_1": 0.6}
+    assert {"m_0", "m_1"} <= shown(fit(replace(draft, nearness=near))).keys()
+
+
 def test_rules_of_what_is_left_out_are_kept_word_for_word():
     first = [user("Never push to main. " + "word " * 30), answer("Understood. " * 20)]
     draft = talk(*first, *many(40), user("Go on"), system=(Message.of("system", "You help."),))

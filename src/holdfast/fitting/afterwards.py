@@ -70,6 +70,7 @@ class Afterwards:
         self.idle.put("housekeeping", self._tidy)
         self.idle.put("left behind", self._take_up)
         if self._remembering is not None:
+            self.idle.put("embedder", self._wake)
             self.noted()
             folder = self._remembering.workspace.folder
             if folder is not None:
@@ -159,6 +160,14 @@ class Afterwards:
         except (HoldfastError, OSError) as error:
             log.warning("notes could not be indexed: %s", error)
         self.idle.put("meaning", self._understand)
+
+    async def _wake(self) -> None:
+        """The embedder takes seconds to start; nobody's first question should wait for that."""
+        assert self._remembering is not None
+        try:
+            await asyncio.to_thread(self._remembering.meaning.vectors_of, ["."])
+        except HoldfastError as error:
+            log.warning("what was said is searched by words alone for now: %s", error)
 
     async def _understand(self) -> None:
         """What was written and said becomes findable by its meaning, a little at a time."""

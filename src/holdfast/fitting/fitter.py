@@ -199,7 +199,10 @@ class Fitter:
     def _begun(self, case: Case, lot: Lot, draft: Draft, at_least: int) -> tuple[Fitted, list[str]]:
         profile = self._recalling.profile(case) if self._recalling else Told()
         notices = ["profile_broken"] if profile.trouble else []
-        return self._fitted(_first(case, lot, draft, profile.text), at_least), notices
+        view = _first(case, lot, draft, profile.text)
+        if self._recalling is not None and view.history >= view.thresholds.leave_out:
+            view = view.knowing(self._recalling.nearness(view))
+        return self._fitted(view, at_least), notices
 
     async def _brought(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], list[str]]:
         """What is put behind the question: quotes from above, then memories where there is room for them."""

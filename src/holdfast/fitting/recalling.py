@@ -19,7 +19,7 @@ from holdfast.memory.profile_text import Told
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import summary_file
 from holdfast.messages import Scope
-from holdfast.store import new_id
+from holdfast.store import new_id, searchable
 from holdfast.window.additions import addition, remembered
 from holdfast.window.decisions import Proposal
 from holdfast.window.view import View
@@ -31,6 +31,8 @@ log = logging.getLogger("holdfast.memory")
 _AT_ONCE, _LOOKED_AT = 3, 8
 # Of the room for what is recalled, what a conversation begins with has at most this share.
 _BEGINNING = 0.5
+# So much of a question tells what it is about.
+_ABOUT = 2_000
 # With less room than this nothing is told until something else has left.
 _LEAST = 30
 # What the date, the bullet and a share of the heading take beside each.
@@ -77,6 +79,17 @@ class Recalling:
             told = self._memory.profile.text(scope, case.budget.profile, case.count)
             known = self._profiles[scope] = state, told
         return known[1]
+
+    def nearness(self, view: View) -> dict[str, float]:
+        """How close what was said is to the question by its meaning, as far as that is known by now."""
+        if view.question is None:
+            return {}
+        texts = {one.item.id: searchable(one.item.message) for one in view.shown}
+        try:
+            return self._memory.meaning.nearness(view.question.message.text[:_ABOUT], texts)
+        except HoldfastError as error:
+            log.info("what was said is compared by words alone: %s", error)
+            return {}
 
     def used(self, case: Case, names: Sequence[str]) -> None:
         """Counts that these went into a window; one that was forgotten meanwhile counts no more."""

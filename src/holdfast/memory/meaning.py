@@ -129,6 +129,20 @@ class Meaning:
         lengths = np.linalg.norm(joined, axis=1, keepdims=True)
         return (joined / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
+    def nearness(self, question: str, texts: Mapping[str, str]) -> dict[str, float]:
+        """How near texts are to a question, those of them whose vectors are there; none is made for it."""
+        embedder = self._current()
+        if embedder is None:
+            return {}
+        cut = {name: [digest(piece) for piece in pieces(text)] for name, text in texts.items()}
+        known = self._index(embedder).known({one for several in cut.values() for one in several})
+        if not known:
+            return {}
+        vector = self._asked(embedder, question)
+        near = {one: float(of @ vector) for one, of in known.items()}
+        found = {name: [near[one] for one in several if one in near] for name, several in cut.items()}
+        return {name: max(several) for name, several in found.items() if several}
+
     def _index(self, embedder: Embedder) -> VectorIndex:
         key = embedder.identity.key
         if key not in self._indexes:

@@ -1,7 +1,7 @@
 """Leaving out the older turns that have the least to do with what is being talked about.
 
 Whole units go, so pairs stay together; rules and decisions in them are kept as sentences. Looks at a view and
-proposes one decision. How alike two texts are is judged by their words.
+proposes one decision. How alike texts are is judged by their words, and by their meaning where it is known.
 """
 
 import re
@@ -132,11 +132,15 @@ def _scores(view: View, units: Sequence[Unit]) -> list[float]:
         for bag in bags
     ]
     best = max(matches, default=0.0) or 1.0
+    near = [
+        max((view.draft.nearness.get(item.id, 0.0) for item in unit.items), default=0.0) for unit in units
+    ]
+    nearest = max(near, default=0.0) or 1.0
     return [
-        match / best
+        (match / best + max(0.0, close) / nearest) / (2 if view.draft.nearness else 1)
         + sum(worth for has, worth in _BONUS if has.search(text))
         + _MARKED * _is_marked(view, unit)
-        for match, text, unit in zip(matches, texts, units, strict=True)
+        for match, close, text, unit in zip(matches, near, texts, units, strict=True)
     ]
 
 

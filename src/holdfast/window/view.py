@@ -40,7 +40,8 @@ class Draft:
     """Everything a window is made of.
 
     `decisions` hold, `vetoes` were undone by somebody; `pins` are protected messages. `seen` names what was
-    sent before, and `fired` says how many tokens history had when a level last did something.
+    sent before, and `fired` says how many tokens history had when a level last did something. `nearness` is
+    how close messages are to the question by their meaning, where that is known.
     """
 
     items: tuple[Item, ...]
@@ -56,6 +57,7 @@ class Draft:
     agreed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seen: frozenset[str] = frozenset()
     fired: Mapping[int, int] = field(default_factory=dict)
+    nearness: Mapping[str, float] = field(default_factory=dict)
 
 
 class View:
@@ -83,6 +85,10 @@ class View:
 
     def having(self, *proposals: Proposal) -> "View":
         return View(self.draft, (*self.proposals, *proposals), self._measured)
+
+    def knowing(self, nearness: Mapping[str, float]) -> "View":
+        """The same, with what is known of how close messages are to the question."""
+        return View(replace(self.draft, nearness=nearness), self.proposals, self._measured)
 
     def because(self, start: int, reason: str) -> "View":
         """The same, with a reason given for the proposals from `start` on."""

@@ -29,6 +29,10 @@ if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM
     os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
+# Starting the embedder takes seconds: those who want it ask for it.
+_PLAIN = {"HOLDFAST_LANGUAGE": "en", "HOLDFAST_EMBEDDER": "off"}
+
+
 @pytest.fixture(autouse=True)
 def english() -> None:
     """Whatever language an earlier test in this process spoke."""
@@ -75,7 +79,7 @@ def _serving(home: Path, upstream: str, environment: dict[str, str]) -> Iterator
     command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--upstream", upstream]
     process = subprocess.Popen(
         command,
-        env={**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_LANGUAGE": "en", **environment},
+        env={**os.environ, **_PLAIN, "HOLDFAST_HOME": str(home), **environment},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -84,6 +84,9 @@ class Settings:
     notes_paths: str = _setting(
         "", "More notes to search: Markdown files and folders, several with the system's path separator."
     )
+    index_conversations: bool = _setting(
+        True, "Whether what was said is found by its meaning too; it is read for that while nobody waits."
+    )
     profile_learns: bool = _setting(
         False, "Whether preferences somebody mentions go into the profile without being asked about."
     )

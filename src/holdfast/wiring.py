@@ -76,6 +76,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
         embedder,
         extra=ExtraPaths(paths, settings.home) if paths else None,
         learns=settings.profile_learns,
+        conversations=settings.index_conversations,
     )
     # What is forgotten leaves the windows of conversations too.
     made.listeners.append(Forgetting(store))

@@ -16,6 +16,7 @@ def hold(home, tmp_path, monkeypatch):
     """Runs a command about what is kept; gives its output, or everything about it with `whole`."""
     monkeypatch.setenv("HOLDFAST_HOME", str(home))
     monkeypatch.setenv("HOLDFAST_LANGUAGE", "en")
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     monkeypatch.chdir(tmp_path)
 
     def command(*words, whole=False):

@@ -165,7 +165,8 @@ class Afterwards:
         """The embedder takes seconds to start; nobody's first question should wait for that."""
         assert self._remembering is not None
         try:
-            await asyncio.to_thread(self._remembering.meaning.vectors_of, ["."])
+            if await asyncio.to_thread(self._remembering.index.everywhere):
+                await asyncio.to_thread(self._remembering.meaning.vectors_of, ["."])
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
 
@@ -173,11 +174,11 @@ class Afterwards:
         """What was written and said becomes findable by its meaning, a little at a time."""
         assert self._remembering is not None
         try:
-            done = await asyncio.to_thread(self._remembering.meaning.catch_up, _UNDERSTOOD_AT_ONCE)
+            more = await asyncio.to_thread(self._remembering.understand, _UNDERSTOOD_AT_ONCE)
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
         else:
-            if done:
+            if more:
                 self.idle.put("meaning", self._understand)
 
     async def _write_notes(self) -> None:

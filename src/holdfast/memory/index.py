@@ -68,17 +68,24 @@ class Index:
             found.append(self._elsewhere)
         return found
 
-    def refresh(self, scope: Scope, until: float) -> Freshness:
-        """Take out what is gone, and read again what has changed, as long as the clock is before `until`."""
-        return joined([self._carry_out(self._compared(notes), until) for notes in self.places(scope)])
+    def everywhere(self) -> list[NotesOf]:
+        """Where there are notes at all, whoever can see them."""
+        folders = sorted({name for one in self._workspace.entries() if (name := folder_of(one.path))})
+        places = [NotesOf(folder) for folder in folders]
+        return places if self._extra is None else [*places, self._elsewhere]
+
+    def refresh(self, scope: Scope, seconds: float) -> Freshness:
+        """Take out what is gone, and read again what has changed, for so many seconds; for none, only look.
+
+        The time is for reading: however long it takes to see what has changed, some of it is read.
+        """
+        work = [self._compared(notes) for notes in self.places(scope)]
+        until = self._clock() + seconds
+        return joined([self._carry_out(one, until) for one in work])
 
     def sync(self, progress: Progress | None = None) -> Freshness:
         """Bring everything up to date, the files of all scopes."""
-        folders = sorted({name for one in self._workspace.entries() if (name := folder_of(one.path))})
-        places = [NotesOf(folder) for folder in folders]
-        if self._extra is not None:
-            places.append(self._elsewhere)
-        work = [self._compared(notes) for notes in places]
+        work = [self._compared(notes) for notes in self.everywhere()]
         done, total = 0, sum(len(one.changed) for one in work)
 
         def count(files: int) -> None:

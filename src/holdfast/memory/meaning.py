@@ -69,9 +69,12 @@ class Meaning:
             return Near(trouble=self._why_none() or "There is no embedder, so only words were compared.")
         try:
             index = self._index(embedder)
-            trouble = ""
-            if index.coverage(places).share < _ENOUGH:
-                trouble = f"{index.coverage(places).share:.0%} of the vectors of {embedder.identity} are made"
+            covered, trouble = index.coverage(places), ""
+            if not covered.pieces:
+                # Nobody starts an embedder to look at nothing.
+                return Near()
+            if covered.share < _ENOUGH:
+                trouble = f"{covered.share:.0%} of the vectors of {embedder.identity} are made"
                 before = self._previous()
                 if before is None or self._index(before).coverage(places).share < _ENOUGH:
                     return Near(trouble=f"Only words were compared: {trouble}.")

@@ -22,6 +22,8 @@ from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store
 
+# Pieces of what was said that are worth waking the embedder for: about fifty messages.
+_ENOUGH = 50
 # From here on a message is about what was asked.
 _ABOUT = 0.6
 
@@ -29,7 +31,10 @@ log = logging.getLogger("holdfast.memory")
 
 
 class Remembering:
-    """`extra` are notes outside of the workspace; `learns` lets the profile take over what is proposed."""
+    """`extra` are notes outside of the workspace; `learns` lets the profile take over what is proposed.
+
+    Without `conversations` only notes are found by their meaning; what was said is still found by its words.
+    """
 
     def __init__(
         self,
@@ -40,8 +45,10 @@ class Remembering:
         extra: Files | None = None,
         weights: Weights = MEASURED,
         learns: bool = False,
+        conversations: bool = True,
     ) -> None:
         self.workspace = workspace
+        self._conversations = conversations
         self.embedder = embedder
         self.index = Index(store, workspace, extra=extra)
         self.meaning = Meaning(store, embedder.current, why_none=lambda: embedder.trouble)
@@ -55,6 +62,17 @@ class Remembering:
 
     def close(self) -> None:
         self.embedder.close()
+
+    def understand(self, limit: int) -> bool:
+        """Make vectors of up to so many texts: notes at once, what was said when there is enough of it.
+
+        Whether there is more to do.
+        """
+        if self.meaning.catch_up(limit, self.index.everywhere()):
+            return True
+        if not self._conversations or self.meaning.waiting() < _ENOUGH:
+            return False
+        return self.meaning.catch_up(limit) > 0
 
     def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
         """Messages of this scope's conversations that are about a question, whatever their words."""

@@ -114,17 +114,16 @@ class Search:
 
     def _ready(self, scope: Scope, within: Within) -> tuple[list[Where], Freshness, str]:
         """Where to look, after as much of the index as there is time for was brought up to date."""
-        until = self._clock() + self._budget
         places: list[Where] = []
         freshness = Freshness()
         if within != "conversations":
-            freshness = self._index.refresh(scope, until)
+            freshness = self._index.refresh(scope, self._budget)
             places += self._index.places(scope)
         if within != "notes":
             places.append(scope)
             self._store.passages.catch_up(places)
         try:
-            self._meaning.catch_up(places=places, until=until)
+            self._meaning.catch_up(places=places, until=self._clock() + self._budget)
         except EmbedderError as error:
             return places, freshness, str(error)
         return places, freshness, ""

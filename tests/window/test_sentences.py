@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import holdfast.window as package
+from holdfast.cli.window import FILLS
 from holdfast.compaction.summariser import WAYS
 from holdfast.language import speak
 from holdfast.window import report, sentences
@@ -96,3 +97,19 @@ def test_every_way_to_a_summary_and_every_notice_has_a_sentence(language):
         assert sentences.way(name) != name
     for name in ("not_searched", "not_kept", "not_smaller"):
         assert sentences.notice(name) != name
+
+
+def test_every_section_has_a_name_and_a_place_in_the_bar(language):
+    tree = ast.parse(Path(report.__file__).read_text())
+    made = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "sections")
+    named = {
+        value.value
+        for node in ast.walk(made)
+        if isinstance(node, ast.Tuple | ast.Dict)
+        for value in (node.elts[:1] if isinstance(node, ast.Tuple) else node.values[:1])
+        if isinstance(value, ast.Constant) and isinstance(value.value, str)
+    }
+    assert {"profile", "summary", "history", "reserve"} <= named
+    for name in named:
+        assert sentences.section(name) != ""
+        assert name in FILLS

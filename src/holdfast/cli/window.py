@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 _WIDTH = 64
 # Each section has a fill of its own, so that the bar can be read without colours.
-_FILLS = {
+FILLS = {
     "tools": ("▒", "magenta"),
     "system": ("▓", "blue"),
+    "profile": ("▦", "bright_magenta"),
     "summary": ("▥", "bright_blue"),
     "history": ("█", "green"),
     "question": ("▚", "yellow"),
@@ -101,7 +102,7 @@ def _print_sections(report: Report) -> None:
         ("", say("section", "Abschnitt"), "Tokens", "%"),
         [
             (
-                _FILLS[name][0],
+                FILLS[name][0],
                 names.get(name) or sentences.section(name),
                 sentences.number(tokens),
                 f"{tokens / size:.1%}",
@@ -117,7 +118,7 @@ def bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Tex
     drawn, so_far = Text(), 0
     for name, tokens in rows:
         before, so_far = so_far, so_far + tokens
-        fill, style = _FILLS[name]
+        fill, style = FILLS[name]
         cells = round(min(so_far, whole) / whole * width) - round(min(before, whole) / whole * width)
         drawn.append(fill * cells, style=style)
     return drawn

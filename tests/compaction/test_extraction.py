@@ -242,6 +242,23 @@ def test_what_is_asked_to_be_remembered_becomes_a_sentence_of_its_own(text, memo
     assert said(text) == [], "it was written at once, and not again at the flush"
 
 
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [
+        ("Merk dir, dass das Backup freitags läuft.", "Das Backup läuft freitags."),
+        ("Merk dir: das neue Büro ist in Kiel.", "Das neue Büro ist in Kiel."),
+        ("Remember that this project uses tabs.", "This project uses tabs."),
+    ],
+)
+def test_an_article_is_no_empty_word(text, memory):
+    assert [told for _, told in remembered(text)] == [memory]
+
+
+@pytest.mark.parametrize("text", ["Merk dir das für später.", "Merk dir das bitte.", "Remember that please."])
+def test_what_only_points_at_something_is_no_wish(text):
+    assert remembered(text) == []
+
+
 def test_a_long_wish_is_kept_whole():
     places = ", ".join(f"house {number} in the street of the {number}th of May" for number in range(1, 12))
     assert remembered(f"Please remember that the parcels go to {places}.") == [

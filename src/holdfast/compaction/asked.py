@@ -86,7 +86,13 @@ _HINT = re.compile(
     r"(?i)remember|memor|in mind|forget|\bnote|\bmerk|vergiss|speicher|notier|denke? (?:bitte )?daran|behalt"
     r"|schreibe? dir"
 )
-_EMPTY = re.compile(r"(?i)(?:das|dies|this|that|it|es|what|was|wie|how|who|wer|wo|where)\b")
+# What only points at something else: "remember what we said", "merk dir das für später". An article with its
+# noun, or a whole sentence about "this", says something.
+_EMPTY = re.compile(
+    r"(?i:what|was|wie|how|who|wer|wo|where)\b"
+    r"|(?i:das|dies|es)\b(?! (?:[a-zäöüß]+ )?[A-ZÄÖÜ])(?!(?: \S+){4})"
+    r"|(?i:this|that|it)\b(?!(?: \S+){3})"
+)
 
 _PLEASE = (
     r"(?:(?:please|pls|and|also|ok|okay|oh|hey|btw|by the way|can you|could you|will you|would you"

@@ -38,6 +38,10 @@ The API must not return stack traces.
 Every answer must always name its source.
 Never say "sorry".
 You should always use prepared statements.
+Write dates with the month as a word.
+Round prices to full euros.
+Keep the tone friendly with the neighbours.
+Leave the signature as it is.
 You are not allowed to rename modules.
 No emojis, ever.
 In future, write the dates like 2026-11-15.
@@ -45,6 +49,8 @@ Never use `eval` in this project.
 - Never amend commits
 """
 GERMAN_RULES = """
+Bleib im Ton freundlich gegenüber den Nachbarn.
+Lass die Unterschrift so, wie sie ist.
 Pushe nie auf main.
 Antworte immer auf Deutsch.
 Bitte nie Emojis verwenden.
@@ -165,6 +171,10 @@ Es bleibt bei Freitag.
 Vereinbart: Jeder prüft seinen Teil.
 """
 ENGLISH_NEITHER = """
+Write names in the table.
+Write numbers to the file.
+Keep the language in mind.
+Leave me alone.
 I never liked Java.
 It always crashes when I open the file.
 Why does it never finish?
@@ -201,6 +211,8 @@ Please fix the login page.
 What if we'll use Redis?
 """
 GERMAN_NEITHER = """
+Lass die Kirche im Dorf.
+Lass uns die Datei ansehen.
 Das habe ich noch nie gesehen.
 Ich war noch nie in Rom.
 Soll ich immer HTTPS nehmen?

@@ -48,6 +48,8 @@ _RULE_WORDS = re.compile(
     r"|shall|should|allowed|nie|niemals|immer|stets|ausschlie(?:ß|ss)lich|keinen|keinesfalls|ab (?:jetzt"
     r"|sofort|heute)|an|künftig|zukünftig|zukunft|fortan|grundsätzlich|nur|jedes ?mal|ausnahme|für den rest"
     r"|darfst|sollst|musst|solltest|dass du|everywhere|all|every|each|your|stop|refrain|before|no"
+    r"|dates?|times|prices|amounts|numbers|units|currencies|distances|weights|temperatures|names|tone|style"
+    r"|language|wording|leave|lass|lasse|lassen|ton|stil|sprache"
     r"|bevor|ehe|verzichten?|auf|nicht|nichts|niemande[nm]|kein(?:e[nmrs]?)?|überall|durchgehend|durchweg|alle[nmr]?|jede[nmrs]?)\b"
 )
 

@@ -137,6 +137,17 @@ ENGLISH = (
         rf"(?:write|format|give|state|spell|use|show|quote|round) {_THIS_ONCE}(?:all|every|each) "
         rf"(?:{_MADE}|{_FIGURES}) (?:as|in|with|like|to|out)\b(?! (?:the|a|an|my|your)\b)"
     ),
+    # Keep the tone friendly; leave the signature as it is.
+    shape(rf"keep {_THIS_ONCE}(?:the|your) (?:tone|style|language|wording) (?!in mind|of|for|that)[a-z]"),
+    shape(
+        rf"leave {_THIS_ONCE}(?:the|my|our|all) [^,;:]+ "
+        r"(?:as (?:it is|they are|is|before)|unchanged|untouched|alone)\b"
+    ),
+    # Write dates with the month as a word: figures of a kind, wherever they come up.
+    shape(
+        rf"(?:write|format|spell|state|round) {_THIS_ONCE}{_FIGURES} "
+        r"(?:as|out|like|with|(?:to|in)(?! (?:the|a|an|my|your)\b))\b"
+    ),
     shape(rf"(?:use|write|prefer|apply) {_THIS_ONCE}(?!{_ONE_THING})[^,;:]+ everywhere[.!]*$"),
     shape(rf"(?:never(?: ever)?|always) (?:be |{_VERB})"),
     shape(r"(?:do not|don['’]?t) ever "),

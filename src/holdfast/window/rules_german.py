@@ -111,6 +111,13 @@ _SCHREIB = (
 )
 
 GERMAN = (
+    # Bleib im Ton freundlich; lass die Unterschrift, wie sie ist.
+    shape(r"(?:bleib|bleibe|bleiben sie|halte?|halten sie) (?:im ton|den ton|den stil|die sprache)\b"),
+    shape(
+        r"(?:lass|lasse|lassen sie) (?!mich\b|uns\b|es\b)(?:die|das|den|mein\w*|unser\w*|alle\w*) [^;:]+?"
+        r"(?: so,? wie (?:sie|es|er) (?:ist|sind)|,? wie (?:sie|es|er) (?:ist|sind)| unverändert| unangetastet"
+        r"| in ruhe)\b"
+    ),
     shape(rf"{_BEFEHLSFORM}{_OBJEKT}{_STETS}"),
     shape(
         rf"{_BEFEHLSFORM}{_DIESMAL}(?<!vergiss)(?! (?:mir|uns) nichts\b| dir kein| dir nichts\b)"

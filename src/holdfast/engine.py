@@ -99,6 +99,7 @@ class Engine:
         self.turns = Turns()
         self._options = options or SummaryOptions()
         preset = preset or preset_named("balanced")
+        tells = gate.lets_pass if self._options.memory else _tells_nobody
         self.compacting = Compacting(
             store,
             models,
@@ -108,13 +109,21 @@ class Engine:
             turns=self.turns,
             events=self.events,
             options=self._options,
+            tells=tells,
         )
         memories = memories or (remembering.library if remembering else None)
         projector = Projector(store, memories) if memories else None
         self.afterwards = Afterwards(store, self.compacting, projector, self._options.pause, remembering)
-        recalling = Recalling(remembering, gate) if remembering and self._options.memory else None
+        self._recalling = Recalling(remembering) if remembering and self._options.memory else None
         self.fitter = Fitter(
-            store, models, preset, self.turns, self.compacting, self.afterwards.notices, recalling
+            store,
+            models,
+            preset,
+            self.turns,
+            self.compacting,
+            self.afterwards.notices,
+            self._recalling,
+            tells,
         )
         self._asides = Asides()
         self._recorders: set[Recorder] = set()
@@ -331,9 +340,15 @@ class Engine:
         self.events.close()
         await self.models.aclose()
         await self.upstreams.aclose()
+        if self._recalling is not None:
+            self._recalling.close()
         if self.remembering is not None:
             await asyncio.to_thread(self.remembering.close)
         self.store.close()
+
+
+def _tells_nobody(_: str) -> bool:
+    return False
 
 
 def title_of(messages: tuple[Message, ...], length: int = 80) -> str:

@@ -1,6 +1,7 @@
 """What is remembered goes into windows: within its room, once, to near servers only, gone when forgotten."""
 
 import asyncio
+import threading
 from contextlib import asynccontextmanager
 
 import pytest
@@ -171,6 +172,77 @@ async def test_a_server_elsewhere_is_told_nothing_unless_the_user_says_so(tmp_pa
         assert ("held_back" in client.report["notices"]) != told
 
 
+async def test_what_was_told_at_home_is_not_told_elsewhere(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        engine.remembering.library.add(ME, PORT)
+        client = Client(engine)
+        await client.say("Which port does the gateway listen on?")
+        assert PORT in last(server)[0].text
+        server.location = "https://api.example.com/v1"
+        await client.say("And now?")
+        assert all("4711" not in message.text for message in last(server))
+        server.location = "scripted:"
+        await client.say("And at home?")
+        assert PORT in last(server)[0].text, "it was never taken away there"
+
+
+async def test_whatever_is_wrong_with_memory_the_question_is_asked(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        engine.remembering.library.add(ME, PORT)
+
+        def broken(*_, **__):
+            raise AssertionError("nobody thought of this")
+
+        engine.remembering.search.search = broken
+        client = Client(engine)
+        assert await client.say("Which port does the gateway listen on?") == "Noted."
+        assert client.report["notices"] == ["not_recalled"]
+
+
+async def test_a_search_that_hangs_holds_up_nobody(tmp_path):
+    server, end = provider(window=8_192), threading.Event()
+    async with remembering(server, tmp_path) as engine:
+        engine.remembering.search.search = lambda *_, **__: end.wait(30)
+        clients = [Client(engine) for _ in range(8)]
+        await asyncio.gather(*(client.say(f"Question {at}?") for at, client in enumerate(clients)))
+        assert {tuple(client.report["notices"]) for client in clients} == {("not_recalled",)}
+        end.set()
+
+
+async def test_a_long_correction_is_left_to_the_next_search(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        port = engine.remembering.library.add(ME, PORT).memory
+        client = Client(engine)
+        await client.say("Hello!")
+        longer = "The gateway listens on port 4712. " + "It is a long story. " * 60
+        await asyncio.to_thread(engine.remembering.library.edit, ME, port.id, text=longer)
+        await client.say("And now?")
+        assert last(server)[0].text == "Hello!"
+
+
+async def test_what_was_written_by_hand_has_no_date(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        (tmp_path / "workspace" / "default").mkdir(parents=True)
+        (tmp_path / "workspace" / "default" / "MEMORY.md").write_text("- The lake is deep.\n")
+        await Client(engine).say("Hello!")
+        assert last(server)[0].text.endswith("conversations:\n- The lake is deep.")
+
+
+async def test_a_german_profile_is_told_in_german_whatever_is_asked(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        engine.remembering.profile.replace(ME, "firma: Muster GmbH\nbranche: Pumpen\n")
+        client = Client(engine)
+        await client.say("What do you know about us?")
+        assert last(server)[0].text.startswith("Du bist ein KI-Assistent")
+        await client.say("Und was noch über die Firma und den Garten?")
+        assert client.report["prefix"]["kept"]
+
+
 async def test_a_group_sees_its_own_memories_and_no_profile(tmp_path):
     server = provider(window=8_192)
     team = Scope(project="team", kind="group")
@@ -233,8 +305,10 @@ async def test_what_was_of_use_is_counted(tmp_path):
         port = library.add(ME, PORT).memory
         client = Client(engine)
         await client.say("Which port does the gateway listen on?")
-        await engine.turns.settle(client.conversation)
-        assert engine.store.recollections.uses(ME)[port.id].recalls == 1
+        async with asyncio.timeout(20):
+            while port.id not in (uses := engine.store.recollections.uses(ME)):
+                await asyncio.sleep(0.01)
+        assert uses[port.id].recalls == 1
 
 
 async def test_memories_never_take_more_than_their_room(tmp_path):

@@ -3,7 +3,7 @@
 Values, and how a draft follows from them. Nothing is decided here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.conversations import Placement, lanes
@@ -12,9 +12,16 @@ from holdfast.fitting.lot import Kept, Lot
 from holdfast.messages import ChatRequest, JsonObject, Scope
 from holdfast.models.counting import Learning
 from holdfast.providers.base import Provider
-from holdfast.store import Conversation, Lane, Store
+from holdfast.store import Conversation, Decision, Lane, Store
 from holdfast.tokens.budget import Budget
 from holdfast.window.view import Draft
+
+# Whether a server, by its location, may be told what is remembered.
+Tells = Callable[[str], bool]
+
+
+def tells_all(_: str) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,8 @@ class Case:
     counter: Learning
     # Texts that came with the question.
     context: Sequence[str] = ()
+    # Whether the server may be told what is remembered.
+    tells: bool = True
 
     @property
     def scope(self) -> Scope:
@@ -47,6 +56,11 @@ def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tup
     placement = Placement("main", "at rest", conversation=conversation.id, from_log=True)
     kept = Kept("", placement, conversation, conversation.head)
     return ChatRequest(lane.report["model"], (), tools=in_order(tools)), kept
+
+
+def recalls(made: Decision) -> bool:
+    """Whether a decision puts something into the window that is known from other conversations."""
+    return bool(made.data.get("memories"))
 
 
 def in_order(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
@@ -70,7 +84,7 @@ def draft_of(case: Case, lot: Lot, slack: float = 1.0) -> Draft:
         gauge=case.counter,
         system=lot.system,
         tools=case.request.tools,
-        decisions=(*lot.condensed, *lane.decisions),
+        decisions=(*lot.condensed, *(made for made in lane.decisions if case.tells or not recalls(made))),
         vetoes=lane.vetoes,
         pins=lane.pins,
         rules=lane.sentences(lanes.RULE),

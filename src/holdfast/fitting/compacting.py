@@ -17,7 +17,7 @@ from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.keeping import Keeping
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
 from holdfast.events import Events
-from holdfast.fitting.case import Case
+from holdfast.fitting.case import Case, Tells, tells_all
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import Lot
 from holdfast.fitting.outcome import SUMMARY, outcome_of
@@ -88,6 +88,7 @@ class Compacting:
         turns: Turns,
         events: Events,
         options: SummaryOptions = SummaryOptions(),  # noqa: B008 - frozen
+        tells: Tells = tells_all,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
@@ -96,7 +97,7 @@ class Compacting:
         self._events = events
         self._clock = clock
         self._cooldown = Cooldown(preset.cooldown_seconds, preset.cooldown_messages)
-        self._places = Places(store, models, upstreams, preset)
+        self._places = Places(store, models, upstreams, preset, tells)
         helpers = Helpers(models, upstreams, preset, options, clock)
         self._summing = Summing(store, compactor, helpers, options)
 

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.compaction.keeping import Keeping
 from holdfast.conversations import lanes
 from holdfast.errors import Conflict, Overflow, StoreError
-from holdfast.fitting.case import Case, draft_of, in_order
+from holdfast.fitting.case import Case, Tells, draft_of, in_order, tells_all
 from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
 from holdfast.fitting.outcome import Outcome, outcome_of
@@ -61,6 +61,7 @@ class Fitter:
         compacting: Compacting,
         notices: Callable[[], Sequence[str]] = tuple,
         recalling: Recalling | None = None,
+        tells: Tells = tells_all,
     ) -> None:
         self.preset = preset
         self._store = store
@@ -69,6 +70,7 @@ class Fitter:
         self._compacting = compacting
         self._notices = notices
         self._recalling = recalling
+        self._tells = tells
         # Conversations whose last request was refused: the share of their room that is still believed in, and
         # the share of the window that the server says is there.
         self._refused: dict[str, tuple[float, float]] = {}
@@ -92,7 +94,8 @@ class Fitter:
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
         request = replace(request, tools=in_order(request.tools))
-        case = Case(request, kept, provider, budget, counter, context)
+        tells = self._tells(provider.location)
+        case = Case(request, kept, provider, budget, counter, context, tells)
         made, report = await self._made(case)
         options: dict[str, int] = {}
         if not decides_itself(provider):
@@ -191,10 +194,7 @@ class Fitter:
             self._unkept[outcome.lane.conversation] = "not_kept"
         names = [name for one in outcome.others for name in one.data.get("memories", ())]
         if self._recalling is not None and names:
-            try:
-                await asyncio.to_thread(self._recalling.used, case, names)
-            except StoreError as error:
-                log.warning("that memories were of use could not be counted: %s", error)
+            self._recalling.count(case, names)
 
     def _begun(self, case: Case, lot: Lot, draft: Draft, at_least: int) -> tuple[Fitted, list[str]]:
         profile = self._recalling.profile(case) if self._recalling else Told()

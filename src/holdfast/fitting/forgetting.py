@@ -4,12 +4,18 @@ A decision in each lane, like everything that changes a window. Knows the store 
 and where it stands in files is known in `memory`.
 """
 
+import re
 from dataclasses import replace
 
 from holdfast.conversations import lanes
 from holdfast.memory.base import Memory
 from holdfast.memory.library import Change
 from holdfast.store import Decision, Store
+
+# How a line begins: with a date, unless somebody wrote it by hand.
+_BEGINS = re.compile(r"- \d{4}-\d\d-\d\d: ")
+# A correction may be so many characters longer than what it corrects; search finds the rest.
+_MORE = 200
 
 _CHANGES: frozenset[Change] = frozenset({"forgotten", "edited", "superseded"})
 
@@ -30,8 +36,7 @@ class Forgetting:
             line = lines.get(memory.id)
             if line is None or line not in text.split("\n"):
                 continue
-            date = line.split(": ", 1)[0]
-            new = f"{date}: {' '.join(memory.text.split())}" if change == "edited" else ""
+            new = _corrected(line, memory) if change == "edited" else ""
             self._decide(made, _with(text, line, new), {**lines, memory.id: new})
 
     def _now(self, made: Decision) -> tuple[str, dict[str, str]]:
@@ -72,6 +77,13 @@ class Forgetting:
                 report=row.report,
                 expect=row.version,
             )
+
+
+def _corrected(line: str, memory: Memory) -> str:
+    """The line with the words as they are now; none where they need much more room than there was."""
+    begins = _BEGINS.match(line)
+    new = f"{begins[0] if begins else '- '}{' '.join(memory.text.split())}"
+    return new if len(new) <= len(line) + _MORE else ""
 
 
 def _with(text: str, line: str, new: str) -> str:

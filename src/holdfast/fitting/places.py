@@ -6,7 +6,7 @@ Knows the store and the models. It decides nothing, and changes nothing.
 import asyncio
 from dataclasses import dataclass
 
-from holdfast.fitting.case import Case, draft_of, request_at_rest
+from holdfast.fitting.case import Case, Tells, draft_of, request_at_rest, tells_all
 from holdfast.fitting.lot import Lot, lot_of
 from holdfast.models.knowledge import Models
 from holdfast.providers.upstreams import Upstreams
@@ -37,8 +37,11 @@ class Place:
 
 
 class Places:
-    def __init__(self, store: Store, models: Models, upstreams: Upstreams, preset: Preset) -> None:
+    def __init__(
+        self, store: Store, models: Models, upstreams: Upstreams, preset: Preset, tells: Tells = tells_all
+    ) -> None:
         self._store = store
+        self._tells = tells
         self._models = models
         self._upstreams = upstreams
         self._preset = preset
@@ -55,7 +58,7 @@ class Places:
         windows = await self._models.windows(provider, request.model)
         budget = self._preset.budget(used[0].window, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
-        case = Case(request, kept, provider, budget, counter)
+        case = Case(request, kept, provider, budget, counter, tells=self._tells(provider.location))
         lot = await store.run(lot_of, store, request, kept, budget, case.count)
         first = [] if lot.horizon is None else [lot.horizon]
         return Place(case, lot, await asyncio.to_thread(View, draft_of(case, lot), first))

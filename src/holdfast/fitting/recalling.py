@@ -6,16 +6,18 @@ may be told. Nothing is said twice in one window, and nobody waits long for it.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Literal, ParamSpec, TypeVar
 
 from holdfast.conversations.passages import passage
-from holdfast.errors import HoldfastError, NotFound
+from holdfast.errors import HoldfastError
 from holdfast.fitting.case import Case
 from holdfast.fitting.quotes import replayed
-from holdfast.memory.gate import Gate
-from holdfast.memory.profile_text import Told
+from holdfast.memory.profile_text import Told, value_of
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import summary_file
 from holdfast.messages import Scope
@@ -23,14 +25,24 @@ from holdfast.store import new_id, searchable
 from holdfast.window.additions import addition, remembered
 from holdfast.window.decisions import Proposal
 from holdfast.window.view import View
-from holdfast.words import terms
+from holdfast.words import language_of, terms
 
 log = logging.getLogger("holdfast.memory")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# So many questions can be looked up at once.
+_THREADS = 4
 
 # At most so many for one question, quotes from above included; and so many hits are looked at for them.
 _AT_ONCE, _LOOKED_AT = 3, 8
 # Of the room for what is recalled, what a conversation begins with has at most this share.
 _BEGINNING = 0.5
+# Fields of a profile as they are called in German.
+_GERMAN = re.compile(
+    r"^(?:firma|branche|sprache|standort|mitarbeiter|produkte|praeferenzen|vorlieben)\b", re.M
+)
 # So much of a question tells what it is about.
 _ABOUT = 2_000
 # With less room than this nothing is told until something else has left.
@@ -56,28 +68,32 @@ class _Known:
 
 
 class Recalling:
-    def __init__(self, remembering: Remembering, gate: Gate) -> None:
+    def __init__(self, remembering: Remembering) -> None:
         self._memory = remembering
-        self._gate = gate
+        # Threads of its own: a search that hangs must not hold up what everybody else does.
+        self._pool = ThreadPoolExecutor(_THREADS, "holdfast-recall")
+        self._busy = threading.BoundedSemaphore(_THREADS)
         # What a profile comes to, by its owner: it is read for every request and seldom changes.
         self._profiles: dict[Scope, tuple[object, Told]] = {}
 
-    def may_tell(self, case: Case) -> bool:
-        return self._gate.lets_pass(case.provider.location)
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def profile(self, case: Case) -> Told:
         """What the model is told of the person who asks."""
         scope = case.scope
-        if scope.kind == "group" or not self.may_tell(case):
+        if scope.kind == "group" or not case.tells:
             return Told()
         try:
-            state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
+            note = self._memory.profile.show(scope)
+            state = note.tag, case.budget.profile, id(case.counter)
+            known = self._profiles.get(scope)
+            if known is None or known[0] != state:
+                language = told_language(note.text)
+                told = self._memory.profile.text(scope, case.budget.profile, case.count, language)
+                known = self._profiles[scope] = state, told
         except HoldfastError as error:
             return Told(trouble=str(error))
-        known = self._profiles.get(scope)
-        if known is None or known[0] != state:
-            told = self._memory.profile.text(scope, case.budget.profile, case.count)
-            known = self._profiles[scope] = state, told
         return known[1]
 
     def nearness(self, view: View) -> dict[str, float]:
@@ -85,41 +101,61 @@ class Recalling:
         if view.question is None:
             return {}
         texts = {one.item.id: searchable(one.item.message) for one in view.shown}
+        question = view.question.message.text[:_ABOUT]
+        work = self._begun(self._memory.meaning.nearness, question, texts)
         try:
-            return self._memory.meaning.nearness(view.question.message.text[:_ABOUT], texts)
-        except HoldfastError as error:
-            log.info("what was said is compared by words alone: %s", error)
+            return {} if work is None else work.result(_PATIENCE)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with memory, the window is made
+            log.info("what was said is compared by words alone: %r", error)
             return {}
 
-    def used(self, case: Case, names: Sequence[str]) -> None:
-        """Counts that these went into a window; one that was forgotten meanwhile counts no more."""
-        library = self._memory.library
-        for name in names:
-            with suppress(NotFound):
-                library.used([library.get(case.scope, name)])
+    def count(self, case: Case, names: Sequence[str]) -> None:
+        """Has it counted that these went into a window; nobody waits for it."""
+        self._begun(self._used, case.scope, names)
 
     async def beside(
         self, view: View, case: Case, quotes: list[Proposal]
     ) -> tuple[list[Proposal], list[str]]:
         """The quotes with what is remembered beside them, and what did not go well."""
-        if not self.may_tell(case):
+        if not case.tells:
             return quotes, ["held_back"]
         number = _AT_ONCE - sum(len(one.data.get("sources", ())) for one in quotes)
         room = view.draft.budget.recalled - replayed(view) - sum(one.tokens_after for one in quotes)
         if not _asks_anew(view) or room < _LEAST or number < 1:
             return quotes, []
-        work = asyncio.create_task(asyncio.to_thread(self._told, view, case, room, number))
-        # Who comes too late is not waited for, and what it then has to say is nobody's trouble.
-        work.add_done_callback(lambda task: task.cancelled() or task.exception())
-        await asyncio.wait({work}, timeout=_PATIENCE)
-        if not work.done():
-            return quotes, ["not_recalled"]
+        work = self._begun(self._told, view, case, room, number)
         try:
-            found, notices = work.result()
-        except HoldfastError as error:
-            log.warning("memories could not be looked through: %s", error)
+            if work is None:
+                return quotes, ["not_recalled"]
+            found, notices = await asyncio.wait_for(asyncio.wrap_future(work), _PATIENCE)
+        except TimeoutError:
+            return quotes, ["not_recalled"]
+        except Exception:
+            # Whatever is wrong with memory, the question is asked.
+            log.exception("memories could not be looked through")
             return quotes, ["not_recalled"]
         return [*quotes, *found], notices
+
+    def _begun(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> "Future[R] | None":
+        """Work in a thread of memory's own; None where all of them are busy."""
+        if not self._busy.acquire(blocking=False):
+            return None
+        try:
+            future = self._pool.submit(work, *args, **kwargs)
+        except RuntimeError:
+            # It is being closed.
+            self._busy.release()
+            return None
+        future.add_done_callback(lambda _: self._busy.release())
+        return future
+
+    def _used(self, scope: Scope, names: Sequence[str]) -> None:
+        library = self._memory.library
+        for name in names:
+            try:
+                library.used([library.get(scope, name)])
+            except HoldfastError as error:
+                log.info("that %s was of use could not be counted: %s", name, error)
 
     def _told(self, view: View, case: Case, room: int, number: int) -> tuple[list[Proposal], list[str]]:
         question = view.question
@@ -155,6 +191,20 @@ class Recalling:
                 text = passage(hit.snippet, weights, room, view.text_tokens)
                 known.append(_Known(hit.id, hit.at, " ".join(text.split())))
         return [one for one in known if one.text and not _is_said(view, one.text)], notices
+
+
+def told_language(profile: str) -> Literal["de", "en"]:
+    """The language in which a profile is told: the one it names, else the one it is written in.
+
+    Never that of the question, which may change from turn to turn.
+    """
+    try:
+        named = str(value_of(profile, "language") or "").lower()
+    except HoldfastError:
+        named = ""
+    if named:
+        return "de" if named.startswith(("de", "ger")) else "en"
+    return "de" if language_of(profile) == "de" or _GERMAN.search(profile) else "en"
 
 
 def told_in(view: View) -> Iterator[str]:

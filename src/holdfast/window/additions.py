@@ -49,10 +49,12 @@ def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
     return "\n".join((_QUOTED[language], *lines))
 
 
-def remembered(question: Message, memories: Iterable[tuple[float, str]]) -> str:
+def remembered(question: Message, memories: Sequence[tuple[float, str]]) -> str:
     """What is known from other conversations, each with its date."""
     language = language_of(question.text) or "en"
-    lines = [f"- {datetime.fromtimestamp(at, UTC):%Y-%m-%d}: {text}" for at, text in memories]
+    # What somebody wrote by hand has no date.
+    dates = (f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}: " if at else "" for at, _ in memories)
+    lines = [f"- {date}{text}" for date, (_, text) in zip(dates, memories, strict=True)]
     return "\n".join((_REMEMBERED[language], *lines))
 
 

@@ -115,8 +115,8 @@ GERMAN = (
     shape(r"(?:bleib|bleibe|bleiben sie|halte?|halten sie) (?:im ton|den ton|den stil|die sprache)\b"),
     shape(
         r"(?:lass|lasse|lassen sie) (?!mich\b|uns\b|es\b)(?:die|das|den|mein\w*|unser\w*|alle\w*) [^;:]+?"
-        r"(?: so,? wie (?:sie|es|er) (?:ist|sind)|,? wie (?:sie|es|er) (?:ist|sind)| unverändert| unangetastet"
-        r"| in ruhe)\b"
+        r"(?: so,? wie (?:sie|es|er) (?:ist|sind)|,? wie (?:sie|es|er) (?:ist|sind)| unverändert"
+        r"| unangetastet| in ruhe)\b"
     ),
     shape(rf"{_BEFEHLSFORM}{_OBJEKT}{_STETS}"),
     shape(

@@ -9,6 +9,7 @@ import pytest
 from holdfast.engine import Ask, Engine
 from holdfast.fitting.forgetting import Forgetting
 from holdfast.fitting.helpers import SummaryOptions
+from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.folder import Folder
 from holdfast.memory.gate import Gate
@@ -18,6 +19,7 @@ from holdfast.models.knowledge import Models
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.work.projector import Projector
 from tests.fitting.talking import Client, provider
 from tests.talks import without_summaries
 
@@ -243,6 +245,43 @@ async def test_a_german_profile_is_told_in_german_whatever_is_asked(tmp_path):
         assert client.report["prefix"]["kept"]
 
 
+async def test_with_a_conversation_its_summary_goes_and_what_was_learned_only_if_wanted(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Remember that the lake is deep.")
+        await client.say("And now?")
+        await engine.compacting.at_rest(client.conversation, ask=False)
+        await engine.afterwards.idle.quiet()
+        await engine.store.run(Projector(engine.store, engine.remembering.library).project)
+        notes = tmp_path / "workspace" / "default"
+        summary = notes / "conversations" / client.conversation / "summary.md"
+        assert summary.exists()
+        promised = engine.store.outbox.put(SUMMARY_TOPIC, note_of(client.conversation).to_json())
+        engine.store.log.delete(client.conversation)
+        assert engine.remembering.conversation_deleted(ME, client.conversation) == 0
+        await engine.store.run(Projector(engine.store, engine.remembering.library).project)
+        assert promised not in [one.id for one in engine.store.outbox.pending(10)]
+        assert not summary.exists(), "a promise does not bring it back"
+        assert "lake is deep" in (notes / "MEMORY.md").read_text()
+        assert engine.remembering.conversation_deleted(ME, client.conversation, forget=True) > 0
+        assert "lake is deep" not in (notes / "MEMORY.md").read_text()
+
+
+def note_of(conversation):
+    return SummaryNote("s_9", conversation, "Talk", "What was said", ME, 2, "m_1", "m_2", 9e9, "en")
+
+
+async def test_what_is_forgotten_is_not_proposed_for_the_profile(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        memory = engine.remembering
+        said = memory.library.add(ME, "I prefer short answers.", "preference").memory
+        assert memory.profile.proposals(ME)
+        memory.library.forget(ME, said.id)
+        assert memory.profile.proposals(ME) == []
+
+
 async def test_a_group_sees_its_own_memories_and_no_profile(tmp_path):
     server = provider(window=8_192)
     team = Scope(project="team", kind="group")
@@ -306,8 +345,8 @@ async def test_what_was_of_use_is_counted(tmp_path):
         client = Client(engine)
         await client.say("Which port does the gateway listen on?")
         async with asyncio.timeout(20):
-            while port.id not in (uses := engine.store.recollections.uses(ME)):
-                await asyncio.sleep(0.01)
+            while port.id not in (uses := await asyncio.to_thread(engine.store.recollections.uses, ME)):
+                pass
         assert uses[port.id].recalls == 1
 
 

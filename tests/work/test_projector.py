@@ -38,6 +38,11 @@ def projector(store, notes):
     return Projector(store, notes)
 
 
+def note_in(store):
+    """A summary of a conversation that is there."""
+    return replace(NOTE, conversation=store.log.create(Scope()).id)
+
+
 def promise(store, *names, now=1000.0, **changes):
     memories = [Memory(name, "fact", f"Fact {name}.", Scope(), **changes).to_json() for name in names]
     return store.outbox.put(MEMORY_TOPIC, {"memories": memories}, now=now)
@@ -48,14 +53,16 @@ def ids(notes):
 
 
 def test_what_was_promised_is_written_in_order_and_once(store, notes, projector, tmp_path):
+    note = note_in(store)
     promise(store, "m_1", "m_2", now=1.0)
-    store.outbox.put(SUMMARY_TOPIC, NOTE.to_json(), now=2.0)
+    store.outbox.put(SUMMARY_TOPIC, note.to_json(), now=2.0)
     promise(store, "m_3", messages=("n_1",), importance=0.9, now=3.0)
     assert projector.project() == 3
     assert store.outbox.pending() == []
     assert ids(notes) == ["m_1", "m_2", "m_3"]
     assert (notes.read(Scope())[-1].messages, notes.read(Scope())[-1].importance) == (("n_1",), 0.9)
-    assert "The summary." in (tmp_path / "workspace/default/conversations/c_1/summary.md").read_text()
+    folder = tmp_path / "workspace" / "default" / "conversations" / note.conversation
+    assert "The summary." in (folder / "summary.md").read_text()
     assert projector.project() == 0
     assert projector.trouble == ""
 
@@ -101,7 +108,7 @@ def test_trouble_is_kept_told_and_over_when_it_is_over(store, notes, projector, 
 def test_one_failure_does_not_stop_the_rest(store, notes, projector, tmp_path):
     (tmp_path / "workspace" / "default").mkdir(parents=True)
     (tmp_path / "workspace" / "default" / "conversations").write_text("in the way")
-    store.outbox.put(SUMMARY_TOPIC, NOTE.to_json(), now=1.0)
+    store.outbox.put(SUMMARY_TOPIC, note_in(store).to_json(), now=1.0)
     promise(store, "m_1", now=2.0)
     assert projector.project() == 1
     assert ids(notes) == ["m_1"]
@@ -141,10 +148,12 @@ def test_a_failure_that_is_not_tried_this_time_is_still_trouble(store, projector
 
 
 def test_an_old_summary_that_comes_late_does_not_replace_the_newer(store, projector, tmp_path):
-    store.outbox.put(SUMMARY_TOPIC, replace(NOTE, id="s_2", text="Newer.", at=2000.0).to_json(), now=1.0)
-    store.outbox.put(SUMMARY_TOPIC, NOTE.to_json(), now=2.0)
+    note = note_in(store)
+    store.outbox.put(SUMMARY_TOPIC, replace(note, id="s_2", text="Newer.", at=2000.0).to_json(), now=1.0)
+    store.outbox.put(SUMMARY_TOPIC, note.to_json(), now=2.0)
     assert projector.project() == 2
-    assert "Newer." in (tmp_path / "workspace/default/conversations/c_1/summary.md").read_text()
+    folder = tmp_path / "workspace" / "default" / "conversations" / note.conversation
+    assert "Newer." in (folder / "summary.md").read_text()
 
 
 def test_while_another_process_writes_nothing_is_done_until_its_lease_runs_out(store, notes, projector):

@@ -4,6 +4,7 @@ What a model was shown of it is in `cli/changes.py` and `cli/window.py`.
 """
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -153,18 +154,25 @@ def delete(
     context: typer.Context,
     conversation: Id,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Forget what was learned in it, too; else that stays.")
+    ] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
     """Delete a conversation and its words, except those that a fork shares."""
     from holdfast.conversations.shown import conversation_out
+    from holdfast.wiring import build_remembering
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    settings = load(context).settings
+    with kept(settings, conversation, project) as (store, row):
         if not yes:
             _ask(row)
         store.log.delete(row.id)
+        with closing(build_remembering(settings, store)) as memory:
+            forgotten = memory.conversation_deleted(row.scope, row.id, forget=forget)
     if as_json:
-        print_json({"deleted": conversation_out(row)})
+        print_json({"deleted": conversation_out(row), "forgotten": forgotten})
     else:
         console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
 

@@ -16,6 +16,7 @@ from holdfast.memory.library import Change, Library, Told
 from holdfast.memory.meaning import Meaning
 from holdfast.memory.notes import Notes
 from holdfast.memory.profile import Profile
+from holdfast.memory.scopes import summary_file
 from holdfast.memory.search import Search
 from holdfast.memory.sources import Files
 from holdfast.memory.workspace import Workspace
@@ -48,6 +49,7 @@ class Remembering:
         conversations: bool = True,
     ) -> None:
         self.workspace = workspace
+        self._store = store
         self._conversations = conversations
         self.embedder = embedder
         self.index = Index(store, workspace, extra=extra)
@@ -79,6 +81,14 @@ class Remembering:
         answer = self.search.search(query, scope, within="conversations", limit=limit)
         return {hit.id: hit.relevance for hit in answer.hits if hit.relevance >= _ABOUT}
 
+    def conversation_deleted(self, scope: Scope, conversation: str, *, forget: bool = False) -> int:
+        """Its summary goes with it; what was learned in it stays, unless it is to be forgotten too.
+
+        How many memories were forgotten.
+        """
+        self.workspace.remove(summary_file(scope, conversation))
+        return len(self.library.forget_conversation(scope, conversation)) if forget else 0
+
     def _similar(self, text: str, others: Sequence[str]) -> Sequence[float]:
         """How alike texts are by meaning; without an embedder nothing is, and words decide alone."""
         try:
@@ -91,6 +101,8 @@ class Remembering:
         return [float(number) for number in vectors[1:] @ vectors[0]]
 
     def _changed(self, memory: Memory, change: Change) -> None:
+        if change == "forgotten":
+            self._store.proposals.withdraw(memory.scope.user, memory.text)
         if change in ("added", "updated"):
             try:
                 self.profile.propose(memory)

@@ -4,7 +4,7 @@ Knows the log; what of a conversation a model is shown is in `chat_windows`.
 """
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, StringConstraints
@@ -74,14 +74,23 @@ async def change(request: Request, conversation: str, changes: Changes) -> dict[
 
 
 @router.delete("/{conversation}", status_code=204)
-async def delete(request: Request, conversation: str) -> None:
-    """Remove a conversation and its words, except those that a fork shares."""
-    store, scope = engine_of(request).store, scope_of(request)
+async def delete(request: Request, conversation: str, memories: Literal["keep", "forget"] = "keep") -> None:
+    """Remove a conversation and its words, except those that a fork shares.
 
-    def work() -> None:
-        store.log.delete(store.log.get(conversation, scope).id)
+    What was learned in it stays, unless it is to be forgotten too.
+    """
+    engine, scope = engine_of(request), scope_of(request)
+    store, remembering = engine.store, engine.remembering
 
-    await store.run(store.atomically, work)
+    def work() -> Conversation:
+        row = store.log.get(conversation, scope)
+        store.log.delete(row.id)
+        return row
+
+    row = await store.run(store.atomically, work)
+    if remembering is not None:
+        forget = memories == "forget"
+        await asyncio.to_thread(remembering.conversation_deleted, row.scope, row.id, forget=forget)
 
 
 @router.post("/{conversation}/fork", status_code=201)

@@ -41,10 +41,9 @@ class Outbox(Topic):
 
     @writes
     def done(self, connection: Connection, item: str, now: float | None = None) -> None:
-        done_at = time.time() if now is None else now
-        connection.execute(
-            update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(done_at=done_at)
-        )
+        """The promise is kept; what it was about stands where it belongs, and no longer here."""
+        kept = {"done_at": time.time() if now is None else now, "payload": {}}
+        connection.execute(update(outbox).where(outbox.c.id == item, outbox.c.done_at.is_(None)).values(kept))
 
     @writes
     def forget(self, connection: Connection, before: float) -> None:

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlalchemy import Connection, RowMapping, select, update
+from sqlalchemy import Connection, RowMapping, delete, select, update
 
 from holdfast.errors import NotFound
 from holdfast.store.database import Topic, reads, upsert, writes
@@ -65,6 +65,11 @@ class Proposals(Topic):
         }
         upsert(connection, proposals, row)
         return _proposal(connection, user, row["id"])
+
+    @writes
+    def withdraw(self, connection: Connection, user: str, text: str) -> None:
+        """Whoever forgets what was said does not want to be asked about it."""
+        connection.execute(delete(proposals).where(proposals.c.user == user, proposals.c.text == text))
 
     @reads
     def open(self, connection: Connection, user: str) -> list[Proposal]:

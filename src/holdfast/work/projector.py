@@ -6,9 +6,10 @@ neither files nor indexes.
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memories, Memory, SummaryNote
 from holdfast.store import OutboxItem, Store
 from holdfast.store.ids import new_id
@@ -89,4 +90,8 @@ class Projector:
         self._memories.write([Memory.from_json(value) for value in payload["memories"]])
 
     def _write_summary(self, payload: Any) -> None:
-        self._memories.write_summary(SummaryNote.from_json(payload))
+        note = SummaryNote.from_json(payload)
+        # Of a conversation that was deleted meanwhile nothing is written down any more.
+        with suppress(NotFound):
+            self._store.log.get(note.conversation)
+            self._memories.write_summary(note)

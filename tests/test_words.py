@@ -65,6 +65,12 @@ def test_a_compound_shares_its_parts_with_the_words_it_is_made_of():
     assert set(terms("Versicherung")) & set(parts("Krankenversicherung"))
 
 
+def test_a_separable_verb_shares_its_verb_with_the_sentence_that_parts_it():
+    assert set(terms("Wann fand es statt?")) & set(parts("als es stattfand"))
+    assert set(terms("Was führte er darauf zurück?")) & set(parts("das wurde zurückgeführt"))
+    assert parts("Abwehr another answer") == []
+
+
 def test_english_words_and_short_ones_have_no_parts():
     assert parts("information understanding running house Wahl") == []
 

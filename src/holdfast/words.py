@@ -14,7 +14,7 @@ from typing import Literal
 import Stemmer
 
 # A change of what `terms` or `parts` give for any text needs a new number: indexes are then built anew.
-VERSION = 1
+VERSION = 2
 
 # Longer names (base64, minified code) are no names; they are cut, alike in what is kept and what is asked.
 _LONGEST = 100
@@ -112,6 +112,11 @@ _CODA = re.compile(
 _ENGLISH_ENDING = re.compile(
     r".*(?:tions?|ing|ments?|able|ible|ness|ity|ities|ally|ances?|ences?|ously|ively|ful|ed)"
 )
+# What a German verb may have before it, or in a sentence of its own far behind it: `abfing`, `fing … ab`.
+_SEPARABLE = re.compile(
+    r"(?:ab|an|auf|aus|bei|durch|ein|fest|fort|frei|her|hin|los|mit|nach|statt|teil|ueber|um|unter|vor|weg"
+    r"|weiter|wieder|zurueck|zusammen|zu)(?:ge|zu)?(?=[a-z]{4})"
+)
 
 _local = threading.local()
 
@@ -137,6 +142,7 @@ def spelled(text: str) -> dict[str, str]:
 def parts(text: str) -> list[str]:
     """What the long words of a text may be made of, as terms: `Datenbankwahl` has `Datenbank` and `Wahl`.
 
+    And the verbs in separable ones: `stattfand` has `fand`.
     Guessed by sound alone, so some are no words. They are worth less than terms, and mean something only
     where another text has one of them as a term.
     """
@@ -281,15 +287,25 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def _halves(word: str) -> tuple[str, ...]:
-    word = _fold(word[:_LONGEST])
+    small, word = word.islower(), _fold(word[:_LONGEST])
+    # Nouns have a capital letter; what is small may be a verb.
+    found = list(_verb(word)) if small else []
     if len(word) < _COMPOUND or not word.isascii() or _ENGLISH_ENDING.fullmatch(word):
-        return ()
-    found: list[str] = []
+        return tuple(found)
     for place in range(_HALF, len(word) - _HALF + 1):
         first, second = word[:place], word[place:]
         if _ONSET.match(second) and _CODA.fullmatch(first):
             found += (_stem(first), _stem(second))
     return tuple(half for half in dict.fromkeys(found) if len(half) >= _HALF and half not in _STOP)
+
+
+def _verb(word: str) -> Iterator[str]:
+    """The verb in a form of a separable one: `führt` in `zurückgeführt`."""
+    prefix = _SEPARABLE.match(word)
+    if prefix and word not in _STOP and _ONSET.match(word, prefix.end()):
+        stem = _stem(word[prefix.end() :])
+        if len(stem) >= _HALF and stem not in _STOP:
+            yield stem
 
 
 _remembered = lru_cache(maxsize=65_536)(_analysed)

@@ -5,7 +5,8 @@ import pytest
 from holdfast import words
 from holdfast.memory import fusion
 from holdfast.messages import Scope
-from holdfast.store import FileState, NewPassage, NotesOf, Store
+from holdfast.store import Coverage, FileState, NewPassage, NotesOf, Store
+from holdfast.store.embeddings import REFUSED
 from holdfast.store.pieces import MOST, SIZE, digest, pieces
 from tests.contract.test_store import SCOPE, count, talk
 
@@ -98,8 +99,10 @@ def test_vectors_belong_to_words_and_go_with_the_last_of_them(store):
     two = put(store, OTHERS, "b.md", "swordfish")
     store.embeddings.keep("model", {digest("swordfish"): vector(1, 2)})
     (ids,) = [container.ids for container in store.passages.containers([MINE])]
-    assert [stored for _, stored in store.embeddings.load("model", ids)] == [vector(1, 2)]
-    assert [stored for _, stored in store.embeddings.load("other", ids)] == [None]
+    assert [stored for _, stored in store.embeddings.load("model", [ids])] == [vector(1, 2)]
+    assert [stored for _, stored in store.embeddings.load("other", [ids])] == [None]
+    assert store.embeddings.load("model", []) == []
+    assert store.embeddings.coverage("model", []).pieces == 0
     store.passages.remove([one])
     assert count(store, "embeddings") == 1
     store.passages.remove([two])
@@ -127,11 +130,42 @@ def test_the_cache_keeps_what_was_used_last(store):
     assert store.embeddings.known("model", [digest("needed")])
 
 
-def test_the_vectors_of_other_embedders_can_be_dropped(store):
-    for model in ("old", "new"):
-        store.embeddings.keep(model, {digest("a"): vector(1)})
-    assert store.embeddings.drop_others("new") == 1
+def test_vectors_of_other_embedders_are_dropped_when_nobody_has_used_them_for_a_day(store):
+    day = 24 * 3600.0
+    for model, used_at in (("old", 0.0), ("another's", day), ("ours", 0.0)):
+        store.embeddings.keep(model, {digest("a"): vector(1), digest("b"): vector(2)}, now=used_at)
+    # One of them was looked up since, so all of them are of use.
+    store.embeddings.keep("another's", {digest("a"): vector(1)}, now=0.0)
+    assert store.embeddings.drop_others("ours", now=1.5 * day) == 2
     assert store.embeddings.known("old", [digest("a")]) == {}
+    assert len(store.embeddings.known("another's", [digest("a"), digest("b")], now=1.5 * day)) == 2
+    assert store.embeddings.drop_others("ours", now=2.4 * day) == 0
+    assert store.embeddings.drop_others("ours", now=2.6 * day) == 2
+    assert len(store.embeddings.known("ours", [digest("a"), digest("b")])) == 2
+
+
+def test_what_the_embedder_refused_is_not_waited_for_and_is_counted(store):
+    put(store, MINE, "a.md", "swordfish", "dolphin")
+    store.embeddings.keep("model", {digest("swordfish"): REFUSED})
+    assert store.embeddings.coverage("model") == Coverage(2, 1, 1)
+    assert len(store.embeddings.waiting("model", 10)) == 1
+
+
+def test_a_note_is_forgotten_at_once_and_its_file_counts_as_changed(store):
+    one, two = put(store, MINE, "a.md", "dolphin", "swordfish"), put(store, MINE, "b.md", "eel")
+    store.embeddings.keep("model", {digest("swordfish"): vector(1)})
+    store.passages.forget("n_1")
+    assert found(store, [MINE], "swordfish dolphin eel") == ["dolphin", "eel"]
+    assert count(store, "embeddings") == 0
+    versions = {name: state.version for name, state in store.passages.files(MINE).items()}
+    assert versions == {one: -1, two: 1}
+
+
+def test_a_message_is_not_forgotten_as_a_note(store):
+    _, (said,) = talk(store, "swordfish")
+    store.texts.catch_up()
+    store.passages.forget(said.id)
+    assert found(store, [SCOPE], "swordfish") == ["swordfish"]
 
 
 def test_pieces_are_short_and_lose_no_word():

@@ -1,11 +1,14 @@
 """What every index of vectors can do; today there is one, on every database."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+from sqlalchemy import Engine, event
 
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.vectors import StoredVectors
-from holdfast.store import NotesOf
+from holdfast.store import Coverage, NotesOf, open_store
 from holdfast.store.pieces import digest, pieces
 from tests.contract.test_store import SCOPE, talk
 from tests.contract.test_store_passages import MINE, OTHERS, put
@@ -79,3 +82,52 @@ def test_vectors_of_another_embedder_are_never_compared(store, vectors):
     # The same name and another size, as after an update that forgot to change its name.
     store.embeddings.keep(vectors.identity.key, {digest("north"): b"\0" * 8})
     assert StoredVectors(store, vectors.identity).nearest([MINE], AXES[0], 10) == {}
+
+
+def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
+    put(store, MINE, "a.md", "north", "east")
+    vectors.refuse([digest("north")])
+    assert vectors.undone([digest("north"), digest("east")]) == {digest("east")}
+    vectors.keep({digest("east"): AXES[1]})
+    assert vectors.coverage([MINE]) == vectors.coverage() == Coverage(2, 0, 1)
+    assert vectors.known([digest("north"), digest("east")]).keys() == {digest("east")}
+    assert vectors.nearest([MINE], AXES[0], 10).keys() == {row_of(store, [MINE], "east")}
+
+
+@pytest.fixture
+def loads():
+    """The statements that read vectors, with their values."""
+    seen = []
+
+    def note(connection, cursor, statement, parameters, context, executemany):
+        if "embeddings.vector" in statement and "text_pieces" in statement:
+            seen.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(Engine, "before_cursor_execute", note)
+
+
+def test_the_vectors_of_a_place_are_loaded_once_and_together(store, vectors, loads):
+    for number in range(20):
+        put(store, MINE, f"{number}.md", f"north {number}")
+        vectors.keep({digest(f"north {number}"): AXES[number % 4]})
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: vectors.nearest([MINE], AXES[0], 20), range(4)))
+    assert [len(near) for near in found] == [20] * 4
+    assert len(loads) == 1
+    put(store, MINE, "7.md", "south")
+    vectors.keep({digest("south"): AXES[2]})
+    assert vectors.nearest([MINE], AXES[2], 20)[row_of(store, [MINE], "south")] == pytest.approx(1.0)
+    assert len(loads) == 2
+
+
+def test_loading_vectors_looks_at_no_row_of_another_place(loads):
+    with open_store("sqlite://") as store:
+        put(store, MINE, "a.md", "north")
+        StoredVectors(store, Identity("test", "axes", 4)).nearest([MINE], AXES[0], 10)
+        ((statement, parameters),) = loads
+        plan = store.database.read(
+            lambda connection: connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+        )
+    assert [row.detail for row in plan if row.detail.startswith("SCAN")] == []

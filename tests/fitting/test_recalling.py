@@ -272,6 +272,19 @@ def note_of(conversation):
     return SummaryNote("s_9", conversation, "Talk", "What was said", ME, 2, "m_1", "m_2", 9e9, "en")
 
 
+async def test_what_was_forgotten_can_be_asked_for_again(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        library = engine.remembering.library
+        await Client(engine).say("Remember that the lake is deep.")
+        await engine.afterwards.idle.quiet()
+        (told,) = library.page(ME).memories
+        library.forget(ME, told.id)
+        await Client(engine).say("Please remember that the lake is deep.")
+        await engine.afterwards.idle.quiet()
+        assert [one.text for one in library.page(ME).memories] == ["The lake is deep."]
+
+
 async def test_what_is_forgotten_is_not_proposed_for_the_profile(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:

@@ -1,5 +1,8 @@
 """Search finds by word and by meaning, says how, and never shows what is gone."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from holdfast.memory.index import Index
 from holdfast.memory.meaning import Meaning
 from holdfast.memory.search import Search
 from holdfast.memory.sources import ExtraPaths
+from holdfast.memory.workspace import Transient
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, Store, open_store
 from tests.contract.conftest import missing
@@ -27,10 +31,9 @@ class Kit:
 
     def __init__(self, store: Store, folder: Path, embedder=None, **options) -> None:
         self.store, self.folder, self.embedder = store, folder, embedder
-        self.previous = None
         extra = options.pop("extra", None)
         self.index = Index(store, Folder(folder), extra=extra)
-        self.meaning = Meaning(store, lambda: self.embedder, previous=lambda: self.previous)
+        self.meaning = Meaning(store, lambda: self.embedder)
         self.search_in = Search(store, self.index, self.meaning, **{"budget": 60.0, **options})
 
     def write(self, path: str, text: str) -> None:
@@ -295,7 +298,7 @@ def test_without_an_embedder_the_answer_says_so(kit):
     assert answer.degraded == ("There is no embedder, so only words were compared.",)
 
 
-def test_the_old_embedder_serves_until_the_new_ones_vectors_are_made(store, tmp_path):
+def test_words_serve_alone_until_the_vectors_of_a_new_embedder_are_made(store, tmp_path):
     kit = Kit(store, tmp_path, Hashing(64), budget=0.0)
     kit.write("default/a.md", "swordfish in the sea")
     kit.index.sync()
@@ -304,15 +307,64 @@ def test_the_old_embedder_serves_until_the_new_ones_vectors_are_made(store, tmp_
     answer = kit.search("swordfish")
     assert answer.engines == ("fts5",)
     assert "0% of the vectors" in answer.degraded[0]
-    kit.previous = old
-    answer = kit.search("swordfish")
-    assert (answer.model, answer.engines) == (str(old.identity), ("fts5", "vectors"))
     kit.meaning.catch_up()
     answer = kit.search("swordfish")
     assert (answer.model, answer.degraded) == (str(kit.embedder.identity), ())
-    # The old vectors are gone, so the old embedder alone would find nothing to compare.
-    kit.embedder, kit.previous = old, None
-    assert kit.search("swordfish").engines == ("fts5",)
+    # Another process may still use the old one, so its vectors are not dropped at once.
+    kit.embedder = old
+    assert kit.search("swordfish").engines == ("fts5", "vectors")
+
+
+def test_a_memory_that_is_forgotten_is_not_found_while_its_file_waits_to_be_read(store, tmp_path):
+    kit = Kit(store, tmp_path, budget=0.0)
+    first = '- The swordfish swims.\n  <!-- holdfast {"id":"y_1","kind":"fact"} -->\n'
+    second = '- The swordfish sleeps.\n  <!-- holdfast {"id":"y_2","kind":"fact"} -->\n'
+    kit.write("default/MEMORY.md", first + second)
+    kit.index.sync()
+    kit.write("default/MEMORY.md", second)
+    kit.index.forget("y_1")
+    assert kit.snippets("swordfish") == ["The swordfish sleeps."]
+    # One that only changed is found again as soon as its file is read, though the file is as it was.
+    kit.index.sync()
+    kit.index.forget("y_2")
+    assert (kit.snippets("swordfish"), kit.index.refresh(ME, 0.0).stale) == ([], 1)
+    kit.index.sync()
+    assert kit.snippets("swordfish") == ["The swordfish sleeps."]
+
+
+class Slow(Transient):
+    """A workspace where reading a file takes a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds, self.was_read = 0.0, []
+
+    def read(self, path):
+        self.seconds += 1
+        self.was_read.append(str(path))
+        return super().read(path)
+
+
+def test_memories_are_read_first_large_files_last_and_none_when_the_time_is_up(store):
+    slow = Slow()
+    for place in ("default", "default/projects/p"):
+        for name in ("large", "small", "memory/2026-02-24", "MEMORY"):
+            slow.write(f"{place}/{name}.md", "swordfish " * (20_000 if name == "large" else 1))
+    index = Index(store, slow, clock=lambda: slow.seconds)
+    assert index.refresh(Scope(project="p"), 5.0).stale == 3
+    assert {path.rpartition("/")[2] for path in slow.was_read[:4]} == {"MEMORY.md", "2026-02-24.md"}
+    assert slow.was_read[4].endswith("small.md")
+    assert index.refresh(Scope(project="p"), 60.0).stale == 0
+    assert [path.rpartition("/")[2] for path in slow.was_read[5:]] == ["small.md", "large.md", "large.md"]
+
+
+def test_one_brings_the_index_up_to_date_and_stops_when_told(kit):
+    for number in range(50):
+        kit.write(f"default/{number}.md", "swordfish")
+    others = []
+    first = kit.index.sync(lambda *_: others.append(kit.index.sync().stale), stop=lambda: len(others) == 3)
+    assert (first.stale, others) == (10, [50, 30, 10])
+    assert kit.index.sync().stale == 0
 
 
 def test_forgetting_the_words_forgets_their_vectors(kit):
@@ -327,6 +379,72 @@ def test_forgetting_the_words_forgets_their_vectors(kit):
         lambda connection: connection.exec_driver_sql("SELECT count(*) FROM embeddings").scalar()
     )
     assert rows == 0
+
+
+class Picky(Hashing):
+    """Has no numbers for poison, and a fragile one has none for anything after it."""
+
+    def __init__(self, fragile: bool = False) -> None:
+        super().__init__()
+        self.fragile, self.broken, self.asked = fragile, False, 0
+
+    def _vectors(self, texts):
+        self.asked += 1
+        vectors = super()._vectors(texts)
+        bad = ["poison" in text for text in texts]
+        self.broken |= self.fragile and any(bad)
+        vectors[[self.broken or one for one in bad]] = float("nan")
+        return vectors
+
+
+def test_a_text_that_the_embedder_cannot_do_holds_up_no_other(kit):
+    kit.embedder = Picky()
+    for number in range(3):
+        kit.write(f"default/{number}.md", f"swordfish number {number}")
+    kit.write("default/bad.md", "swordfish with poison")
+    answer = kit.search("swordfish")
+    assert (answer.engines, len(answer.hits)) == (("fts5", "vectors"), 4)
+    assert answer.degraded == (f"1 texts have no vector: {kit.embedder.identity} cannot do them.",)
+    assert kit.meaning.waiting() == 0
+    asked = kit.embedder.asked
+    assert kit.meaning.catch_up() == 0
+    assert kit.embedder.asked == asked
+    kit.write("default/bad.md", "swordfish without")
+    assert kit.search("swordfish").degraded == ()
+
+
+def test_no_text_is_blamed_for_an_embedder_that_fails(kit):
+    kit.embedder = Picky(fragile=True)
+    kit.write("default/a.md", "swordfish with poison")
+    kit.index.sync()
+    with pytest.raises(EmbedderError):
+        kit.meaning.catch_up()
+    assert kit.meaning.waiting() == 1
+    kit.embedder = Hashing()
+    assert kit.search("swordfish").degraded == ()
+
+
+def test_making_vectors_stops_when_told_and_waits_no_longer_than_it_may(kit):
+    for number in range(40):
+        kit.write(f"default/{number}.md", f"swordfish number {number}")
+    kit.index.sync()
+    assert kit.meaning.catch_up(stop=lambda: True) == 0
+    asked, answer = threading.Event(), threading.Event()
+
+    class Waiting(Hashing):
+        def _vectors(self, texts):
+            asked.set()
+            assert answer.wait(60)
+            return super()._vectors(texts)
+
+    kit.embedder = Waiting()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(kit.meaning.catch_up, 20, stop=answer.is_set)
+        assert asked.wait(60)
+        assert kit.meaning.catch_up(until=time.monotonic() + 0.01) == 0
+        answer.set()
+        assert first.result() == 16
+    assert kit.meaning.waiting() == 24
 
 
 def test_texts_get_one_vector_each_from_the_cache_the_second_time(kit):
@@ -348,6 +466,13 @@ def test_how_near_texts_are_is_told_of_those_whose_vectors_are_there(kit):
     assert near["a"] > near["b"]
     kit.embedder = None
     assert kit.meaning.nearness("swordfish", texts) == {}
+
+
+def test_no_embedder_is_opened_to_tell_how_near_texts_are(store):
+    opened = []
+    meaning = Meaning(store, lambda: opened.append(1), ready=lambda: None)
+    assert meaning.nearness("swordfish", {"a": "swordfish"}) == {}
+    assert opened == []
 
 
 def test_weights_add_up_to_one_and_a_side_that_did_not_run_counts_nothing():

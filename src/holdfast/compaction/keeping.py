@@ -68,13 +68,22 @@ def remember(store: Store, conversation: Conversation, appended: Sequence[Stored
         if stored.message.role == "user":
             text = redacted(ends(stored.message.text))
             found = tuple(Extracted(kind, told, _ASKED_FOR, (stored.id,)) for kind, told in remembered(text))
-            promise(store, conversation, found, stored.created_at, language_of(text))
+            promise(store, conversation, found, stored.created_at, language_of(text), asked=True)
 
 
 def promise(
-    store: Store, conversation: Conversation, found: tuple[Extracted, ...], at: float, language: str = ""
+    store: Store,
+    conversation: Conversation,
+    found: tuple[Extracted, ...],
+    at: float,
+    language: str = "",
+    *,
+    asked: bool = False,
 ) -> None:
-    """Memories to be written once this is committed, each under a name of its own."""
+    """Memories to be written once this is committed, each under a name of its own.
+
+    What somebody `asked` for is written although they had it forgotten once.
+    """
     if not found:
         return
     memories = [
@@ -91,4 +100,5 @@ def promise(
         )
         for one in found
     ]
-    store.outbox.put(MEMORY_TOPIC, {"memories": [memory.to_json() for memory in memories]})
+    rows = [memory.to_json() for memory in memories]
+    store.outbox.put(MEMORY_TOPIC, {"memories": rows, **({"asked": True} if asked else {})})

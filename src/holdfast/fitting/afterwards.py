@@ -5,10 +5,12 @@ Says what and in which order; how is known in the parts it is given. People alwa
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import TypeVar
 
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
@@ -19,6 +21,8 @@ from holdfast.work.projector import Projector
 from holdfast.work.watching import Watching
 
 log = logging.getLogger("holdfast.work")
+
+R = TypeVar("R")
 
 # A conversation that nobody went on with for so long is at rest.
 REST = 15 * 60.0
@@ -154,10 +158,11 @@ class Afterwards:
                 self.idle.put("meaning", self._understand, after=_SETTLED)
 
     async def _index_notes(self) -> None:
-        assert self._remembering is not None
+        memory = self._remembering
+        assert memory is not None
         try:
-            await asyncio.to_thread(self._remembering.index.sync)
-        except (HoldfastError, OSError) as error:
+            await _stoppable(lambda stop: memory.index.sync(stop=stop))
+        except HoldfastError as error:
             log.warning("notes could not be indexed: %s", error)
         self.idle.put("meaning", self._understand)
 
@@ -172,9 +177,10 @@ class Afterwards:
 
     async def _understand(self) -> None:
         """What was written and said becomes findable by its meaning, a little at a time."""
-        assert self._remembering is not None
+        memory = self._remembering
+        assert memory is not None
         try:
-            more = await asyncio.to_thread(self._remembering.understand, _UNDERSTOOD_AT_ONCE)
+            more = await _stoppable(lambda stop: memory.understand(_UNDERSTOOD_AT_ONCE, stop))
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
         else:
@@ -193,3 +199,12 @@ class Afterwards:
         await self._store.run(self._store.compactions.forget, before)
         await self._store.run(self._store.outbox.forget, before)
         self.idle.put("housekeeping", self._tidy, after=_DAILY)
+
+
+async def _stoppable(work: Callable[[Callable[[], bool]], R]) -> R:
+    """Work in a thread, which is told when nobody waits for it any more: a thread cannot be interrupted."""
+    stop = threading.Event()
+    try:
+        return await asyncio.to_thread(work, stop.is_set)
+    finally:
+        stop.set()

@@ -9,7 +9,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Literal, ParamSpec, TypeVar
 
@@ -103,11 +103,13 @@ class Recalling:
         texts = {one.item.id: searchable(one.item.message) for one in view.shown}
         question = view.question.message.text[:_ABOUT]
         work = self._begun(self._memory.meaning.nearness, question, texts)
-        try:
-            return {} if work is None else work.result(_PATIENCE)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with memory, the window is made
+        if work is None or wait({work}, _PATIENCE).not_done:
+            return {}
+        if (error := work.exception()) is not None:
+            # Whatever is wrong with memory, the window is made.
             log.info("what was said is compared by words alone: %r", error)
             return {}
+        return work.result()
 
     def count(self, case: Case, names: Sequence[str]) -> None:
         """Has it counted that these went into a window; nobody waits for it."""
@@ -124,16 +126,19 @@ class Recalling:
         if not _asks_anew(view) or room < _LEAST or number < 1:
             return quotes, []
         work = self._begun(self._told, view, case, room, number)
-        try:
-            if work is None:
-                return quotes, ["not_recalled"]
-            found, notices = await asyncio.wait_for(asyncio.wrap_future(work), _PATIENCE)
-        except TimeoutError:
+        if work is None:
             return quotes, ["not_recalled"]
-        except Exception:
+        waiting = asyncio.wrap_future(work)
+        # What goes wrong after nobody waits any more is nobody's trouble.
+        waiting.add_done_callback(lambda late: late.cancelled() or late.exception())
+        await asyncio.wait({waiting}, timeout=_PATIENCE)
+        if not work.done():
+            return quotes, ["not_recalled"]
+        if (error := work.exception()) is not None:
             # Whatever is wrong with memory, the question is asked.
-            log.exception("memories could not be looked through")
+            log.error("memories could not be looked through", exc_info=error)
             return quotes, ["not_recalled"]
+        found, notices = work.result()
         return [*quotes, *found], notices
 
     def _begun(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> "Future[R] | None":

@@ -106,5 +106,9 @@ class SummaryNote:
 class Memories(Protocol):
     """Where memories are kept. Writing the same one again changes nothing."""
 
+    def allow(self, memories: Sequence[Memory]) -> None:
+        """Somebody asks for these, whatever was forgotten before."""
+        ...
+
     def write(self, memories: Sequence[Memory]) -> None: ...
     def write_summary(self, note: SummaryNote) -> None: ...

@@ -3,7 +3,7 @@
 Plain values; they know no index.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -68,15 +68,3 @@ class Answer:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
-
-
-def joined(several: Sequence[Freshness]) -> Freshness:
-    skipped: dict[str, str] = {}
-    for one in several:
-        skipped.update(one.skipped)
-    return Freshness(
-        sum(one.files for one in several),
-        sum(one.stale for one in several),
-        skipped,
-        max((one.indexed_at for one in several), default=0.0),
-    )

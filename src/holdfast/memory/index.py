@@ -1,20 +1,22 @@
 """The index of notes: kept up with the files, which are the truth, and thrown away without loss.
 
 Every file is compared by the tag its workspace gives it. Files that are gone leave at once; changed ones are
-read again, each in one step, as many as there is time for. Knows files and passages, nothing of ranking.
+read again, those with memories first, as many as there is time for. Knows files and passages, no ranking.
 """
 
 import re
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory import scopes
 from holdfast.memory.chunks import VERSION, Chunk, chunks
-from holdfast.memory.hits import Freshness, joined
+from holdfast.memory.hits import Freshness
 from holdfast.memory.sources import Files, folder_of
 from holdfast.memory.workspace import Entry
 from holdfast.messages import Scope
@@ -23,9 +25,12 @@ from holdfast.store.texts import spoken_date
 
 # Called with how many of how many files are done.
 Progress = Callable[[int, int], None]
+Stop = Callable[[], bool]
 
-# Files that are put into the index in one step: each step waits for the disk.
+# Files that are put into the index in one step, and how many bytes of them: each step waits for the disk, and
+# nobody stops in the middle of one.
 _TOGETHER = 20
+_BYTES = 100_000
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CURATED = "MEMORY.md"
@@ -40,6 +45,17 @@ class _Work:
     known: dict[str, FileState]
     gone: list[str]
     changed: list[Entry]
+
+
+_Portion = list[tuple[_Work, Entry]]
+
+
+def _untold(done: int, total: int) -> None:
+    """Nobody follows it."""
+
+
+def _never() -> bool:
+    return False
 
 
 class Index:
@@ -59,6 +75,7 @@ class Index:
         self._extra = extra
         self._owner = owner
         self._clock = clock
+        self._syncing = threading.Lock()
 
     def places(self, scope: Scope) -> list[NotesOf]:
         """Where the notes are that this scope can see."""
@@ -81,25 +98,35 @@ class Index:
         """
         work = [self._compared(notes) for notes in self.places(scope)]
         until = self._clock() + seconds
-        return joined([self._carry_out(one, until) for one in work])
+        return self._carry_out(work, lambda: self._clock() >= until)
 
-    def sync(self, progress: Progress | None = None) -> Freshness:
-        """Bring everything up to date, the files of all scopes."""
-        work = [self._compared(notes) for notes in self.everywhere()]
-        done, total = 0, sum(len(one.changed) for one in work)
+    def sync(self, progress: Progress = _untold, stop: Stop = _never) -> Freshness:
+        """Bring everything up to date, the files of all scopes, unless `stop` ends it early.
 
-        def count(files: int) -> None:
-            nonlocal done
-            done += files
-            if progress is not None:
-                progress(done, total)
+        One does it at a time: while another is at it, this only looks how far it is.
+        """
+        if not self._syncing.acquire(blocking=False):
+            return self._carry_out(self._everything(), lambda: True)
+        try:
+            return self._carry_out(self._everything(), stop, progress)
+        finally:
+            self._syncing.release()
 
-        return joined([self._carry_out(one, None, count) for one in work])
+    def rebuild(self, progress: Progress = _untold, stop: Stop = _never) -> Freshness:
+        """Believe nothing of what is in the index, and make it anew from the files.
 
-    def rebuild(self, progress: Progress | None = None) -> Freshness:
-        """Believe nothing of what is in the index, and make it anew from the files."""
-        self._store.passages.distrust_files()
-        return self.sync(progress)
+        It waits for whoever brings it up to date just now, who may have begun before.
+        """
+        with self._syncing:
+            self._store.passages.distrust_files()
+            return self._carry_out(self._everything(), stop, progress)
+
+    def forget(self, memory: str) -> None:
+        """Take a memory out of the index at once, before there is time to read its file again.
+
+        For one that was forgotten or changed in its file: what still holds of it comes back with the file.
+        """
+        self._store.passages.forget(memory)
 
     @property
     def _elsewhere(self) -> NotesOf:
@@ -121,29 +148,40 @@ class Index:
         ]
         return _Work(notes, files, known, sorted(known.keys() - there.keys()), changed)
 
-    def _carry_out(
-        self, work: _Work, until: float | None, count: Callable[[int], None] = lambda _: None
-    ) -> Freshness:
-        known, stale = dict(work.known), 0
-        # The newest first: what somebody has just written is what they ask about.
-        changed = sorted(work.changed, key=lambda one: -one.mtime)
-        for start in range(0, len(changed), _TOGETHER):
-            portion = changed[start : start + _TOGETHER]
-            if until is not None and self._clock() >= until:
-                stale += len(portion)
-                continue
-            read = dict(filter(None, (self._read(work, entry) for entry in portion)))
-            if read:
-                self._store.passages.replace(work.notes, read)
-            known.update({state.container: state for state in read})
-            count(len(portion))
+    def _everything(self) -> list[_Work]:
+        return [self._compared(notes) for notes in self.everywhere()]
+
+    def _carry_out(self, work: Sequence[_Work], stop: Stop, progress: Progress = _untold) -> Freshness:
+        waiting = [(one, entry) for one in work for entry in one.changed]
+        waiting.sort(key=lambda pair: _urgency(pair[1]))
+        done = 0
+        progress(done, len(waiting))
+        for portion in _portions(waiting):
+            taken = self._take_in(portion, stop)
+            done += taken
+            if taken < len(portion):
+                break
+            progress(done, len(waiting))
         # After the new ones, so that a file that was moved keeps its vectors.
-        if work.gone:
-            self._store.passages.remove(work.gone)
-        states = [state for name, state in known.items() if name not in work.gone]
+        if gone := [name for one in work for name in one.gone]:
+            self._store.passages.remove(gone)
+        states = [state for one in work for name, state in one.known.items() if name not in one.gone]
         skipped = {state.path: state.trouble for state in states if state.trouble}
         newest = max((state.indexed_at for state in states), default=0.0)
-        return Freshness(len(states), stale, skipped, newest)
+        return Freshness(len(states), len(waiting) - done, skipped, newest)
+
+    def _take_in(self, portion: _Portion, stop: Stop) -> int:
+        """Put files into the index, each place's in one step, until it is time to stop; says how many."""
+        taken, read = 0, dict[NotesOf, dict[FileState, list[NewPassage]]]()
+        for work, entry in takewhile(lambda _: not stop(), portion):
+            taken += 1
+            if (found := self._read(work, entry)) is not None:
+                state, passages = found
+                work.known[state.container] = state
+                read.setdefault(work.notes, {})[state] = passages
+        for notes, files in read.items():
+            self._store.passages.replace(notes, files)
+        return taken
 
     def _read(self, work: _Work, entry: Entry) -> tuple[FileState, list[NewPassage]] | None:
         """What one file has for the index. What cannot be read is noted with the reason until it changes."""
@@ -157,6 +195,24 @@ class Index:
             return FileState(name, path, entry.tag, VERSION, now, error.message), []
         parts = chunks(note.text, by_hand=entry.path.name == _CURATED)
         return FileState(name, path, note.tag, VERSION, now), _passages(entry, parts)
+
+
+def _urgency(entry: Entry) -> tuple[bool, bool, float]:
+    """Where memories are comes first, what takes long last; the newest is what somebody asks about."""
+    memories = entry.path.name == _CURATED or _DAY.fullmatch(entry.path.stem)
+    return not memories, entry.size > _BYTES, -entry.mtime
+
+
+def _portions(waiting: _Portion) -> Iterator[_Portion]:
+    portion: _Portion = []
+    for work, entry in waiting:
+        full = len(portion) == _TOGETHER or sum(one.size for _, one in portion) + entry.size > _BYTES
+        if portion and full:
+            yield portion
+            portion = []
+        portion.append((work, entry))
+    if portion:
+        yield portion
 
 
 def _container(notes: NotesOf, path: PurePosixPath) -> str:

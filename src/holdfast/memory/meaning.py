@@ -1,7 +1,7 @@
 """The side of search that goes by meaning: texts to vectors, kept once, and how near rows are to a question.
 
-Vectors of two embedders are never mixed: while those of a new one are made, those of the one before serve, if
-it can still be asked, and otherwise words alone. Knows rows and embedders, no files.
+Vectors of two embedders are never mixed: while those of a new one are made, words serve alone. A text that
+the embedder cannot do is found by its words and holds up no other. Knows rows and embedders, no files.
 """
 
 import threading
@@ -23,6 +23,8 @@ _TOGETHER = 16
 # With fewer of its vectors an index would put last what merely has none yet.
 _ENOUGH = 0.9
 _QUESTIONS = 256
+# An embedder that is in order can do this one.
+_HARMLESS = "."
 
 Current = Callable[[], Embedder | None]
 
@@ -36,25 +38,21 @@ class Near:
     trouble: str = ""
 
 
-def nobody() -> Embedder | None:
-    return None
-
-
 class Meaning:
-    """`current` gives the embedder to use now, `previous` the one that was used before, if there are any."""
+    """`current` gives the embedder to use, opened if need be; `ready` only one that can answer at once."""
 
     def __init__(
         self,
         store: Store,
         current: Current,
         *,
-        previous: Current = nobody,
+        ready: Current | None = None,
         why_none: Callable[[], str] = lambda: "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._current = current
-        self._previous = previous
+        self._ready = ready or current
         self._why_none = why_none
         self._clock = clock
         self._indexes: dict[str, VectorIndex] = {}
@@ -69,28 +67,32 @@ class Meaning:
             return Near(trouble=self._why_none() or "There is no embedder, so only words were compared.")
         try:
             index = self._index(embedder)
-            covered, trouble = index.coverage(places), ""
+            covered = index.coverage(places)
             if not covered.pieces:
                 # Nobody starts an embedder to look at nothing.
                 return Near()
             if covered.share < _ENOUGH:
-                trouble = f"{covered.share:.0%} of the vectors of {embedder.identity} are made"
-                before = self._previous()
-                if before is None or self._index(before).coverage(places).share < _ENOUGH:
-                    return Near(trouble=f"Only words were compared: {trouble}.")
-                embedder, index = before, self._index(before)
-                trouble = f"Vectors of {before.identity} were compared: {trouble}."
+                made = f"{covered.share:.0%} of the vectors of {embedder.identity} are made"
+                return Near(trouble=f"Only words were compared: {made}.")
             vector = self._asked(embedder, question)
         except EmbedderError as error:
             return Near(trouble=f"Only words were compared: {error}")
-        return Near(index.nearest(places, vector, best, also), str(embedder.identity), trouble)
+        # Of what has no vector, only the words were compared.
+        trouble = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
+        near = index.nearest(places, vector, best, also)
+        return Near(near, str(embedder.identity), trouble if covered.refused else "")
 
     def catch_up(
-        self, limit: int | None = None, places: Sequence[Where] | None = None, until: float | None = None
+        self,
+        limit: int | None = None,
+        places: Sequence[Where] | None = None,
+        until: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Make vectors for rows that have none, at most `limit`, no longer than `until`; says how many rows.
+        """Make vectors for rows that have none, at most `limit`; says of how many rows.
 
-        When none is left, the vectors of every other embedder are forgotten.
+        It ends at `until`, or when `stop` says so, with the batch it is at; several may call it at once, and
+        take turns. When none is left, the vectors that nobody needs any more are forgotten.
         """
         embedder = self._current()
         if embedder is None:
@@ -98,14 +100,19 @@ class Meaning:
         index, done = self._index(embedder), 0
         if places is not None and not index.coverage(places).missing:
             return 0
-        with self._working:
-            while (limit is None or done < limit) and (until is None or self._clock() < until):
+        while (limit is None or done < limit) and not stop():
+            left = -1.0 if until is None else until - self._clock()
+            if (until is not None and left <= 0) or not self._working.acquire(timeout=left):
+                break
+            try:
                 rows = index.waiting(_TOGETHER if limit is None else min(_TOGETHER, limit - done), places)
                 texts = self._store.passages.texts(rows)
                 made = self._make(embedder, index, [one for text in texts.values() for one in pieces(text)])
-                if not made:
-                    break
-                done += len(rows)
+            finally:
+                self._working.release()
+            if not made:
+                break
+            done += len(rows)
         if done and index.coverage().missing == 0:
             self._store.embeddings.drop_others(embedder.identity.key)
             self._indexes = {embedder.identity.key: index}
@@ -133,8 +140,11 @@ class Meaning:
         return (joined / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
     def nearness(self, question: str, texts: Mapping[str, str]) -> dict[str, float]:
-        """How near texts are to a question, those of them whose vectors are there; none is made for it."""
-        embedder = self._current()
+        """How near texts are to a question, those of them whose vectors are there; none is made for it.
+
+        It is asked in the middle of a turn, so no embedder is opened either.
+        """
+        embedder = self._ready()
         if embedder is None:
             return {}
         cut = {name: [digest(piece) for piece in pieces(text)] for name, text in texts.items()}
@@ -147,21 +157,20 @@ class Meaning:
         return {name: max(several) for name, several in found.items() if several}
 
     def _index(self, embedder: Embedder) -> VectorIndex:
-        key = embedder.identity.key
-        if key not in self._indexes:
-            self._indexes[key] = StoredVectors(self._store, embedder.identity)
-        return self._indexes[key]
+        identity = embedder.identity
+        return self._indexes.setdefault(identity.key, StoredVectors(self._store, identity))
 
     def _make(self, embedder: Embedder, index: VectorIndex, texts: Sequence[str]) -> int:
-        """Make and keep the vectors of these pieces that are not there yet; says how many were made."""
+        """Make and keep the vectors of these pieces that are not done yet; says how many are now."""
         wanted = {digest(text): text for text in texts}
-        missing = {name: wanted[name] for name in wanted.keys() - index.known(wanted.keys()).keys()}
-        if missing:
-            # Texts of one length take the embedder no longer than they must.
-            names = sorted(missing, key=lambda name: len(missing[name]))
-            vectors = embedder.embed([missing[name] for name in names])
-            index.keep(dict(zip(names, vectors, strict=True)))
-        return len(missing)
+        # Texts of one length take the embedder no longer than they must.
+        names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
+        if names:
+            vectors = _vectors(embedder, [wanted[name] for name in names])
+            made = {name: one for name, one in zip(names, vectors, strict=True) if one is not None}
+            index.keep(made)
+            index.refuse([name for name in names if name not in made])
+        return len(names)
 
     def _asked(self, embedder: Embedder, question: str) -> NDArray[np.float32]:
         """The vector of a question. It is kept for a while here, since what was asked belongs in no file."""
@@ -173,3 +182,24 @@ class Meaning:
         while len(self._questions) > _QUESTIONS:
             self._questions.pop(next(iter(self._questions)), None)
         return vector
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
+    """One vector for each text, None for one that the embedder cannot do.
+
+    A text is to blame only if the embedder can do another right after it; if not, its error is raised.
+    """
+    try:
+        return list(embedder.embed(texts))
+    except EmbedderError:
+        embedder.embed([_HARMLESS])
+    return [_vector(embedder, text) for text in texts]
+
+
+def _vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+    try:
+        (vector,) = embedder.embed([text])
+    except EmbedderError:
+        embedder.embed([_HARMLESS])
+        return None
+    return np.asarray(vector, np.float32)

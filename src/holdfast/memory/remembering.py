@@ -5,7 +5,7 @@ window and no conversation under way.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.memory.base import Memory
@@ -23,6 +23,8 @@ from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store
 
+# After these nothing of the old words may be found, however long it takes until the file is read again.
+_LEAVES_INDEX: frozenset[Change] = frozenset({"forgotten", "edited", "superseded", "archived"})
 # Pieces of what was said that are worth waking the embedder for: about fifty messages.
 _ENOUGH = 50
 # From here on a message is about what was asked.
@@ -53,7 +55,9 @@ class Remembering:
         self._conversations = conversations
         self.embedder = embedder
         self.index = Index(store, workspace, extra=extra)
-        self.meaning = Meaning(store, embedder.current, why_none=lambda: embedder.trouble)
+        self.meaning = Meaning(
+            store, embedder.current, ready=embedder.ready, why_none=lambda: embedder.trouble
+        )
         self.search = Search(store, self.index, self.meaning, weights=weights)
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(
@@ -65,16 +69,16 @@ class Remembering:
     def close(self) -> None:
         self.embedder.close()
 
-    def understand(self, limit: int) -> bool:
+    def understand(self, limit: int, stop: Callable[[], bool]) -> bool:
         """Make vectors of up to so many texts: notes at once, what was said when there is enough of it.
 
         Whether there is more to do.
         """
-        if self.meaning.catch_up(limit, self.index.everywhere()):
+        if self.meaning.catch_up(limit, self.index.everywhere(), stop=stop):
             return True
         if not self._conversations or self.meaning.waiting() < _ENOUGH:
             return False
-        return self.meaning.catch_up(limit) > 0
+        return self.meaning.catch_up(limit, stop=stop) > 0
 
     def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
         """Messages of this scope's conversations that are about a question, whatever their words."""
@@ -101,6 +105,8 @@ class Remembering:
         return [float(number) for number in vectors[1:] @ vectors[0]]
 
     def _changed(self, memory: Memory, change: Change) -> None:
+        if change in _LEAVES_INDEX:
+            self.index.forget(memory.id)
         if change == "forgotten":
             self._store.proposals.withdraw(memory.scope.user, memory.text)
         if change in ("added", "updated"):

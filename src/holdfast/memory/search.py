@@ -4,6 +4,7 @@ Puts the parts together: the index is brought up to date, words and vectors are 
 of both. Every answer says what ran, what did not and why, and every hit where it is and what it is worth.
 """
 
+import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal
@@ -36,10 +37,20 @@ _ASKING_EN = frozenset(words.terms("many much often"))
 _ASKING_DE = frozenset(
     words.terms(
         """
-        viel viele vielen oft war waren hat hatte hatten man wurde wurden worden heißt hieß wem wen wessen
-        woher wohin wozu womit wovon worauf worum woran worin wodurch wofür
+        viel viele vielen oft war waren hat hatte hatten man wurde wurden worden wem wen wessen woher wohin
+        wozu womit wovon worauf worum woran worin wodurch wofür wogegen wobei wonach worüber woraus weshalb
+        weswegen inwiefern inwieweit wieviel heißt heißen hieß hießen lautet lautete nennt nannte genannt
+        bezeichnet darf dürfen durfte durften konnte konnten könnten müssen mussten mag mögen möchte sollen
+        sollten wollten wäre wären hätte hätten ab neben seit trotz wegen außer statt innerhalb außerhalb laut
+        gemäß manche manchen mancher mehrere mehreren beide beiden dabei dafür daran darauf daraus darin
+        darüber darum davon davor dadurch danach daher deshalb deswegen jedoch sowie sowohl weder entweder
+        falls bevor nachdem obwohl bereits schon etwa ungefähr meist meisten mehr
         """
     )
+)
+# Words that only ask together; an `Art` is a species otherwise.
+_KIND = re.compile(
+    r"\bwelche[rnms]? (?:Art|Sorte)\b|\b(?:what|which) (?:kind|sort|type)s? of\b", re.IGNORECASE
 )
 # A name is exact enough to keep a place for when no more rows have it.
 _FEW = 20
@@ -175,7 +186,8 @@ def _asked(question: str) -> tuple[list[str], list[str]]:
     """The terms of a question, names first, since of a long one only the first are looked up."""
     telling = words.telling(question)
     idle = _ASKING_DE if words.language_of(question) == "de" else _ASKING_EN
-    terms = [term for term in dict.fromkeys(words.terms(question)) if term in telling or term not in idle]
+    asked = dict.fromkeys(words.terms(_KIND.sub(" ", question)))
+    terms = [term for term in asked if term in telling or term not in idle]
     return sorted(terms, key=lambda term: term not in telling), words.parts(question)
 
 

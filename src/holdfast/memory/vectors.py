@@ -4,8 +4,10 @@ Every row of the index has a few vectors, one for each short piece of its text; 
 vectors of one embedder are ever compared. Knows rows and vectors, no texts.
 """
 
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +15,8 @@ from numpy.typing import NDArray
 
 from holdfast.memory.embedders.base import Identity, Vectors
 from holdfast.store import Coverage, Store, Where
-from holdfast.store.containers import Container, ranges
+from holdfast.store.containers import Container, number_of, ranges
+from holdfast.store.embeddings import REFUSED
 
 _STORED = np.dtype("<f4")
 # Scopes held in memory; the one not asked for longest goes.
@@ -37,8 +40,16 @@ class VectorIndex(Protocol):
         """Keep the vectors of pieces, each by the digest of its words."""
         ...
 
+    def refuse(self, digests: Collection[str]) -> None:
+        """Note that these pieces can have no vector: they count as done, and are never near to anything."""
+        ...
+
     def known(self, digests: Collection[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of these pieces that are there."""
+        ...
+
+    def undone(self, digests: Collection[str]) -> set[str]:
+        """Those of these pieces that have no vector yet and were not refused."""
         ...
 
     def nearest(
@@ -54,6 +65,7 @@ class _Block:
 
     container: Container
     missing: int
+    refused: int
     rows: NDArray[np.int64]
     vectors: Vectors
 
@@ -64,6 +76,7 @@ class _Loaded:
 
     blocks: list[_Block]
     missing: int
+    refused: int
     rows: NDArray[np.int64]
     starts: NDArray[np.int64]
     vectors: Vectors
@@ -83,12 +96,15 @@ class StoredVectors:
         self.identity = identity
         self._store = store
         self._held: dict[tuple[Where, ...], _Loaded] = {}
+        # Who comes while vectors are loaded waits for them: to load them twice takes longer.
+        self._loading = threading.Lock()
 
     def coverage(self, places: Sequence[Where] | None = None) -> Coverage:
         if places is None:
             return self._store.embeddings.coverage(self.identity.key)
         loaded = self._load(tuple(places))
-        return Coverage(len(loaded.vectors) + loaded.missing, loaded.missing)
+        pieces = len(loaded.vectors) + loaded.missing + loaded.refused
+        return Coverage(pieces, loaded.missing, loaded.refused)
 
     def waiting(self, limit: int, places: Sequence[Where] | None = None) -> list[int]:
         return self._store.embeddings.waiting(self.identity.key, limit, self._ranges(places))
@@ -97,9 +113,17 @@ class StoredVectors:
         stored = {digest: vector.astype(_STORED).tobytes() for digest, vector in vectors.items()}
         self._store.embeddings.keep(self.identity.key, stored)
 
+    def refuse(self, digests: Collection[str]) -> None:
+        self._store.embeddings.keep(self.identity.key, dict.fromkeys(digests, REFUSED))
+
     def known(self, digests: Collection[str]) -> dict[str, NDArray[np.float32]]:
         found = self._store.embeddings.known(self.identity.key, digests)
-        return {digest: np.frombuffer(stored, _STORED) for digest, stored in found.items()}
+        return {
+            digest: np.frombuffer(stored, _STORED) for digest, stored in found.items() if self._usable(stored)
+        }
+
+    def undone(self, digests: Collection[str]) -> set[str]:
+        return set(digests) - self._store.embeddings.known(self.identity.key, digests).keys()
 
     def nearest(
         self, places: Sequence[Where], vector: NDArray[np.float32], best: int, also: Collection[int] = ()
@@ -120,41 +144,54 @@ class StoredVectors:
 
     def _load(self, places: tuple[Where, ...]) -> _Loaded:
         """What is held of these places, with all that changed since read anew."""
-        containers = self._store.passages.containers(places)
-        held = self._held.pop(places, None)
-        if held is None or held.containers != containers or held.missing:
-            held = self._renewed(containers, held)
-        self._held[places] = held
-        while len(self._held) > _HELD:
-            self._held.pop(next(iter(self._held)), None)
-        return held
+        with self._loading:
+            containers = self._store.passages.containers(places)
+            held = self._held.pop(places, None)
+            if held is None or held.containers != containers or held.missing:
+                held = self._renewed(containers, held)
+            self._held[places] = held
+            while len(self._held) > _HELD:
+                del self._held[next(iter(self._held))]
+            return held
 
     def _renewed(self, containers: list[Container], held: _Loaded | None) -> _Loaded:
-        coverage = self._store.embeddings.coverage(self.identity.key, ranges(containers))
-        if held is not None and held.containers == containers and held.missing == coverage.missing:
-            return held
+        if held is not None and held.containers == containers:
+            coverage = self._store.embeddings.coverage(self.identity.key, ranges(containers))
+            if held.missing == coverage.missing:
+                return held
         known = {} if held is None else {block.container: block for block in held.blocks if not block.missing}
-        blocks = [known.get(one) or self._block(one) for one in containers]
+        # Neighbours are read together: a place has thousands of containers, most of them small.
+        spans = [
+            span
+            for is_known, run in groupby(containers, key=known.__contains__)
+            if not is_known
+            for span in ranges(list(run))
+        ]
+        found = self._store.embeddings.load(self.identity.key, spans)
+        stored = {number: list(rows) for number, rows in groupby(found, key=lambda one: number_of(one[0]))}
+        blocks = [known.get(one) or self._block(one, stored.get(one.number, [])) for one in containers]
         return _joined(blocks, self.identity.dimensions)
 
-    def _block(self, container: Container) -> _Block:
-        found = self._store.embeddings.load(self.identity.key, container.ids)
-        # What something else made under the same name cannot be compared.
-        size = self.identity.dimensions * _STORED.itemsize
-        usable = [(row, stored) for row, stored in found if stored is not None and len(stored) == size]
+    def _block(self, container: Container, found: Sequence[tuple[int, bytes | None]]) -> _Block:
+        usable = [(row, stored) for row, stored in found if stored is not None and self._usable(stored)]
         rows = np.fromiter((row for row, _ in usable), np.int64, len(usable))
         joined = np.frombuffer(b"".join(stored for _, stored in usable), _STORED)
+        vectors = joined.reshape(len(usable), self.identity.dimensions)
         missing = sum(stored is None for _, stored in found)
-        return _Block(container, missing, rows, joined.reshape(len(usable), self.identity.dimensions))
+        return _Block(container, missing, len(found) - len(usable) - missing, rows, vectors)
+
+    def _usable(self, stored: bytes) -> bool:
+        """Not refused, and not made by something else under the same name."""
+        return len(stored) == self.identity.dimensions * _STORED.itemsize
 
 
 def _joined(blocks: list[_Block], dimensions: int) -> _Loaded:
-    missing = sum(block.missing for block in blocks)
+    missing, refused = sum(block.missing for block in blocks), sum(block.refused for block in blocks)
     every = [block for block in blocks if len(block.rows)]
     if not every:
         none = np.empty(0, np.int64)
-        return _Loaded(blocks, missing, none, none, np.empty((0, dimensions), np.float32))
+        return _Loaded(blocks, missing, refused, none, none, np.empty((0, dimensions), np.float32))
     rows = np.concatenate([block.rows for block in every])
     starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
     vectors = np.concatenate([block.vectors for block in every])
-    return _Loaded(blocks, missing, rows[starts], starts, vectors)
+    return _Loaded(blocks, missing, refused, rows[starts], starts, vectors)

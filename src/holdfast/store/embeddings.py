@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, func, or_, select, update
 
 from holdfast.store import tree
 from holdfast.store.database import Database, Topic, reads, upsert, writes
@@ -19,14 +19,19 @@ from holdfast.store.texts import Texts
 CACHED = 50_000
 # When something was last used is noted this coarsely, in seconds: reading must not mean writing.
 _COARSE = 3600.0
+# In place of a vector: the embedder cannot do these words.
+REFUSED = b""
+# Another process may use another embedder; who has not asked for its vectors for a day does no longer.
+_UNUSED = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many pieces there are, and how many of them have no vector yet."""
+    """How many pieces there are, and how many have no vector yet; those `refused` will never have one."""
 
     pieces: int
     missing: int
+    refused: int = 0
 
     @property
     def share(self) -> float:
@@ -50,13 +55,13 @@ class Embeddings(Topic):
         self._texts.prepared()
         return self._waiting(model, limit, ranges)
 
-    def load(self, model: str, ids: Ids) -> list[tuple[int, bytes | None]]:
-        """The vectors of the rows in a range, in their order, None for a piece that has none yet."""
+    def load(self, model: str, ranges: Sequence[Ids]) -> list[tuple[int, bytes | None]]:
+        """The vectors of the rows in these ranges, in their order, None for a piece that has none yet."""
         self._texts.prepared()
-        return self._load(model, ids)
+        return self._load(model, ranges)
 
     def known(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
-        """The vectors that are there; those in the cache count as used now."""
+        """The vectors that are there, and what is in place of one; all of them count as used now."""
         now = time.time() if now is None else now
         found = self._known(model, sorted(digests))
         old = [digest for digest, (_, used_at) in found.items() if used_at < now - _COARSE]
@@ -82,16 +87,23 @@ class Embeddings(Topic):
         return self._trim(most)
 
     @writes
-    def drop_others(self, connection: Connection, model: str) -> int:
-        """Forget the vectors of every other embedder."""
-        return connection.execute(delete(embeddings).where(embeddings.c.model != model)).rowcount
+    def drop_others(self, connection: Connection, model: str, now: float | None = None) -> int:
+        """Forget the vectors of every other embedder that nobody has used for a day."""
+        recent = (time.time() if now is None else now) - _UNUSED
+        column = embeddings.c.model
+        others = connection.scalars(select(column).where(column != model).distinct()).all()
+        used = (exists().where(column == other, embeddings.c.used_at >= recent) for other in others)
+        idle = [
+            other for other, lately in zip(others, used, strict=True) if not connection.scalar(select(lately))
+        ]
+        return connection.execute(delete(embeddings).where(column.in_(idle))).rowcount if idle else 0
 
     @reads
     def _coverage(self, connection: Connection, model: str, ranges: Sequence[Ids] | None) -> Coverage:
-        there = exists().where(embeddings.c.digest == pieces.c.digest, embeddings.c.model == model)
-        query = select(func.count(), func.count().filter(~there)).select_from(pieces)
-        total, missing = connection.execute(query.where(_within(ranges))).one()
-        return Coverage(total, missing)
+        missing = func.count().filter(embeddings.c.digest.is_(None))
+        refused = func.count().filter(func.length(embeddings.c.vector) == 0)
+        query = select(func.count(), missing, refused).select_from(pieces.outerjoin(embeddings, _of(model)))
+        return Coverage(*connection.execute(query.where(_within(ranges))).one())
 
     @reads
     def _waiting(
@@ -102,11 +114,14 @@ class Embeddings(Topic):
         return list(connection.scalars(query.order_by(pieces.c.row.desc()).limit(limit)))
 
     @reads
-    def _load(self, connection: Connection, model: str, ids: Ids) -> list[tuple[int, bytes | None]]:
-        same = and_(embeddings.c.digest == pieces.c.digest, embeddings.c.model == model)
-        query = select(pieces.c.row, embeddings.c.vector).join(embeddings, same, isouter=True)
-        rows = connection.execute(query.where(_within([ids])).order_by(pieces.c.row, pieces.c.number))
-        return [(row.row, None if row.vector is None else bytes(row.vector)) for row in rows]
+    def _load(
+        self, connection: Connection, model: str, ranges: Sequence[Ids]
+    ) -> list[tuple[int, bytes | None]]:
+        query = select(pieces.c.row, embeddings.c.vector).join(embeddings, _of(model), isouter=True)
+        query = query.order_by(pieces.c.row, pieces.c.number)
+        # One after the other: there may be more of them than one statement takes.
+        found = (row for ids in ranges for row in connection.execute(query.where(_within([ids]))))
+        return [(row, None if vector is None else bytes(vector)) for row, vector in found]
 
     @reads
     def _known(
@@ -139,7 +154,14 @@ class Embeddings(Topic):
         return len(surplus)
 
 
+def _of(model: str) -> ColumnElement[bool]:
+    return and_(embeddings.c.digest == pieces.c.digest, embeddings.c.model == model)
+
+
 def _within(ranges: Sequence[Ids] | None) -> ColumnElement[bool]:
     if ranges is None:
         return pieces.c.row >= 0
-    return or_(pieces.c.row < 0, *(pieces.c.row.between(first, last) for first, last in ranges))
+    if not ranges:
+        return false()
+    # Nothing but ranges: beside any other condition SQLite would look at every row.
+    return or_(*(pieces.c.row.between(first, last) for first, last in ranges))

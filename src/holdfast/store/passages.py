@@ -114,6 +114,11 @@ class Passages(Topic):
         self._texts.prepared()
         self._remove(sorted(names))
 
+    def forget(self, name: str) -> None:
+        """Take the note of this name out of the index at once; the files it was found in count as changed."""
+        self._texts.prepared()
+        self._forget(name)
+
     def distrust_files(self) -> None:
         """Let every file count as changed. What is in the index of it serves until it is read again."""
         self._texts.prepared()
@@ -195,6 +200,15 @@ class Passages(Topic):
         for name in names:
             connection.execute(delete(fulltext.rows).where(fulltext.rows.c.container == name))
             connection.execute(delete(files).where(files.c.container == name))
+
+    @writes
+    def _forget(self, connection: Connection, name: str) -> None:
+        fulltext.lock(connection)
+        table = fulltext.rows
+        ours = table.c.passage == name, table.c.role == NOTE
+        found = connection.scalars(select(table.c.container).where(*ours)).all()
+        connection.execute(update(files).where(files.c.container.in_(found)).values(version=-1))
+        connection.execute(delete(table).where(*ours))
 
     @writes
     def _distrust_files(self, connection: Connection) -> None:

@@ -87,7 +87,10 @@ class Projector:
         return ""
 
     def _write_memories(self, payload: Any) -> None:
-        self._memories.write([Memory.from_json(value) for value in payload["memories"]])
+        memories = [Memory.from_json(value) for value in payload["memories"]]
+        if payload.get("asked"):
+            self._memories.allow(memories)
+        self._memories.write(memories)
 
     def _write_summary(self, payload: Any) -> None:
         note = SummaryNote.from_json(payload)

@@ -1,5 +1,8 @@
 """Which embedder is used: local unless another was named, and never a silent nothing."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from holdfast.config import load
@@ -122,4 +125,46 @@ def test_trouble_is_told_and_nobody_waits_for_it_twice():
         now[0] = 62
         assert chosen.current().embed(["one"]).shape == (1, 2)
         assert chosen.trouble == ""
+        chosen.close()
+
+
+def test_nobody_waits_while_another_one_opens_the_embedder():
+    asked, answer = threading.Event(), threading.Event()
+
+    def slow(body):
+        asked.set()
+        assert answer.wait(60)
+        return embeddings(body)
+
+    with server({"/v1/embeddings": slow}) as there, ThreadPoolExecutor(1) as pool:
+        chosen = ChosenEmbedder(EmbedderOptions(f"openai+{there.url}", model="m"))
+        first = pool.submit(chosen.current)
+        assert asked.wait(60)
+        assert (chosen.current(), chosen.trouble) == (None, "The embedder is starting.")
+        answer.set()
+        assert first.result() is not None
+        assert chosen.current() is not None
+        assert chosen.trouble == ""
+        assert len(there.requests) == 1
+        chosen.close()
+
+
+def test_an_embedder_is_ready_when_it_has_answered_and_asking_starts_nothing(tmp_path):
+    now = [0.0]
+    answers = {"/v1/embeddings": embeddings}
+    with server({"/v1/embeddings": lambda body: answers["/v1/embeddings"](body)}) as there:
+        options = EmbedderOptions(f"openai+{there.url}", model="m")
+        chosen = ChosenEmbedder(options, look_again=30, clock=lambda: now[0])
+        assert chosen.ready() is None
+        assert there.requests == []
+        embedder = chosen.current()
+        assert chosen.ready() is None
+        embedder.embed(["one"])
+        assert chosen.ready().identity == embedder.identity
+        answers["/v1/embeddings"] = lambda _: (400, {"error": "no"})
+        with pytest.raises(EmbedderError):
+            embedder.embed(["one"])
+        assert chosen.ready() is None
+        now[0] = 31
+        assert chosen.ready() is not None
         chosen.close()

@@ -31,6 +31,7 @@ _NAMED = {"ollama": "ollama+http://127.0.0.1:11434", "openai": "openai+https://a
 
 # After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
 LOOK_AGAIN = 30.0
+_STARTING = "The embedder is starting."
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,7 @@ def _kind_of(http: Http) -> Kind:
 class ChosenEmbedder:
     """The embedder of the settings, opened when first needed and left alone for a while after a failure.
 
-    `trouble` is what failed and the remedy, empty while all is well: whoever searches without an embedder
-    tells it. `clock` gives seconds.
+    Whoever comes while it is being opened goes without it. `clock` gives seconds.
     """
 
     def __init__(
@@ -132,41 +132,59 @@ class ChosenEmbedder:
         if location not in ("", AUTO, OFF, EMBEDDED, *_NAMED):
             # Nonsense is said at once, not when somebody searches.
             parse_location(location)
-        self.trouble = ""
         self._options = options
         self._look_again = look_again
         self._clock = clock
         self._failed_at = float("-inf")
+        self._trouble = ""
         self._opened: Embedder | None = None
+        self._answered = False
         self._opening = threading.Lock()
 
     @property
     def off(self) -> bool:
         return self._options.location.strip() == OFF
 
+    @property
+    def trouble(self) -> str:
+        """What failed and the remedy, empty while all is well: who goes without an embedder tells it."""
+        return self._trouble or (_STARTING if self._opening.locked() else "")
+
     def current(self) -> Embedder | None:
-        """The embedder, if there is one that can be asked now."""
-        if self.off:
-            return None
-        with self._opening:
-            # Asked in here: whoever waited while another one failed to open it need not fail again.
-            if self.trouble and self._clock() - self._failed_at < self._look_again:
-                return None
-            if self._opened is None:
-                try:
-                    self._opened = open_embedder(self._options)
-                except (EmbedderError, ConfigError) as error:
-                    self.failed(error)
-                    return None
-        return _Watched(self._opened, self) if self._opened is not None else None
+        """The embedder, opened if need be, if there is one that can be asked now."""
+        if not self.off and self._opened is None and self._opening.acquire(blocking=False):
+            try:
+                self._open()
+            finally:
+                self._opening.release()
+        return None if self._opened is None or self._resting() else _Watched(self._opened, self)
+
+    def ready(self) -> Embedder | None:
+        """The embedder, if it has answered before and can be asked now: nothing is opened or started."""
+        return self.current() if self._answered else None
+
+    def answered(self) -> None:
+        self._trouble, self._answered = "", True
 
     def failed(self, error: HoldfastError) -> None:
-        self.trouble, self._failed_at = str(error), self._clock()
+        self._trouble, self._failed_at = str(error), self._clock()
 
     def close(self) -> None:
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
+
+    def _open(self) -> None:
+        # Looked at in here: another one may have opened it, or failed to, just before.
+        if self._opened is not None or self._resting():
+            return
+        try:
+            self._opened = open_embedder(self._options)
+        except (EmbedderError, ConfigError) as error:
+            self.failed(error)
+
+    def _resting(self) -> bool:
+        return bool(self._trouble) and self._clock() - self._failed_at < self._look_again
 
 
 class _Watched:
@@ -187,7 +205,7 @@ class _Watched:
             self._chosen.failed(error)
             raise
         if texts:
-            self._chosen.trouble = ""
+            self._chosen.answered()
         return vectors
 
     def close(self) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import BadRequest, StoreError, TooLarge
+from holdfast.errors import BadRequest, NotFound, StoreError, TooLarge
 from holdfast.memory.folder import LARGEST, Folder
 from holdfast.memory.items import memories_in
+from holdfast.memory.sources import ExtraPaths
 from holdfast.messages import Scope
 
 
@@ -196,3 +197,32 @@ def test_two_processes_write_the_same_days_note_and_one_dies(home):
     assert set(said) <= set(names)
     assert len(names) == len(set(names)) <= len(said) + 1
     assert [name for name in names if name.startswith("other")] == [f"other_{n}" for n in range(12)]
+
+
+def test_a_name_that_is_no_text_is_left_out_here_and_elsewhere(workspace, home):
+    workspace.write("good.md", "x")
+    odd = os.fsencode(home) + b"/gr\xfc\xdfe"
+    Path(os.fsdecode(odd + b".md")).write_text("y")
+    Path(os.fsdecode(odd)).mkdir()
+    Path(os.fsdecode(odd + b"/inner.md")).write_text("z")
+    assert paths(workspace) == ["good.md"]
+    elsewhere = ExtraPaths([home], home)
+    assert [entry.path.name for entry in elsewhere.entries()] == ["good.md"]
+    with pytest.raises(NotFound):
+        elsewhere.read(os.fsdecode(odd + b".md"))
+
+
+def test_of_extra_paths_only_what_is_listed_is_read(home, tmp_path):
+    for name in ("vault/a.md", "vault/.hidden/b.md", "vault/c.txt", "outside.md", "single.txt"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(name)
+    (home / "vault/link.md").symlink_to(home / "outside.md")
+    (home / "vault/folder").symlink_to(home)
+    vault = home / "vault"
+    elsewhere = ExtraPaths([Path("vault"), Path("single.txt")], home)
+    listed = [entry.path for entry in elsewhere.entries()]
+    assert [path.name for path in listed] == ["single.txt", "a.md"]
+    assert [elsewhere.read(path).tag for path in listed] == [entry.tag for entry in elsewhere.entries()]
+    for other in (".hidden/b.md", "c.txt", "link.md", "folder/outside.md", "../outside.md", "none.md"):
+        with pytest.raises(NotFound):
+            elsewhere.read(str(vault / other))

@@ -1,6 +1,7 @@
 """One item among a person's words is changed or taken out, and every other byte stays."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given, settings
@@ -160,3 +161,31 @@ def test_strange_fields_do_no_harm(field):
     text = f'- A. <!-- holdfast {{"id":"m_1","kind":"fact","also":{field},"seen":7,"pinned":"yes"}} -->\n'
     for memory in memories_in(text, ME):
         assert (memory.also, memory.pinned) == ((), False)
+
+
+@pytest.mark.parametrize("told", ["1" + "0" * 400, "NaN", "-Infinity", "1e999", "2", "-0.1", "true", '"x"'])
+def test_an_importance_that_is_none_is_the_usual_one(told):
+    text = f'- A. <!-- holdfast {{"id":"m_1","kind":"fact","importance":{told},"mine":{told}}} -->\n'
+    (memory,) = memories_in(text, ME)
+    assert memory.importance == 0.5
+    (changed,) = memories_in(with_changed(text, replace(memory, pinned=True)), ME)
+    assert (changed.importance, changed.pinned) == (0.5, True)
+
+
+@pytest.mark.parametrize("told", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", "1969-07-20"])
+def test_every_date_can_be_written_again_and_shown_in_every_zone(told):
+    text = f'- A. <!-- holdfast {{"id":"m_1","kind":"fact","valid_from":"{told}"}} -->\n'
+    (memory,) = memories_in(text, ME)
+    assert memories_in(with_memories("", [memory]), ME) == [memory]
+    for hours in (-14, 14):
+        zone = timezone(timedelta(hours=hours))
+        assert datetime.fromtimestamp(memory.valid_from, UTC).astimezone(zone).year in (1, 1969, 9999)
+
+
+def test_many_items_go_at_once():
+    count = 50
+    text = "# Mine\n" + "".join(f"- Item {number}.\n" for number in range(count)) + "The end.\n"
+    names = {memory.id for memory in memories_in(text, ME, by_hand=True)}
+    assert len(names) == count
+    # The line behind the last item is still of its paragraph.
+    assert without(text, names, ME, by_hand=True) == "# Mine\n"

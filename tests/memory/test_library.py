@@ -1,10 +1,11 @@
 """What can be done with memories, on real files: kept once, found, corrected, forgotten, and never lost."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from holdfast.errors import BadRequest, NotFound
+from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, Source
 from holdfast.memory.exchange import exported, take_in
 from holdfast.memory.folder import Folder
@@ -407,3 +408,124 @@ def test_what_comes_in_belongs_to_who_brings_it(world, tmp_path):
     take_in(world.library, world.me, row)
     assert world.texts() == ["Mine now."]
     assert {path.name for path in (tmp_path / "workspace").iterdir() if path.is_dir()} == {world.me.user}
+
+
+# What others do meanwhile, and what cannot be read
+
+
+class Meddled(Folder):
+    """A workspace in which somebody else is quicker once: between a reading and its writing."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.meddle = None
+
+    def write(self, path, text, expect=None):
+        meddle, self.meddle = self.meddle, None
+        if meddle:
+            meddle()
+        return super().write(path, text, expect)
+
+
+@pytest.fixture
+def meddled(world):
+    world.library.notes.workspace = Meddled(world.folder)
+    return world
+
+
+def test_an_edit_keeps_what_another_edit_changed_meanwhile(meddled):
+    memory = meddled.library.add(meddled.me, "The port is 4711.").memory
+    other = meddled.another()
+    meddled.library.notes.workspace.meddle = partial(
+        other.edit, meddled.me, memory.id, text="The port is 9999."
+    )
+    edited = meddled.library.edit(meddled.me, memory.id, pinned=True)
+    assert (edited.text, edited.pinned) == ("The port is 9999.", True)
+    assert other.get(meddled.me, memory.id) == edited
+
+
+def test_what_is_changed_while_it_moves_stays_where_it_is(meddled):
+    memory = meddled.library.add(meddled.me, "The port is 4711.").memory
+    other = meddled.another()
+    moves = (
+        lambda: meddled.library.archive(meddled.me, memory.id),
+        lambda: meddled.library.edit(meddled.me, memory.id, kind="note"),
+    )
+    for number, move in enumerate(moves):
+        text = f"The port is {number}."
+        meddled.library.notes.workspace.meddle = partial(other.edit, meddled.me, memory.id, text=text)
+        with pytest.raises(Conflict, match="meanwhile"):
+            move()
+        kept, archived = other.everything(meddled.me)
+        assert ([one.text for one in kept], archived) == ([text], [])
+    moves[0]()
+    assert [one.text for one in other.everything(meddled.me)[1]] == ["The port is 1."]
+
+
+@pytest.mark.parametrize("place", ["archive", "memory"])
+@pytest.mark.parametrize("link", [False, True])
+def test_a_place_that_cannot_be_read_blocks_nothing_else(world, tmp_path, place, link):
+    memory = world.library.add(world.me, "Fact one.").memory
+    if link:
+        (tmp_path / "vault").mkdir()
+        (world.home / place).symlink_to(tmp_path / "vault")
+    else:
+        (world.home / place).mkdir()
+        (world.home / place / "img.md").write_bytes(b"\0\1")
+    small = world.another(limit=1)
+    assert small.add(world.me, "Fact two.").action == "added"
+    assert world.library.edit(world.me, memory.id, pinned=True).pinned
+    assert "Fact one." in exported(world.library, world.me)
+    assert len(world.library.stats(world.me).troubles) == 1
+    world.library.forget(world.me, memory.id)
+    with pytest.raises(NotFound):
+        world.library.get(world.me, memory.id)
+
+
+def test_what_a_person_wrote_by_hand_is_never_archived_unasked(world):
+    world.home.mkdir(parents=True)
+    (world.home / "MEMORY.md").write_text("- Mine one.\n- Mine two.\n- Mine three.\n")
+    small = world.another(limit=1)
+    small.add(world.me, "Fact one.", importance=0.1)
+    small.add(world.me, "Fact two.")
+    assert set(world.texts()) == {"Mine one.", "Mine two.", "Mine three.", "Fact two."}
+    assert take_in(small, world.me, "- Theirs one.\n- Theirs two.\n").added == 2
+    assert take_in(small, world.me, "- Theirs one.\n- Theirs two.\n").known == 2
+    assert len(world.texts()) == 4
+
+
+class Counted(Folder):
+    """A workspace that knows which files were read and written."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.seen = []
+
+    def read(self, path):
+        self.seen.append(("read", path.name))
+        return super().read(path)
+
+    def write(self, path, text, expect=None):
+        self.seen.append(("write", path.name))
+        return super().write(path, text, expect)
+
+
+def test_files_are_not_read_nor_written_without_need(world):
+    curated = world.library.add(world.me, "Fact one.").memory
+    days = [
+        world.found(f"Note {day}.", f"d_{day}", kind="note", valid_from=NOW - day * 86_400)
+        for day in range(5)
+    ]
+    world.library.write(days)
+    shelved = [world.found(f"Old {number}.", f"o_{number}") for number in range(5)]
+    counted = world.library.notes.workspace = Counted(world.folder)
+    world.library.get(world.me, curated.id)
+    assert counted.seen == [("read", "MEMORY.md")]
+    counted.seen.clear()
+    world.library.foremost(world.me, NOW)
+    assert len(counted.seen) == 3
+    world.library.shelve(shelved)
+    world.library.add(world.me, "Fact two.")
+    counted.seen.clear()
+    assert world.library.clear(world.me, world.library.confirmation(world.me)) == 12
+    assert sum(action == "write" for action, _ in counted.seen) == 7

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.memory.private import MARK, redacted
+from holdfast.errors import BadRequest
+from holdfast.memory.private import MARK, redacted, redacted_file
 
 words = st.lists(st.sampled_from(["Ada", "am 3. Mai", "v1.2.3", "naïve 🙂", "\n", "4,711 €", "<b>"])).map(
     " ".join
@@ -150,3 +151,30 @@ def test_redacting_twice_is_redacting_once(text):
 def test_a_long_text_of_one_piece_is_read_in_one_go(piece):
     # Quadratic reading of this much would take minutes; the test then never ends.
     assert redacted(piece * (400_000 // len(piece)))
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a <private>x</private> b", "a  b"),
+        ("Put `<private>` before it and `</private>` behind.\n\n- more\n", None),
+        ("It is `<private>` <private>x</private> b", "It is `<private>`  b"),
+        ("the password is hunter2!", f"the password is {MARK}!"),
+    ],
+)
+def test_in_a_file_a_tag_in_backticks_is_one_that_is_spoken_of(text, left):
+    assert redacted_file(text) == (text if left is None else left)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a <private>x\n\nand all the rest",
+        "<private>a <private>b</private> c",
+        "`<private>x</private>` and <private>",
+        "It begins with -----BEGIN PRIVATE KEY----- and then\n\nall the rest",
+    ],
+)
+def test_a_file_whose_rest_would_be_swallowed_is_refused(text):
+    with pytest.raises(BadRequest, match="has no end"):
+        redacted_file(text)

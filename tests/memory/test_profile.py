@@ -220,6 +220,14 @@ def test_a_profile_is_replaced_as_it_was_written_by_who_read_it(profile, file):
 # Learning
 
 
+def test_a_profile_never_loses_what_follows_a_tag(profile, file):
+    tag = profile.replace(ME, "name: Kim\ncompany: Muster\n")
+    for text in ("name: <private>Kim\ncompany: Muster\n", "products: [<private>a</private>, b]\n"):
+        with pytest.raises(BadRequest):
+            profile.replace(ME, text, tag)
+    assert file.read_text() == "name: Kim\ncompany: Muster\n"
+
+
 def test_a_preference_is_proposed_with_its_source_and_accepted(profile, file):
     proposal = profile.propose(liking("Bitte immer kurze Antworten."))
     assert (proposal.field, proposal.value) == ("preferences.answer_length", "kurz")

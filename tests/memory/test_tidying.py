@@ -71,6 +71,15 @@ def test_small_words_and_order_can_make_all_the_difference(one, other):
     assert not may_mean_the_same(one, other)
 
 
+def test_long_texts_are_the_same_only_if_they_are_equal():
+    begin = "The handbook says: " + "water the roses every day. " * 120
+    one, other = f"{begin}The pump is red.", f"{begin}The pump is blue."
+    assert same(one, f" {one}\n")
+    assert not same(one, other)
+    assert not may_mean_the_same(one, f"{one} And so on.")
+    assert not same_digests(digests(one), digests(f"{one} Port 4711."))
+
+
 def test_vectors_decide_only_where_words_allow_it():
     old = memory("The shop is open in the morning.")
     new = memory("In the morning the shop is open.", "m_2")
@@ -143,6 +152,9 @@ def test_only_the_same_subject_gives_way():
         ("Wir nutzen Docker.", "Wir nutzen Docker nicht mehr."),
         ("We don't use Docker.", "We use Docker."),
         ("Anna arbeitet bei Siemens.", "Anna arbeitet bei Bosch."),
+        ("The team has 3 cats.", "The team has 4 cats."),
+        ("I prefer tabs.", "I prefer spaces."),
+        ("My brother lives in Germany.", "My brother lives in France."),
         ("Das Büro schließt um 18 Uhr.", "Das Büro schließt um 17 Uhr."),
     ],
 )
@@ -163,6 +175,23 @@ def test_a_change_that_is_told_is_understood(old, new):
         ("Anna arbeitet an Atlas.", "Anna arbeitet an Zephyr."),
         ("We pay Hetzner for hosting.", "We pay OVH for hosting."),
         ("We use Postgres.", "We use Postgres in Kiel and Berlin with 3 replicas."),
+        ("Der Nutzer bevorzugt Tee.", "Der Nutzer bevorzugt Linux."),
+        ("I prefer Python.", "I prefer Thai."),
+        ("The API must return JSON.", "The API must return XML."),
+        ("Jeder Bericht soll Grafiken haben.", "Jeder Bericht soll Tabellen haben."),
+        ("In der Küche steht Kaffee.", "In der Küche steht Tee."),
+        ("Backup runs on server 1.", "Backup runs on server 2."),
+        ("Die Firma hat Raum 12.", "Die Firma hat Raum 14."),
+        ("The endpoint needs header 1.", "The endpoint needs header 2."),
+        ("Backups run at 02:00 and 03:00.", "Backups run at 02:00 and 04:00."),
+        ("Das Training ist montags und Mittwoch.", "Das Training ist montags und Freitag."),
+        ("A ticket costs 5 euros.", "A ticket costs 9 euros."),
+        ("Max has a son named Paul.", "Max has a son named Tim."),
+        ("Ich habe eine Tochter, die heißt Anna.", "Ich habe eine Tochter, die heißt Berta."),
+        ("We have a cat called Momo.", "We have a cat called Mimi."),
+        ("My brother lives in Kiel.", "My brother lives in Germany."),
+        ("Mein Bruder wohnt in Bayern.", "Mein Bruder wohnt in Deutschland."),
+        ("The app is for Windows.", "The app is for macOS."),
         ("x " * 1_000, "y " * 1_000),
     ],
 )
@@ -222,6 +251,8 @@ def test_the_least_useful_make_room_and_pinned_ones_never():
         ("Please call me Kim.", Trait("name", "Kim")),
         ("Ich möchte geduzt werden.", Trait("preferences.formality", "du")),
         ("I do not like short answers.", None),
+        ("Please call me later.", None),
+        ("CALL ME Kim.", Trait("name", "Kim")),
         ("I like tea.", None),
         ("Short answers in English, detailed answers in German.", None),
     ],

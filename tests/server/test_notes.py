@@ -128,6 +128,21 @@ def test_what_is_no_note_is_refused(client, door):
     refused(client.get("/api/notes/default/none.md"), 404, "none.md")
 
 
+def test_a_private_part_without_an_end_swallows_nothing(client):
+    tag = put(client, "default/book.md", "Write `<private>` before it.\n\n- one\n").headers["etag"]
+    refused(put(client, "default/book.md", "a <private>b\n\n- one\n", tag), 400, "has no end")
+    assert client.get("/api/notes/default/book.md").text == "Write `<private>` before it.\n\n- one\n"
+
+
+def test_files_that_cannot_be_read_keep_nobody_from_the_others(client, door):
+    put(client, "default/pumps.md", "# Pumps\n")
+    for name in ("conversations/c/summary.md", "archive/old.md", "memory/img.md"):
+        (door.notes / "default" / name).parent.mkdir(parents=True)
+        (door.notes / "default" / name).write_bytes(b"\0")
+    assert paths(client) == {"default/pumps.md", "default/archive/old.md", "default/memory/img.md"}
+    assert len(found(client.get("/api/memory/stats"))["troubles"]) == 2
+
+
 # Borders
 
 THEIRS = {

@@ -5,8 +5,9 @@ nothing.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import PurePosixPath
 
 from holdfast.errors import BadRequest, NotFound
@@ -104,7 +105,7 @@ class Catalogue:
         archived = [
             memory
             for whose in visible(scope)
-            for memories in self.notes.archived(whose).values()
+            for memories in self.notes.archived(whose, []).values()
             for memory in memories
         ]
         return kept, archived
@@ -116,11 +117,11 @@ class Catalogue:
         recent: list[Memory] = []
         for whose in visible(scope):
             uses = self._records.uses(whose)
-            days = {day_file(whose, moment), day_file(whose, moment - _DAY)}
-            for where in self._all(whose, []):
-                if where.file in days:
+            files = memory_file(whose), day_file(whose, moment), day_file(whose, moment - _DAY)
+            for where in _once(self.notes.each(files, whose, [])):
+                if where.file != memory_file(whose):
                     recent.append(where.memory)
-                elif where.file == memory_file(whose) and where.memory.active:
+                elif where.memory.active:
                     use = uses.get(where.memory.id, Use())
                     curated.append((usefulness(where.memory, use, moment), where.memory))
         curated.sort(key=lambda rated: (rated[0], rated[1].date), reverse=True)
@@ -137,7 +138,7 @@ class Catalogue:
         return Stats(
             active=len(active),
             superseded=len(every) - len(active),
-            archived=sum(map(len, self.notes.archived(mine).values())),
+            archived=sum(map(len, self.notes.archived(mine, troubles).values())),
             forgotten=len(self._records.forgotten(mine)),
             recalls=sum(use.recalls for use in self._records.uses(mine).values()),
             limit=self._limit,
@@ -149,25 +150,38 @@ class Catalogue:
 
     def _find(self, scope: Scope, name: str) -> Where:
         troubles: list[str] = []
-        for whose in reversed(visible(scope)):
-            for where in self._everywhere(whose, troubles):
-                if where.memory.id == name:
-                    return where
-        hint = "See the list for those there are."
-        raise NotFound(f"There is no memory {name!r} here.", hint=" ".join([*troubles, hint]))
+        scopes = visible(scope)[::-1]
+        # Most are in the curated files: those first, before all the days are read.
+        curated = (self.notes.each([memory_file(whose)], whose, []) for whose in scopes)
+        places = chain(
+            (Where(file, memory) for files in curated for file, memories in files for memory in memories),
+            (where for whose in scopes for where in self._everywhere(whose, troubles)),
+        )
+        found = next((where for where in places if where.memory.id == name), None)
+        if found is None:
+            hint = "See the list for those there are."
+            raise NotFound(f"There is no memory {name!r} here.", hint=" ".join([*troubles, hint]))
+        return found
 
     def _all(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
-        seen: set[str] = set()
-        for file, memories in self.notes.of(scope, troubles).items():
-            for memory in memories:
-                if memory.id not in seen:
-                    seen.add(memory.id)
-                    yield Where(file, memory)
+        return _once(self.notes.of(scope, troubles).items())
 
     def _everywhere(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[Where]:
         """Every item of a scope, its archive and copies included."""
-        files = {**self.notes.of(scope, [] if troubles is None else troubles), **self.notes.archived(scope)}
-        return (Where(file, memory) for file, memories in files.items() for memory in memories)
+        told: list[str] = [] if troubles is None else troubles
+        for read in (self.notes.of, self.notes.archived):
+            for file, memories in read(scope, told).items():
+                yield from (Where(file, memory) for memory in memories)
+
+
+def _once(files: Iterable[tuple[PurePosixPath, list[Memory]]]) -> Iterator[Where]:
+    """Every memory where it stands first; what a crash left twice is one."""
+    seen: set[str] = set()
+    for file, memories in files:
+        for memory in memories:
+            if memory.id not in seen:
+                seen.add(memory.id)
+                yield Where(file, memory)
 
 
 def _speaks_of(text: str, asked: str) -> bool:

@@ -4,6 +4,7 @@ Whatever is in its fields, it stays one comment on one line. Knows neither memor
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,6 +16,9 @@ from holdfast.messages import canonical
 COMMENT = re.compile(r"<!-- *holdfast +(\{[^<>\r\n]*\}) *-->")
 # The beginning of one, also where a person damaged the rest.
 BEGINNING = re.compile(r"<!-- *holdfast\b")
+# The first and last moments that have a date in every time zone.
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC).timestamp()
+LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 
 
 def comment(fields: Mapping[str, Any]) -> str:
@@ -31,7 +35,7 @@ def comments_in(text: str) -> Iterator[dict[str, Any]]:
     for found in COMMENT.finditer(text):
         # A comment that a person damaged is one of theirs.
         with suppress(ValueError, RecursionError):
-            yield json.loads(found[1])
+            yield json.loads(found[1], parse_float=_finite, parse_constant=_finite)
 
 
 def first_comment(text: str) -> dict[str, Any]:
@@ -48,4 +52,11 @@ def seconds_of(told: object) -> float:
         found = datetime.fromisoformat(str(told))
     except ValueError:
         return 0.0
-    return found.replace(tzinfo=found.tzinfo or UTC).timestamp()
+    seconds = found.replace(tzinfo=found.tzinfo or UTC).timestamp()
+    return min(max(seconds, EARLIEST), LATEST)
+
+
+def _finite(told: str) -> float | None:
+    """A number; none for those that have no end, since they cannot be written down again."""
+    number = float(told)
+    return number if math.isfinite(number) else None

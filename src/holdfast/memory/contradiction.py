@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from holdfast.memory.rivals import MONTHS_AND_DAYS, OPPOSITES, group_of
+from holdfast.memory.rivals import COUNTRIES, MONTHS_AND_DAYS, OPPOSITES, REGIONS, group_of
 from holdfast.words import terms
 
 
@@ -38,13 +38,16 @@ _MEASURES = _list(
     öffnet beträgt umfasst lautet liegt steht findet
     """
 )
-# … and when it is a name: "is called arion", "wohnt in Kiel".
+# … when it is one of several rivals: "runs on Debian".
 _NAMES = _list(
     """
     live lives located hosted deployed runs listens stored based
     wohne wohnt lebe lebt läuft liegt sitzt steht
     """
 )
+# … and when it is any name behind the word for a place: "lives in Kiel". In German every noun looks like one.
+_PLACED = _list("live lives located hosted based wohne wohnt lebe lebt liegt sitzt steht")
+_PLACES = _list("in at im bei")
 # Who works on one thing may work on another; an employer is one.
 _EMPLOYED = {
     ("work", "at"),
@@ -59,6 +62,16 @@ _WISHES = _list(
     "should must prefers prefer shall soll sollen sollte muss müssen bevorzugt bevorzuge bevorzugen"
 )
 _BE = _list("is are ist sind")
+# What may stand between a verb and its number. Behind other words a number is a name: "server 1", "Raum 12".
+_BEFORE_NUMBER = _list(
+    """
+    at on to in after for of by until from since about around only per within every least most be
+    um am auf nach bei für bis ab von mit seit im zu alle etwa rund nur maximal mindestens höchstens
+    """
+)
+_NUMBERED = _list("port version release python java node php ruby django level stufe")
+# Of such things there may be more than one.
+_ONE_OF_MANY = _list("a an one another some ein eine einen einem einer eines noch")
 _USES = _list(
     """
     use uses using used run runs live lives work works is are stay stays stick chose store
@@ -145,13 +158,21 @@ def _other_value(new: str, old: str) -> bool:
         return False
     frame = frozenset(before)
     behind = [word.low for word in a[len(a) - end :]]
+    same_unit = _shape(mine) == _shape(theirs)
     if all(any(word.has_digit for word in value) for value in (mine, theirs)):
-        return bool(frame & (_MEASURES | _NAMES | _WISHES)) and _shape(mine) == _shape(theirs)
-    if _shape(mine) == _shape(theirs) == ("#",):
-        return bool(frame & (_MEASURES | _WISHES))
+        return same_unit and bool(frame & (_MEASURES | _NAMES | _WISHES)) and _counts(before)
+    if same_unit and _shape(mine) == ("#",):
+        return bool(frame & _MEASURES) and _counts(before)
     if len(mine) == len(theirs) == 1 and frozenset((mine[0].low, theirs[0].low)) in OPPOSITES:
         return bool(frame & (_BE | _WISHES))
     return _other_name(mine, theirs, before, behind)
+
+
+def _counts(before: Sequence[str]) -> bool:
+    """Whether a number behind these words says how much or when, of the one thing there is."""
+    last = before[-1]
+    measure = last in _MEASURES | _NAMES | _WISHES | _BEFORE_NUMBER | _NUMBERED or group_of(last) != ""
+    return measure and not _ONE_OF_MANY & {*before}
 
 
 def _other_name(
@@ -160,15 +181,26 @@ def _other_name(
     frame = frozenset(before)
     groups = {group_of(word.low) for word in (*mine, *theirs)}
     rivals = len(groups) == 1 and "" not in groups
-    if rivals and (frame & (_BE | _WISHES | _NAMES) or (frame & _USES and _ROLES & {*behind[:1]})):
+    # What is for one may be for another too.
+    single = frame & (_BE | _WISHES | _NAMES) and before[-1] not in ("for", "für")
+    if rivals and (single or (frame & _USES and _ROLES & {*behind[:1]})):
         return True
-    if before[-1] in _CALLED and not behind:
+    if behind or frame & _ONE_OF_MANY:
+        return False
+    if before[-1] in _CALLED:
         return True
     if not all(word.is_name for word in (*mine, *theirs)):
         return False
-    # The verb stands right before the value, but for a small word: "is called arion", "lives in Kiel".
-    verb = bool(frozenset(before[-2:]) & (_NAMES | _WISHES)) or tuple(before[-2:]) in _EMPLOYED
-    return verb and not behind
+    verb, small = before[-2:]
+    if verb in _PLACED and small in _PLACES:
+        return _places_apart(mine, theirs)
+    return (verb, small) in _EMPLOYED
+
+
+def _places_apart(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+    """Whether nobody can be in both; who is in a town is in its country too."""
+    places = {word.low for word in (*mine, *theirs)}
+    return not places & REGIONS or places <= COUNTRIES
 
 
 def _turned_around(new: str, old: str) -> bool:

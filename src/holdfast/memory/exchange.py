@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from holdfast.errors import BadRequest, TooLarge
 from holdfast.memory.base import KINDS, Memory, Source
-from holdfast.memory.items import memories_in, spelled, with_memories
+from holdfast.memory.comments import EARLIEST, LATEST
+from holdfast.memory.items import ids_in, memories_in, spelled, with_memories
 from holdfast.memory.library import Library
 from holdfast.messages import Scope, canonical
 
@@ -22,8 +23,7 @@ _LARGEST = 20_000_000
 _BAD_SHOWN = 100
 # Each is compared with all that are there, so room is made in between.
 _PORTION = 500
-# Close to the last moment that a date can have, in every time zone.
-_LATEST = 253_402_300_799.0 - 86_400
+_MOMENTS = (EARLIEST, LATEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,15 @@ def take_in(library: Library, scope: Scope, text: str) -> Imported:
 
 def _read(text: str, scope: Scope, bad: list[str]) -> Iterator[tuple[Memory, bool]]:
     if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        marked = ids_in(text)
         for memory in memories_in(text, scope, by_hand=True):
-            yield memory, False
+            # What a person wrote elsewhere is an import here, and makes room like others.
+            yield memory if memory.id in marked else replace(memory, id=f"i_{memory.id}"), False
         return
     for place, value in _values(text.lstrip("\ufeff"), bad):
         try:
             yield _memory(value, scope), value.get("archived") is True
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             bad.append(f"{place}: {_reason(error)}")
 
 
@@ -134,23 +136,23 @@ def _memory(value: Mapping[str, Any], into: Scope) -> Memory:
         kind=kind,
         text=spelled(text),
         scope=_scope(value.get("scope"), into),
-        importance=_number(value, "importance", 0.5, 1.0),
+        importance=_number(value, "importance", 0.5, (0.0, 1.0)),
         conversation=str(value.get("conversation", "")),
         messages=tuple(map(str, value.get("messages", ()))),
-        valid_from=_number(value, "valid_from", 0.0, _LATEST),
+        valid_from=_number(value, "valid_from", 0.0, _MOMENTS),
         language=str(value.get("language", "")),
         also=tuple(Source.from_json(one) for one in value.get("also", ())),
-        seen=_number(value, "seen", 0.0, _LATEST),
+        seen=_number(value, "seen", 0.0, _MOMENTS),
         superseded_by=str(value.get("superseded_by", "")),
-        valid_until=_number(value, "valid_until", 0.0, _LATEST),
+        valid_until=_number(value, "valid_until", 0.0, _MOMENTS),
         pinned=value.get("pinned") is True,
     )
 
 
-def _number(value: Mapping[str, Any], name: str, usual: float, largest: float) -> float:
+def _number(value: Mapping[str, Any], name: str, usual: float, allowed: tuple[float, float]) -> float:
     number = float(value.get(name, usual))
     # Written so that what is no number at all fails too.
-    if not 0 <= number <= largest:
+    if not allowed[0] <= number <= allowed[1]:
         raise ValueError(f"{name} cannot be {number}")
     return number
 

@@ -51,11 +51,7 @@ class Folder:
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
         place = inside(path)
         content = text.encode("utf-8", "surrogateescape")
-        if len(content) > LARGEST:
-            raise TooLarge(
-                f"{place} would have {len(content):,} bytes, more than the {LARGEST:,} a note may have.",
-                hint="Split it; nothing was written.",
-            )
+        check_size(place, len(content))
         with self._writing():
             file = self._real(place)
             if expect is not None and expect != _tag_at(file):
@@ -102,20 +98,36 @@ class Folder:
 
 
 def _walk(start: Path, place: PurePosixPath) -> Iterator[Entry]:
-    """Every file below a folder. Links are not followed, and what is hidden is not ours to show."""
+    """Every file below a folder. Links are not followed, and what is hidden is not ours to show.
+
+    Names that are no text are left out: nothing could be written down under them.
+    """
     try:
         found = list(os.scandir(start))
     except FileNotFoundError:
         # A folder that is not there has no files; one that may not be looked into must not seem empty.
         return
     for entry in found:
-        if entry.name.startswith(".") or entry.is_symlink():
+        if entry.name.startswith(".") or entry.is_symlink() or not is_text(entry.name):
             continue
         if entry.is_dir():
             yield from _walk(Path(entry.path), place / entry.name)
         elif entry.is_file():
             with suppress(FileNotFoundError):
                 yield _entry(place / entry.name, entry.stat())
+
+
+def check_size(place: PurePosixPath, size: int) -> None:
+    if size > LARGEST:
+        raise TooLarge(
+            f"{place} would have {size:,} bytes, more than the {LARGEST:,} a note may have.",
+            hint="Split it; nothing was written.",
+        )
+
+
+def is_text(name: str) -> bool:
+    """Whether a name has only characters that can be written; bytes of another encoding are none."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in name)
 
 
 def _entry(path: PurePosixPath, status: os.stat_result) -> Entry:

@@ -9,7 +9,8 @@ character of the text as it was. Knows no files.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -42,6 +43,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BULLET = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|(?=[\r\n])|$)")
 _HEADING = re.compile(r"#{1,6}(?:[ \t\r\n]|$)")
 _INDENT = "  "
+_USUAL = 0.5
+# How the id of an item begins that a person wrote, also after a machine wrote it down.
+_BY_HAND = "h_"
 # What some editors keep about a file stands before its first line of text.
 _FRONT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n).*?^---[ \t]*(?:\r\n|\r|\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -84,6 +88,11 @@ def memories_in(text: str, scope: Scope, *, by_hand: bool = False) -> list[Memor
     return [one.memory for one in placed(text, scope, by_hand=by_hand)]
 
 
+def is_by_hand(memory: Memory) -> bool:
+    """Whether a person wrote it, and nobody else."""
+    return memory.id.startswith(_BY_HAND)
+
+
 def with_memories(text: str, memories: Sequence[Memory], title: str = "") -> str:
     """The text with these memories added, each under the heading of its kind; known ones are left out."""
     known = ids_in(text)
@@ -120,12 +129,13 @@ def with_changed(text: str, memory: Memory, *, by_hand: bool = False) -> str:
     return text
 
 
-def without(text: str, names: Sequence[str], scope: Scope, *, by_hand: bool = False) -> str:
+def without(text: str, names: Collection[str], scope: Scope, *, by_hand: bool = False) -> str:
     """The text without the items of these ids, copies included."""
-    for item, memory in reversed(list(_all(text, scope, by_hand=by_hand))):
+    lines = _LINE.findall(text)
+    for item, memory in _all(text, scope, by_hand=by_hand):
         if memory.id in names:
-            text = _spliced(text, item, "")
-    return text
+            lines[item.start : item.end] = [""] * (item.end - item.start)
+    return "".join(lines)
 
 
 def spelled(text: str) -> str:
@@ -167,15 +177,15 @@ def _by_hand(text: str, items: Sequence[_Item], scope: Scope) -> dict[int, Memor
     for item in bare:
         words = _text_of(item.text)
         if words and item.start in starts and item.start >= first:
-            kind = _kind_under([name for start, _, name in headings if start < item.start])
+            above = bisect_left(headings, item.start, key=lambda heading: heading[0])
+            kind = _kind_under(headings[above - 1][2] if above else "")
             digest = hashlib.sha256(" ".join(words.split()).encode(errors="surrogatepass")).hexdigest()
-            found[item.start] = Memory(f"h_{digest[:16]}", kind, words, scope)
+            found[item.start] = Memory(f"{_BY_HAND}{digest[:16]}", kind, words, scope)
     return found
 
 
-def _kind_under(headings: Sequence[str]) -> Kind:
-    last = headings[-1] if headings else ""
-    return next((kind for kind in KINDS if last in _names(kind)), "fact")
+def _kind_under(heading: str) -> Kind:
+    return next((kind for kind in KINDS if heading in _names(kind)), "fact")
 
 
 def _names(kind: Kind) -> set[str]:
@@ -214,13 +224,13 @@ def _memory(item: str, scope: Scope) -> Memory | None:
     fields, text = first_comment(item), _text_of(item)
     if not text or "id" not in fields or fields.get("kind") not in KINDS:
         return None
-    importance, also = fields.get("importance"), fields.get("also")
+    also = fields.get("also")
     return Memory(
         id=str(fields["id"]),
         kind=fields["kind"],
         text=text,
         scope=scope,
-        importance=float(importance) if isinstance(importance, int | float) else 0.5,
+        importance=_importance(fields.get("importance")),
         conversation=str(fields.get("conversation", "")),
         messages=_strings(fields.get("messages")),
         valid_from=seconds_of(fields.get("valid_from")),
@@ -231,6 +241,12 @@ def _memory(item: str, scope: Scope) -> Memory | None:
         valid_until=seconds_of(fields.get("valid_until")),
         pinned=fields.get("pinned") is True,
     )
+
+
+def _importance(told: object) -> float:
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return _USUAL
+    return float(told) if 0 <= told <= 1 else _USUAL
 
 
 def _strings(told: object) -> tuple[str, ...]:

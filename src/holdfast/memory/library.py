@@ -6,15 +6,16 @@ one is told of every change.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
-from holdfast.errors import BadRequest, Conflict
+from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.memory.base import Kind, Memory, SummaryNote
-from holdfast.memory.catalogue import Catalogue
+from holdfast.memory.catalogue import Catalogue, Where
 from holdfast.memory.checks import checked_importance, checked_kind, checked_text
-from holdfast.memory.items import spelled, with_memories
+from holdfast.memory.items import is_by_hand, spelled, with_memories, without
 from holdfast.memory.likeness import digests, overlap, same_digests
 from holdfast.memory.notes import Notes, added, by_file, by_hand
 from holdfast.memory.private import MARK, redacted
@@ -75,7 +76,9 @@ class Library(Catalogue):
         for file, group in by_file(wanted).items():
             outcomes += self._keep(file, group)
         for scope in {memory.scope for memory in wanted}:
-            self.make_room(scope)
+            # What is kept is kept. An archive that cannot be written is told in the numbers.
+            with suppress(HoldfastError):
+                self.make_room(scope)
         return outcomes
 
     def add(
@@ -88,25 +91,19 @@ class Library(Catalogue):
         pinned: bool = False,
     ) -> Outcome:
         """Keep what somebody asks for, also where it was forgotten once."""
-        memory = _presentable(
-            Memory(
-                id=new_id("y"),
-                kind=checked_kind(kind),
-                text=checked_text(text),
-                scope=scope,
-                importance=checked_importance(importance),
-                valid_from=self._now(),
-                language=language_of(text),
-                pinned=pinned,
-            )
+        words = _without_secrets(text)
+        memory = Memory(
+            id=new_id("y"),
+            kind=checked_kind(kind),
+            text=words,
+            scope=owner(scope, kind),
+            importance=checked_importance(importance),
+            valid_from=self._now(),
+            language=language_of(words),
+            pinned=pinned,
         )
         self.allow([memory])
         (outcome,) = self.keep([memory])
-        if outcome.action == "refused":
-            raise BadRequest(
-                "There is nothing left to remember once private text and secrets are taken out.",
-                hint="Say it without the secret.",
-            )
         return outcome
 
     def allow(self, memories: Sequence[Memory]) -> None:
@@ -118,7 +115,9 @@ class Library(Catalogue):
     def make_room(self, scope: Scope) -> list[Memory]:
         """Move what is least useful to the archive, as long as there are more active ones than allowed."""
         file, now = memory_file(scope), self._clock()
-        there = self.notes.of(scope).get(file, [])
+        ((_, there),) = self.notes.each([file], scope)
+        # What a person wrote themselves stays where they put it.
+        there = [memory for memory in there if not is_by_hand(memory)]
         active = [memory for memory in there if memory.active]
         history = [memory for memory in there if not memory.active]
         if max(len(active), len(history)) <= self._limit:
@@ -127,8 +126,7 @@ class Library(Catalogue):
         leaving += sorted(history, key=lambda memory: memory.valid_until)[
             : max(0, len(history) - self._limit)
         ]
-        self._to_archive(file, leaving, scope)
-        return leaving
+        return self._to_archive(file, leaving, scope)
 
     def used(self, memories: Sequence[Memory], now: float | None = None) -> None:
         """Count that these went into a window."""
@@ -148,62 +146,75 @@ class Library(Catalogue):
         pinned: bool | None = None,
     ) -> Memory:
         """Correct a memory where it stands; another kind may belong into another file."""
+        asked: dict[str, Any] = {
+            "text": None if text is None else _without_secrets(text),
+            "kind": None if kind is None else checked_kind(kind),
+            "importance": None if importance is None else checked_importance(importance),
+            "pinned": pinned,
+        }
+        wanted = {field: value for field, value in asked.items() if value is not None}
+        now = self._now()
+
+        def corrected(item: Memory) -> Memory:
+            new = replace(item, **wanted)
+            if new.kind == item.kind:
+                return new
+            return replace(new, scope=owner(new.scope, new.kind), valid_from=new.valid_from or now)
+
         where = self._find(scope, name)
-        old = where.memory
-        new = replace(
-            old,
-            text=old.text if text is None else checked_text(redacted(text)),
-            kind=old.kind if kind is None else checked_kind(kind),
-            importance=old.importance if importance is None else checked_importance(importance),
-            pinned=old.pinned if pinned is None else pinned,
-        )
+        old, new = where.memory, corrected(where.memory)
         if new.text != old.text and old.messages:
             # What was corrected must not come back from the message it was taken from; from others it may.
             self._records.bury(old.scope, new_id("z"), digests(old.text) | {_CORRECTED}, old.messages)
-        target = where.file
-        if new.kind != old.kind:
-            new = replace(new, scope=owner(new.scope, new.kind), valid_from=new.valid_from or self._now())
-            target = memory_file(new.scope, new.kind, new.valid_from)
-        if target == where.file:
-            if not self.notes.put(where.file, new) and new != old:
-                raise Conflict(f"The memory {name!r} was moved or removed meanwhile.", hint="Look again.")
+        same_kind = new.kind == old.kind
+        target = where.file if same_kind else memory_file(new.scope, new.kind, new.valid_from)
+        if target != where.file:
+            self._move(where, target, new)
         else:
-            # First there, then here: a crash in between leaves it twice and never not at all.
-            self.notes.change(target, lambda there: added(there, [new]))
-            self.notes.take(where.file, [name], old.scope)
+            # From what stands there by then: others may have changed what is not asked for here.
+            there = self.notes.revise(target, name, old.scope, corrected)
+            if there is None:
+                raise _not_as_read(name)
+            new = there
         self.told(new, "edited")
         return new
 
     def archive(self, scope: Scope, name: str) -> Memory:
         """Move a memory out of the way; it can still be found."""
         where = self._find(scope, name)
-        if archive(where.memory.scope) not in where.file.parents:
-            self._to_archive(where.file, [where.memory], where.memory.scope)
-        return where.memory
+        memory = where.memory
+        aside = archive(memory.scope) in where.file.parents
+        if not aside and not self._to_archive(where.file, [memory], memory.scope):
+            raise _not_as_read(name)
+        return memory
 
     def shelve(self, memories: Sequence[Memory]) -> list[Outcome]:
         """Put memories straight into the archive, where they come from one."""
+        scopes: dict[Scope, list[Memory]] = {}
         for memory in map(_presentable, memories):
-            self._to_shelf([memory], memory.scope)
+            scopes.setdefault(memory.scope, []).append(memory)
+        for scope, group in scopes.items():
+            self._to_shelf(group, scope)
         return [Outcome("added", memory) for memory in memories]
 
     def forget(self, scope: Scope, name: str) -> Memory:
         """Remove a memory for good, its copies too, and see that it is not learned again."""
         memory = self._find(scope, name).memory
-        self._forget(memory)
+        self._forget(memory.scope, [memory])
         return memory
 
     def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
         """Forget what is known from this conversation and from nowhere else."""
-        found = [
-            where.memory
-            for whose in visible(scope)
-            for where in self._everywhere(whose)
-            if {source.conversation for source in where.memory.sources} == {conversation}
-        ]
-        for memory in found:
-            self._forget(memory)
-        return found
+        gone: list[Memory] = []
+        for whose in visible(scope):
+            found = {
+                where.memory.id: where.memory
+                for where in self._everywhere(whose)
+                if {source.conversation for source in where.memory.sources} == {conversation}
+            }
+            self._forget(whose, list(found.values()))
+            gone += found.values()
+        return gone
 
     def confirmation(self, scope: Scope) -> str:
         """What must be said to delete everything of a scope."""
@@ -219,8 +230,7 @@ class Library(Catalogue):
                 param="confirm",
             )
         found = {where.memory.id: where.memory for where in self._everywhere(mine)}
-        for memory in found.values():
-            self._forget(memory)
+        self._forget(mine, list(found.values()))
         return len(found)
 
     def _now(self) -> float:
@@ -233,7 +243,8 @@ class Library(Catalogue):
         for memory in map(_presentable, memories):
             if memory.scope not in every:
                 every[memory.scope] = self._records.forgotten(memory.scope)
-            yield memory, [stone for stone in every[memory.scope] if _was_forgotten(memory, stone)]
+            words = digests(memory.text)
+            yield memory, [stone for stone in every[memory.scope] if _was_forgotten(memory, words, stone)]
 
     def _keep(self, file: PurePosixPath, group: Sequence[Memory]) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -251,36 +262,72 @@ class Library(Catalogue):
                 self.told(outcome.memory, "updated" if outcome.action == "updated" else "added")
         return outcomes
 
-    def _to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> None:
-        self._to_shelf(memories, scope)
-        self.notes.take(file, [memory.id for memory in memories], scope)
-        for memory in memories:
+    def _move(self, where: Where, target: PurePosixPath, new: Memory) -> None:
+        """First there, then here: a crash in between leaves it twice and never not at all."""
+        self.notes.change(target, lambda there: added(there, [new]))
+        if self.notes.take_unchanged(where.file, [where.memory], where.memory.scope):
+            self.notes.take(target, [new.id], new.scope)
+            raise _not_as_read(new.id)
+
+    def _to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
+        """Which of them are in the archive now: what somebody changed meanwhile stays where it is."""
+        month = self._to_shelf(memories, scope)
+        stay = self.notes.take_unchanged(file, memories, scope)
+        if stay:
+            self.notes.take(month, {memory.id for memory in stay}, scope)
+        moved = [memory for memory in memories if memory not in stay]
+        for memory in moved:
             self.told(memory, "archived")
+        return moved
 
-    def _to_shelf(self, memories: Sequence[Memory], scope: Scope) -> None:
+    def _to_shelf(self, memories: Sequence[Memory], scope: Scope) -> PurePosixPath:
         month = archive_file(scope, self._clock())
-        self.notes.change(month, lambda text: with_memories(text, memories, month.stem))
 
-    def _forget(self, memory: Memory) -> None:
-        messages = [name for source in memory.sources for name in source.messages]
-        # The stone first: should the rest fail, the memory is still there to be forgotten again.
-        self._records.forget(memory.scope, memory.id, digests(memory.text), messages, self._clock())
-        files = {where.file for where in self._everywhere(memory.scope) if where.memory.id == memory.id}
-        for file in sorted(files):
-            self.notes.take(file, [memory.id], memory.scope)
-        self.told(memory, "forgotten")
+        def shelved(text: str) -> str:
+            # A copy that a crash left there may be an older one.
+            text = without(text, {memory.id for memory in memories}, scope)
+            return with_memories(text, memories, month.stem)
+
+        self.notes.change(month, shelved)
+        return month
+
+    def _forget(self, scope: Scope, memories: Sequence[Memory]) -> None:
+        for memory in memories:
+            messages = [name for source in memory.sources for name in source.messages]
+            # The stone first: should the rest fail, the memory is still there to be forgotten again.
+            self._records.forget(scope, memory.id, digests(memory.text), messages, self._clock())
+        names = {memory.id for memory in memories}
+        for file in sorted({where.file for where in self._everywhere(scope) if where.memory.id in names}):
+            self.notes.take(file, names, scope)
+        for memory in memories:
+            self.told(memory, "forgotten")
 
 
 def _presentable(memory: Memory) -> Memory:
     return replace(memory, text=spelled(redacted(memory.text)), scope=owner(memory.scope, memory.kind))
 
 
+def _without_secrets(text: str) -> str:
+    """The words somebody wants to be kept. Their size comes first: looking for secrets takes time."""
+    words = spelled(redacted(checked_text(text)))
+    if not _worth(words):
+        raise BadRequest(
+            "There is nothing left to remember once private text and secrets are taken out.",
+            hint="Say it without the secret.",
+            param="text",
+        )
+    return words
+
+
+def _not_as_read(name: str) -> Conflict:
+    return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
+
+
 def _worth(text: str) -> bool:
     return any(sign.isalnum() for sign in text.replace(MARK, ""))
 
 
-def _was_forgotten(memory: Memory, stone: Tombstone) -> bool:
-    words = digests(memory.text)
+def _was_forgotten(memory: Memory, words: frozenset[str], stone: Tombstone) -> bool:
     if set(memory.messages) & stone.messages and overlap(words, stone.words) >= _AGAIN:
         return True
     return same_digests(words, stone.words)

@@ -18,7 +18,7 @@ from holdfast.words import terms
 ALIKE = 0.9
 # What one of them may say beyond the other, where vectors say that both mean the same.
 _EXTRA = 0.34
-# What is so long is no statement that could be compared word by word.
+# What is longer is no statement that could be compared word by word: it must be equal.
 _LONGEST = 2_000
 
 _TOKEN = re.compile(r"\S+")
@@ -65,7 +65,7 @@ def said(text: str) -> Said:
     words: list[str] = []
     names: list[str] = []
     small: set[str] = set()
-    for token in _TOKEN.findall(text[:_LONGEST]):
+    for token in _TOKEN.findall(text):
         bare = token.strip(_EDGES)
         lowered = bare.casefold()
         if not bare or lowered in _HARMLESS:
@@ -83,12 +83,16 @@ def said(text: str) -> Said:
 
 def same(one: str, other: str) -> bool:
     """Whether both texts say the same, but for a few plain words that one has beyond the other."""
+    if _is_long(one, other):
+        return one.split() == other.split()
     a, b = said(one), said(other)
     return _comparable(a, b) and _ratio(a.words, b.words) >= ALIKE
 
 
 def may_mean_the_same(one: str, other: str) -> bool:
     """Whether nothing in the words speaks against it: for vectors to say whether they do."""
+    if _is_long(one, other):
+        return one.split() == other.split()
     a, b = said(one), said(other)
     beyond = abs(len(a.words) - len(b.words))
     return _comparable(a, b) and beyond <= _EXTRA * min(len(a.words), len(b.words))
@@ -119,6 +123,10 @@ def same_digests(one: frozenset[str], other: frozenset[str]) -> bool:
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """How much two sets share, of all they have."""
     return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def _is_long(one: str, other: str) -> bool:
+    return max(len(one), len(other)) > _LONGEST
 
 
 def _comparable(a: Said, b: Said) -> bool:

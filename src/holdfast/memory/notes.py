@@ -4,7 +4,8 @@ How a memory looks in a file is in `items`, which file it belongs to in `scopes`
 `workspace`. Knows no index, no search, and does not judge what is worth keeping.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -14,7 +15,7 @@ from holdfast.memory.comments import comment, first_comment, moment, seconds_of
 from holdfast.memory.folder import Folder
 from holdfast.memory.items import memories_in, spelled, with_changed, with_memories, without
 from holdfast.memory.scopes import archive, day, days, memory_file, summary_file, visible
-from holdfast.memory.workspace import Workspace, change, look
+from holdfast.memory.workspace import Entry, Workspace, change, look
 from holdfast.messages import Scope
 
 
@@ -23,6 +24,9 @@ class Notes:
 
     def __init__(self, place: Workspace | Path) -> None:
         self.workspace: Workspace = Folder(place) if isinstance(place, Path) else place
+
+    def allow(self, memories: Sequence[Memory]) -> None:
+        """Files alone do not know what was forgotten."""
 
     def write(self, memories: Sequence[Memory]) -> None:
         """Add those memories that are not there yet. What is there stays, whoever wrote it."""
@@ -52,40 +56,81 @@ class Notes:
 
         A file that cannot be read is told in `troubles`, where the caller has a list for them.
         """
-        found: dict[PurePosixPath, list[Memory]] = {}
-        for file in self.files(scope):
-            try:
-                found[file] = memories_in(self._text(file), scope, by_hand=by_hand(file))
-            except HoldfastError as error:
-                if troubles is None:
-                    raise
-                troubles.append(str(error))
-        return found
+        return dict(self.each(self.files(scope, troubles), scope, troubles))
 
-    def archived(self, scope: Scope) -> dict[PurePosixPath, list[Memory]]:
-        files = self._listed(archive(scope))
-        return {file: memories_in(self._text(file), scope) for file in files}
+    def archived(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+        return dict(self.each(self._listed(archive(scope), troubles), scope, troubles))
 
-    def files(self, scope: Scope) -> list[PurePosixPath]:
+    def each(
+        self, files: Iterable[PurePosixPath], scope: Scope, troubles: list[str] | None = None
+    ) -> Iterator[tuple[PurePosixPath, list[Memory]]]:
+        """The memories of these files of a scope, one file after the other, none before it is asked for."""
+        for file in files:
+            with _telling(troubles):
+                yield file, self._in(self._text(file), file, scope)
+
+    def files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
         """The files with a scope's own memories: the curated one, then its days."""
-        return [memory_file(scope), *self._listed(days(scope))]
+        return [memory_file(scope), *self._listed(days(scope), troubles)]
 
-    def put(self, file: PurePosixPath, memory: Memory) -> bool:
-        """Change the item of this id; whether anything was written."""
-        return self.change(file, lambda text: with_changed(text, memory, by_hand=by_hand(file)))
+    def revise(
+        self, file: PurePosixPath, name: str, scope: Scope, work: Callable[[Memory], Memory]
+    ) -> Memory | None:
+        """Change one item, from what it is at the moment of writing; None where it is not there."""
+        new: Memory | None = None
 
-    def take(self, file: PurePosixPath, names: Sequence[str], scope: Scope) -> bool:
+        def revised(text: str) -> str:
+            nonlocal new
+            old = next((memory for memory in self._in(text, file, scope) if memory.id == name), None)
+            new = None if old is None else work(old)
+            return text if new is None else with_changed(text, new, by_hand=by_hand(file))
+
+        self.change(file, revised)
+        return new
+
+    def take(self, file: PurePosixPath, names: Collection[str], scope: Scope) -> bool:
         """Remove the items of these ids; whether there were any."""
         return self.change(file, lambda text: without(text, names, scope, by_hand=by_hand(file)))
+
+    def take_unchanged(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
+        """Remove those that still are what was read; the others, which somebody changed meanwhile."""
+        stay: list[Memory] = []
+
+        def taken(text: str) -> str:
+            nonlocal stay
+            there = {memory.id: memory for memory in self._in(text, file, scope)}
+            stay = [memory for memory in memories if there.get(memory.id, memory) != memory]
+            names = {memory.id for memory in memories} - {memory.id for memory in stay}
+            return without(text, names, scope, by_hand=by_hand(file))
+
+        self.change(file, taken)
+        return stay
 
     def change(self, file: PurePosixPath, work: Callable[[str], str]) -> bool:
         return change(self.workspace, file, work)
 
-    def _listed(self, place: PurePosixPath) -> list[PurePosixPath]:
-        return [entry.path for entry in self.workspace.entries(place) if entry.path.suffix == ".md"]
+    def _listed(self, place: PurePosixPath, troubles: list[str] | None) -> list[PurePosixPath]:
+        found: list[Entry] = []
+        with _telling(troubles):
+            found = self.workspace.entries(place)
+        return [entry.path for entry in found if entry.path.suffix == ".md"]
+
+    def _in(self, text: str, file: PurePosixPath, scope: Scope) -> list[Memory]:
+        return memories_in(text, scope, by_hand=by_hand(file))
 
     def _text(self, file: PurePosixPath) -> str:
         return look(self.workspace, file).text
+
+
+@contextmanager
+def _telling(troubles: list[str] | None) -> Iterator[None]:
+    """What cannot be read is told, where there is a list to tell it in."""
+    try:
+        yield
+    except HoldfastError as error:
+        if troubles is None:
+            raise
+        troubles.append(str(error))
 
 
 def by_file(memories: Sequence[Memory]) -> dict[PurePosixPath, list[Memory]]:

@@ -5,7 +5,9 @@ text is for. Account numbers (IBANs), hashes, UUIDs and order numbers are no sec
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
+
+from holdfast.errors import BadRequest
 
 MARK = "[secret]"
 
@@ -15,6 +17,7 @@ def _list(words: str) -> frozenset[str]:
 
 
 _TAG = re.compile(r"<\s{0,3}(/?)\s{0,3}private\b[^<>\n]{0,100}>", re.IGNORECASE)
+_QUOTED = re.compile(f"`{_TAG.pattern}`", re.IGNORECASE)
 
 # Keys that say what they are by their first characters.
 _KEYS = re.compile(
@@ -29,7 +32,7 @@ _KEYS = re.compile(
 )
 _PEM = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    r".*?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
+    r".*?(?:(-----END [A-Z0-9 ]{0,60}-----)|\Z)",
     re.DOTALL,
 )
 _IN_HEADER = re.compile(
@@ -105,7 +108,26 @@ _ISSUERS = re.compile(r"4\d{15}|(?:5[1-5]|2[2-7]|6[05]|35)\d{14}|3[47]\d{13}")
 
 def redacted(text: str) -> str:
     """The text without what is marked `<private>`, each secret in it replaced by a neutral mark."""
-    text = _without_marked(text)
+    kept, _ = _without_marked(text)
+    return _without_secrets(kept)
+
+
+def redacted_file(text: str) -> str:
+    """The same for a whole file that a person wrote; BadRequest where a mark would swallow the rest of it.
+
+    A tag in backticks is one that the text speaks of.
+    """
+    quoted = {tag.start() + 1 for tag in _QUOTED.finditer(text)}
+    kept, is_open = _without_marked(text, quoted)
+    if is_open or any(not key[1] for key in _PEM.finditer(kept)):
+        raise BadRequest(
+            "A private part or key begins in this text and has no end.",
+            hint="Close it, as in <private>…</private>, or put the tag into backticks; nothing was written.",
+        )
+    return _without_secrets(kept)
+
+
+def _without_secrets(text: str) -> str:
     lowered = text.casefold()
     for hints, pattern, replacement in _SECRETS:
         # Most texts have none of the words: looking for a word is much quicker than for a pattern.
@@ -114,16 +136,18 @@ def redacted(text: str) -> str:
     return _DIGITS.sub(_unless_number, text)
 
 
-def _without_marked(text: str) -> str:
-    """Everything outside the tags; a tag that is never closed hides the rest."""
+def _without_marked(text: str, quoted: Container[int] = ()) -> tuple[str, bool]:
+    """Everything outside the tags, quoted ones aside; one never closed hides the rest, and that is told."""
     kept: list[str] = []
     depth = done = 0
     for tag in _TAG.finditer(text):
+        if tag.start() in quoted:
+            continue
         if not depth:
             kept.append(text[done : tag.start()])
         depth = max(0, depth - 1) if tag[1] else depth + 1
         done = tag.end()
-    return "".join([*kept, text[done:] if not depth else ""])
+    return "".join([*kept, text[done:] if not depth else ""]), depth > 0
 
 
 def _unless_reference(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from ruamel.yaml.error import YAMLError
 
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.memory.base import Memory
-from holdfast.memory.private import redacted
+from holdfast.memory.private import redacted_file
 from holdfast.memory.profile_text import FIELDS, Told, parsed, told, value_of, with_field
 from holdfast.memory.scopes import profile_file
 from holdfast.memory.traits import trait_in
@@ -49,7 +49,9 @@ class Profile:
     def replace(self, scope: Scope, text: str, expect: str | None = None) -> str:
         """Put another text in place, as it was written, if it is a profile; its tag."""
         parsed(text)
-        return self._workspace.write(profile_file(_private(scope)), redacted(text), expect)
+        kept = redacted_file(text)
+        parsed(kept)
+        return self._workspace.write(profile_file(_private(scope)), kept, expect)
 
     def set(self, scope: Scope, key: str, value: str) -> None:
         """Set one field from the words of a command line: numbers, lists in brackets, or text."""

@@ -39,6 +39,27 @@ MONTHS_AND_DAYS = _list(
     """
 )
 
+# A town lies in one of these: to name it says less, not something else. Of countries only one holds.
+COUNTRIES = _list(
+    """
+    germany austria switzerland france italy spain portugal poland denmark sweden norway finland iceland
+    ireland belgium netherlands luxembourg england scotland wales greece turkey croatia hungary romania
+    bulgaria ukraine russia czechia slovakia slovenia estonia latvia lithuania serbia usa uk america canada
+    mexico brazil argentina chile china japan india korea vietnam thailand indonesia israel egypt morocco
+    nigeria kenya australia deutschland österreich schweiz frankreich italien spanien polen dänemark
+    schweden norwegen finnland island irland belgien niederlande holland luxemburg schottland griechenland
+    türkei kroatien ungarn rumänien bulgarien russland tschechien slowakei slowenien estland lettland
+    litauen serbien kanada mexiko brasilien argentinien indien indonesien ägypten marokko australien
+    """
+)
+REGIONS = COUNTRIES | _list(
+    """
+    europe asia africa scandinavia california texas florida bavaria saxony hesse europa asien afrika
+    skandinavien bayern sachsen hessen thüringen brandenburg saarland niedersachsen sachsen-anhalt
+    schleswig-holstein mecklenburg-vorpommern baden-württemberg nordrhein-westfalen rheinland-pfalz tirol
+    """
+)
+
 OPPOSITES = frozenset(
     frozenset(pair.split("/"))
     for pair in _list(

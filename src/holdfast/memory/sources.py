@@ -9,13 +9,13 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from holdfast.errors import NotFound, StoreError
+from holdfast.memory.folder import LARGEST, is_text
 from holdfast.memory.scopes import CONVERSATIONS
 from holdfast.memory.workspace import Entry, Note
 
 # What was put away on purpose.
 _LEFT_OUT = frozenset({"archive"})
 _SUFFIXES = frozenset({".md", ".markdown"})
-LARGEST = 4_000_000
 
 
 class Files(Protocol):
@@ -44,31 +44,33 @@ class ExtraPaths:
         self._paths = [base / path for path in paths]
 
     def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:  # noqa: ARG002
-        found: dict[PurePosixPath, Entry] = {}
-        for path in self._paths:
-            for file in _walk(path):
-                try:
-                    status = file.stat()
-                except OSError:
-                    continue
-                place = PurePosixPath(file.as_posix())
-                tag = f"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
-                found[place] = Entry(place, status.st_size, status.st_mtime, tag)
-        return [found[place] for place in sorted(found)]
+        files = {file for path in self._paths for file in _walk(path)}
+        found = (_entry(file) for file in sorted(files))
+        return [entry for entry in found if entry is not None]
 
     def read(self, path: PurePosixPath | str) -> Note:
-        entry = next((one for one in self.entries() if one.path == PurePosixPath(path)), None)
+        file = Path(path)
+        entry = _entry(file) if any(_is_below(root, file) for root in self._paths) else None
         if entry is None:
             raise NotFound(f"There is no note {path}.")
         if entry.size > LARGEST:
             raise StoreError(f"{path} has {entry.size:,} bytes, more than the {LARGEST:,} a note may have.")
         try:
-            content = Path(path).read_bytes()
+            content = file.read_bytes()
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
         if b"\0" in content:
             raise StoreError(f"{path} is no text.")
         return Note(content.decode("utf-8", "surrogateescape"), entry.tag)
+
+
+def _entry(file: Path) -> Entry | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    tag = f"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
+    return Entry(PurePosixPath(file.as_posix()), status.st_size, status.st_mtime, tag)
 
 
 def _walk(path: Path) -> Iterator[Path]:
@@ -78,8 +80,27 @@ def _walk(path: Path) -> Iterator[Path]:
         yield path
         return
     for folder, names, files in os.walk(path):
-        names[:] = [name for name in names if not name.startswith(".")]
+        names[:] = filter(_is_shown, names)
         for name in files:
             file = Path(folder, name)
-            if file.suffix.lower() in _SUFFIXES and not name.startswith(".") and not file.is_symlink():
+            if _is_note(name) and not file.is_symlink():
                 yield file
+
+
+def _is_below(root: Path, file: Path) -> bool:
+    """Whether walking from the root would come by this file; looks at nothing but the way to it."""
+    if file == root:
+        return file.is_file() and not file.is_symlink()
+    if root not in file.parents or not _is_note(file.name):
+        return False
+    inner = file.relative_to(root).parts
+    way = [root.joinpath(*inner[:depth]) for depth in range(len(inner) + 1)]
+    return all(map(_is_shown, inner)) and file.is_file() and not any(step.is_symlink() for step in way)
+
+
+def _is_note(name: str) -> bool:
+    return _is_shown(name) and PurePosixPath(name).suffix.lower() in _SUFFIXES
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith(".") and is_text(name)

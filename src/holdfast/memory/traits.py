@@ -36,7 +36,7 @@ _SPEECH = r"English|German|French|Spanish|Italian|Englisch|Deutsch|Französisch|
 _CODE = r"Python|TypeScript|JavaScript|Rust|Go|Java|Kotlin|C\+\+|C#|Ruby|PHP|Swift|Elixir|Scala"
 
 _NAMED = re.compile(
-    r"\b(?:call me|my name is|nenn mich|ich heiße|mein name ist) ([A-ZÄÖÜ][\w-]+)", re.IGNORECASE
+    r"\b(?:call me|my name is|nenn mich|ich heiße|mein name ist) ((?-i:[A-ZÄÖÜ])[\w-]+)", re.IGNORECASE
 )
 _SPEAKS = re.compile(
     rf"\b{_ANSWER}\w*\b.{{0,40}}?\b(?:in|auf) ({_SPEECH})\b|\b(?:in|auf) ({_SPEECH})\b.{{0,20}}\b{_ANSWER}",

@@ -11,9 +11,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.errors import BadRequest, Conflict
+from holdfast.errors import BadRequest, Conflict, StoreError
 from holdfast.memory.comments import first_comment
-from holdfast.memory.private import redacted
+from holdfast.memory.folder import check_size
+from holdfast.memory.private import redacted_file
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, visible
 from holdfast.memory.workspace import ABSENT, Entry, Note, Workspace, inside, look, not_there
@@ -65,10 +66,13 @@ async def write(request: Request, path: str) -> Response:
     412 if it is another version by now, 428 if none was named. Secrets and private text are taken out.
     """
     remembering, scope = remembering_of(request), scope_of(request)
-    text = (await body_of(request)).decode("utf-8", "surrogateescape")
+    content = await body_of(request)
 
     def work() -> tuple[str, bool]:
         place = _writable(scope, path)
+        # Before anything looks for secrets in it, which takes its time.
+        check_size(place, len(content))
+        text = content.decode("utf-8", "surrogateescape")
         there = look(remembering.workspace, place).tag
         tag = _put(remembering, scope, place, text, expected(request, there))
         return tag, there == ABSENT
@@ -84,7 +88,7 @@ def _put(remembering: Remembering, scope: Scope, place: PurePosixPath, text: str
     try:
         if place == profile_file(scope):
             return remembering.profile.replace(scope, text, expect)
-        return remembering.workspace.write(place, redacted(text), expect)
+        return remembering.workspace.write(place, redacted_file(text), expect)
     except Conflict as error:
         raise changed() from error
 
@@ -96,8 +100,16 @@ def _listed(workspace: Workspace, scope: Scope) -> list[Entry]:
         for entry in entries
         if entry.path.suffix.lower() in _SUFFIXES
         and may_see(scope, entry.path)
-        and (not is_summary(entry.path) or _is_of(scope, look(workspace, entry.path)))
+        and (not is_summary(entry.path) or _is_summary_of(scope, workspace, entry.path))
     ]
+
+
+def _is_summary_of(scope: Scope, workspace: Workspace, path: PurePosixPath) -> bool:
+    try:
+        return _is_of(scope, look(workspace, path))
+    except StoreError:
+        # It cannot be read, so nobody can tell whose it is.
+        return False
 
 
 def _note(workspace: Workspace, scope: Scope, path: str) -> Note:

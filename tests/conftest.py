@@ -29,6 +29,30 @@ if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM
     os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
+# Tests of the whole, through an engine, a server or a command: they are left out of `make check`.
+_WHOLE = (
+    "cli",
+    "compaction/test_summariser.py",
+    "contract",
+    "conversations/test_branches.py",
+    "conversations/test_forks.py",
+    "evals",
+    "fitting",
+    "models/test_vocabularies.py",
+    "server",
+    "store/test_opening.py",
+    "test_end_to_end.py",
+    "test_engine.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).as_posix().startswith(_WHOLE):
+            item.add_marker(pytest.mark.slow)
+
+
 # Starting the embedder takes seconds: those who want it ask for it.
 _PLAIN = {"HOLDFAST_LANGUAGE": "en", "HOLDFAST_EMBEDDER": "off"}
 

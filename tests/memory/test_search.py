@@ -129,6 +129,7 @@ def test_what_is_edited_by_another_program_is_found_as_it_is_now(kit):
     assert kit.snippets("password") == ["The password is swordfish."]
 
 
+@pytest.mark.slow
 def test_two_thousand_notes_edited_deleted_and_restored(kit):
     kit.embedder = None
     for number in range(2_000):

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that start real servers run beside each other, but never more of them than there are cores to spare.
 JOBS ?= 2
 
-.PHONY: help setup run test check lint types format constraints clean
+.PHONY: help setup run test coverage check lint types format constraints clean
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,7 +25,11 @@ setup: $(READY)  ## the environment, and the small demonstration model
 run: setup  ## serve on http://127.0.0.1:11435
 	$(BIN)/holdfast serve
 
-test: setup lint types  ## everything: style, types, all tests, coverage
+test: setup lint types  ## everything: style, types, all tests
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+
+# Watching every line takes half as long again, so it is asked for.
+coverage: setup  ## all tests, and which lines they reach
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup --cov --cov-report=term --cov-fail-under=80
 
 check: $(READY) lint types  ## the quick part, for every save

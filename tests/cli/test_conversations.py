@@ -77,7 +77,7 @@ def test_without_a_terminal_deleting_needs_a_yes(hold, short):
 
 def test_delete_as_json_names_what_is_gone(hold, short):
     gone = json.loads(hold("conversations", "delete", short, "--yes", "--json"))
-    assert gone["deleted"]["id"] == short
+    assert (gone["deleted"]["id"], gone["forgotten"]) == (short, 0)
 
 
 @pytest.mark.slow

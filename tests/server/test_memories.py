@@ -5,6 +5,7 @@ import http.client
 import json
 import shutil
 import threading
+import time
 from pathlib import PurePosixPath
 
 import pytest
@@ -461,3 +462,21 @@ def test_meaning_words_and_names_are_found_together(tmp_path):
         assert "Wahl der Datenbank" in search(client, "Datenbankwahl")["hits"][0]["snippet"]
         vectors = found(client.get("/api/memory/stats"))["vectors"]
         assert (vectors["waiting"], "use-multilingual" in vectors["embedder"]) == (0, True)
+
+
+# Conversations and what was learned in them
+
+
+@pytest.mark.parametrize(("asked", "left"), [({}, ["The lake is deep."]), ({"memories": "forget"}, [])])
+def test_with_a_conversation_goes_what_was_learned_in_it_only_if_wanted(client, asked, left):
+    told = [{"role": "user", "content": "Remember that the lake is deep."}]
+    answer = client.post("/api/chat", json={"model": "scripted", "messages": told, "stream": False})
+    assert answer.status_code == 200, answer.text
+    deadline = time.monotonic() + 20
+    while texts(client) != ["The lake is deep."] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert texts(client) == ["The lake is deep."]
+    chat = answer.headers["x-holdfast-conversation"]
+    assert client.delete(f"/api/chats/{chat}", params=asked).status_code == 204
+    assert texts(client) == left
+    assert client.delete(f"/api/chats/{chat}", params={"memories": "maybe"}).status_code in (400, 422)

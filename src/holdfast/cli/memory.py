@@ -274,7 +274,7 @@ def stats(
     settings, scope = load(context).settings, scope_for(whose, project)
     with remembering(settings) as parts:
         counted = parts.library.stats(scope)
-        state = memory_index.index_state(parts, scope)
+        state = parts.state(scope)
     if as_json:
         print_json({**asdict(counted), **state})
         return

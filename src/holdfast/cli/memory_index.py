@@ -3,9 +3,8 @@
 Shows what the search says about itself: how it was found, what did not run and why, how far the index is.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,19 +13,11 @@ from rich.text import Text
 from holdfast.cli.kept import Json, headline
 from holdfast.cli.output import complain, console, load, moment, print_json, write
 from holdfast.cli.project import Project
-from holdfast.cli.remembered import Whose, WhoseOption, kind_named, progress, remembering, scope_for
-from holdfast.errors import EmbedderError
+from holdfast.cli.remembered import WhoseOption, kind_named, progress, remembering, scope_for
 from holdfast.language import say
 
 if TYPE_CHECKING:
     from holdfast.memory.hits import Answer
-    from holdfast.memory.index import Progress
-    from holdfast.memory.remembering import Remembering
-    from holdfast.messages import Scope
-
-_WIDER = 8
-# Rows whose vectors are made between two looks at how far it is.
-_PORTION = 64
 
 
 class Within(StrEnum):
@@ -59,38 +50,16 @@ def search(
 
     settings, scope = load(context).settings, scope_for(whose, project)
     wanted = [checked_kind(kind) for kind in kinds or ()]
-    # A project sees the person's too: of so many there are enough that are its own.
-    asked = limit * _WIDER if whose is Whose.project else limit
     with remembering(settings) as parts:
-        found = parts.search.search(" ".join(words), scope, within=within.value, kinds=wanted, limit=asked)
-    if whose is Whose.project:
-        found = _own(found, scope, limit)
+        found = parts.search.search(
+            " ".join(words), scope, within=within.value, kinds=wanted, limit=limit, own=whose is not None
+        )
     # In a group sources could name what is not the group's; the command line is always private.
     cited = citations is not Citations.off
     if as_json:
-        print_json(_answer_out(found, cited))
+        print_json(found.to_json(cited=cited))
     else:
         _print_answer(found, cited)
-
-
-def _own(found: "Answer", scope: "Scope", limit: int) -> "Answer":
-    """Only what is in the scope's own folder."""
-    from holdfast.memory.scopes import folder
-
-    place = folder(scope)
-    hits = [hit for hit in found.hits if hit.kind == "message" or place in PurePosixPath(hit.path).parents]
-    return replace(
-        found,
-        hits=tuple(hits[:limit]),
-        empty="" if hits else found.empty or "Nothing has any of these words.",
-    )
-
-
-def _answer_out(found: "Answer", cited: bool) -> dict[str, Any]:
-    told = found.to_json()
-    for hit, out in zip(found.hits, told["hits"], strict=True):
-        out["citation"] = f"Source: {hit.citation}" if cited else None
-    return told
 
 
 def _print_answer(found: "Answer", cited: bool) -> None:
@@ -127,47 +96,20 @@ def _empty(reason: str) -> str:
 def reindex(context: typer.Context, as_json: Json = False) -> None:
     """Build the index anew from the notes: their words, then their vectors."""
     settings, scope = load(context).settings, scope_for(None, "default")
+    named = {
+        "files": say("Reading notes", "Notizen werden gelesen"),
+        "vectors": say("Making vectors", "Vektoren"),
+    }
     with remembering(settings) as parts:
         with progress() as tell:
-            reading = say("Reading notes", "Notizen werden gelesen")
-            fresh = parts.index.rebuild(lambda done, total: tell(reading, done, total))
-            trouble = _vectors(
-                parts, lambda done, total: tell(say("Making vectors", "Vektoren"), done, total)
-            )
-        state = {**index_state(parts, scope), "index": asdict(fresh)}
+            fresh, trouble = parts.rebuild(lambda phase, done, total: tell(named[phase], done, total))
+        state = {**parts.state(scope), "index": asdict(fresh)}
     if as_json:
         print_json({**state, "trouble": trouble or None})
         return
     print_state(state)
     if trouble:
         complain(trouble)
-
-
-def _vectors(parts: "Remembering", tell: "Progress") -> str:
-    """Make all vectors that are missing; what kept that from being done, if anything did."""
-    total = parts.meaning.waiting()
-    tell(0, total)
-    try:
-        while parts.meaning.catch_up(_PORTION):
-            tell(max(0, total - parts.meaning.waiting()), total)
-    except EmbedderError as error:
-        return str(error)
-    return ""
-
-
-def index_state(parts: "Remembering", scope: "Scope") -> dict[str, Any]:
-    """How far the index is behind the notes of a scope, and whose vectors it has."""
-    # The time is up before it begins: nothing is read, and what has changed is only counted.
-    fresh = parts.index.refresh(scope, 0.0)
-    embedder = parts.embedder.current()
-    return {
-        "index": asdict(fresh),
-        "vectors": {
-            "embedder": str(embedder.identity) if embedder else None,
-            "waiting": parts.meaning.waiting(),
-            "trouble": parts.embedder.trouble or None,
-        },
-    }
 
 
 def print_state(state: dict[str, Any]) -> None:

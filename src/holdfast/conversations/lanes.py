@@ -11,6 +11,7 @@ from typing import Any
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import JsonObject
 from holdfast.store import Conversation, Decision, Mark, Store, Stored
+from holdfast.store import Lane as StoredLane
 
 # Marks of a message.
 PIN, RULE, AGREED = "pin", "rule", "agreed"
@@ -222,16 +223,20 @@ def undo(store: Store, conversation: Conversation, decision: str | None = None) 
     removed = [store.decisions.remove(made.id) for made in undone]
     state = State.from_json(row.state)
     # Until history has grown, nothing else is cut in the place of what came back.
-    held = replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD))
+    put(store, row, replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD)))
+    return removed
+
+
+def put(store: Store, row: StoredLane, state: State) -> None:
+    """Keep a lane in another state, if nobody has changed it since it was read."""
     store.lanes.put(
         row.id,
         row.conversation,
         window=row.window,
-        state=held.to_json(),
+        state=state.to_json(),
         report=row.report,
         expect=row.version,
     )
-    return removed
 
 
 def _last_batch(store: Store, lane: str) -> list[Decision]:

@@ -68,15 +68,7 @@ class Forgetting:
         row = self._store.lanes.get(made.lane)
         state = lanes.State.from_json(row.state) if row else lanes.State()
         if row is not None and state.active is not None:
-            state = replace(state, active=(*state.active, kept.id))
-            self._store.lanes.put(
-                row.id,
-                row.conversation,
-                window=row.window,
-                state=state.to_json(),
-                report=row.report,
-                expect=row.version,
-            )
+            lanes.put(self._store, row, replace(state, active=(*state.active, kept.id)))
 
 
 def _corrected(line: str, memory: Memory) -> str:

@@ -82,14 +82,7 @@ def _bring_back(store: Store, lane: Lane, names: list[str]) -> None:
     if state.base is not None:
         keep = tuple(dict.fromkeys((*state.base.keep, *names)))
         state = replace(state, base=replace(state.base, keep=keep))
-    store.lanes.put(
-        lane.id,
-        lane.conversation,
-        window=lane.window,
-        state=state.to_json(),
-        report=lane.report,
-        expect=lane.version,
-    )
+    lanes.put(store, lane, state)
 
 
 def _tokens(pinned: Stored, message: Message) -> int:

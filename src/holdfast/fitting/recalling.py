@@ -6,18 +6,17 @@ may be told. Nothing is said twice in one window, and nobody waits long for it.
 
 import asyncio
 import logging
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Literal, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from holdfast.conversations.passages import passage
 from holdfast.errors import HoldfastError
 from holdfast.fitting.case import Case
 from holdfast.fitting.quotes import replayed
-from holdfast.memory.profile_text import Told, value_of
+from holdfast.memory.profile_text import Told
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import summary_file
 from holdfast.messages import Scope
@@ -25,7 +24,7 @@ from holdfast.store import new_id, searchable
 from holdfast.window.additions import addition, remembered
 from holdfast.window.decisions import Proposal
 from holdfast.window.view import View
-from holdfast.words import language_of, terms
+from holdfast.words import terms
 
 log = logging.getLogger("holdfast.memory")
 
@@ -39,15 +38,11 @@ _THREADS = 4
 _AT_ONCE, _LOOKED_AT = 3, 8
 # Of the room for what is recalled, what a conversation begins with has at most this share.
 _BEGINNING = 0.5
-# Fields of a profile as they are called in German.
-_GERMAN = re.compile(
-    r"^(?:firma|branche|sprache|standort|mitarbeiter|produkte|praeferenzen|vorlieben)\b", re.M
-)
 # So much of a question tells what it is about.
 _ABOUT = 2_000
 # With less room than this nothing is told until something else has left.
 _LEAST = 30
-# What the date, the bullet and a share of the heading take beside each.
+# What the date, the bullet and a share of the heading take beside each, about.
 _AROUND = 15
 # Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
 _PATIENCE = 1.0
@@ -85,12 +80,10 @@ class Recalling:
         if scope.kind == "group" or not case.tells:
             return Told()
         try:
-            note = self._memory.profile.show(scope)
-            state = note.tag, case.budget.profile, id(case.counter)
+            state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
             known = self._profiles.get(scope)
             if known is None or known[0] != state:
-                language = told_language(note.text)
-                told = self._memory.profile.text(scope, case.budget.profile, case.count, language)
+                told = self._memory.profile.text(scope, case.budget.profile, case.count)
                 known = self._profiles[scope] = state, told
         except HoldfastError as error:
             return Told(trouble=str(error))
@@ -175,11 +168,14 @@ class Recalling:
         left = room - sum(view.text_tokens(one.text) + _AROUND for one in chosen)
         found, notices = self._found(view, case, told, left)
         chosen += _fitting(found, view, left, number)
-        if not chosen:
-            return [], notices
-        text = remembered(question.message, [(one.at, one.text) for one in chosen])
-        names = [one.id for one in chosen]
-        return [addition(view, question, "recalled", text, new_id("d"), memories=names)], notices
+        while chosen:
+            text = remembered(question.message, [(one.at, one.text) for one in chosen])
+            # Only the whole text tells what it really takes.
+            if view.text_tokens(text) <= room:
+                names = [one.id for one in chosen]
+                return [addition(view, question, "recalled", text, new_id("d"), memories=names)], notices
+            chosen.pop()
+        return [], notices
 
     def _found(self, view: View, case: Case, told: set[str], room: int) -> tuple[list[_Known], list[str]]:
         assert view.question is not None
@@ -196,20 +192,6 @@ class Recalling:
                 text = passage(hit.snippet, weights, room, view.text_tokens)
                 known.append(_Known(hit.id, hit.at, " ".join(text.split())))
         return [one for one in known if one.text and not _is_said(view, one.text)], notices
-
-
-def told_language(profile: str) -> Literal["de", "en"]:
-    """The language in which a profile is told: the one it names, else the one it is written in.
-
-    Never that of the question, which may change from turn to turn.
-    """
-    try:
-        named = str(value_of(profile, "language") or "").lower()
-    except HoldfastError:
-        named = ""
-    if named:
-        return "de" if named.startswith(("de", "ger")) else "en"
-    return "de" if language_of(profile) == "de" or _GERMAN.search(profile) else "en"
 
 
 def told_in(view: View) -> Iterator[str]:

@@ -66,5 +66,9 @@ class Answer:
     freshness: Freshness = Freshness()
     empty: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_json(self, *, cited: bool = True) -> dict[str, Any]:
+        """With the sources of hits named, if they may be."""
+        told = asdict(self)
+        for hit, out in zip(self.hits, told["hits"], strict=True):
+            out["citation"] = f"Source: {hit.citation}" if cited else None
+        return told

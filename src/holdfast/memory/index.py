@@ -77,11 +77,14 @@ class Index:
         self._clock = clock
         self._syncing = threading.Lock()
 
-    def places(self, scope: Scope) -> list[NotesOf]:
-        """Where the notes are that this scope can see."""
-        found = [NotesOf(str(scopes.folder(one))) for one in scopes.visible(scope)]
+    def places(self, scope: Scope, *, own: bool = False) -> list[NotesOf]:
+        """Where the notes are that this scope can see, or only its `own`."""
+        seen = (scopes.owner(scope),) if own else scopes.visible(scope)
+        found = [NotesOf(str(scopes.folder(one))) for one in seen]
         found.append(NotesOf(str(scopes.folder(scopes.owner(scope)) / scopes.CONVERSATIONS)))
-        if self._extra is not None and scope.kind == "private" and scope.user == self._owner:
+        theirs = scope.kind == "private" and scope.user == self._owner
+        # Files elsewhere are the person's, not a project's.
+        if self._extra is not None and theirs and not (own and scope != Scope(self._owner)):
             found.append(self._elsewhere)
         return found
 

@@ -4,9 +4,9 @@ Beside the files it knows how often each memory was of use and what was forgotte
 one is told of every change.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -24,6 +24,8 @@ from holdfast.memory.tidying import LIMIT, Outcome, Similar, surplus, tidied
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Tombstone, new_id
 from holdfast.words import language_of
+
+log = logging.getLogger("holdfast.memory")
 
 Change = Literal["added", "updated", "superseded", "edited", "archived", "forgotten"]
 Told = Callable[[Memory, Change], None]
@@ -76,9 +78,11 @@ class Library(Catalogue):
         for file, group in by_file(wanted).items():
             outcomes += self._keep(file, group)
         for scope in {memory.scope for memory in wanted}:
-            # What is kept is kept. An archive that cannot be written is told in the numbers.
-            with suppress(HoldfastError):
+            try:
                 self.make_room(scope)
+            except HoldfastError as error:
+                # What is kept is kept; the archive is told of in the numbers, too.
+                log.warning("nothing could be put into the archive: %s", error)
         return outcomes
 
     def add(

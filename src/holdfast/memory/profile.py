@@ -13,7 +13,7 @@ from ruamel.yaml.error import YAMLError
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.memory.base import Memory
 from holdfast.memory.private import redacted_file
-from holdfast.memory.profile_text import FIELDS, Told, parsed, told, value_of, with_field
+from holdfast.memory.profile_text import FIELDS, Told, language_in, parsed, told, value_of, with_field
 from holdfast.memory.scopes import profile_file
 from holdfast.memory.traits import trait_in
 from holdfast.memory.workspace import Note, Workspace, change, look
@@ -76,13 +76,17 @@ class Profile:
         self.patch(scope, {name: value for name, value in fields.items() if value not in ("", [], None)})
 
     def text(
-        self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["de", "en"] = "en"
+        self, scope: Scope, cap: int, count: Callable[[str], int], language: Literal["de", "en"] | None = None
     ) -> Told:
-        """What a model is told within a cap of tokens. A group is told nothing, a broken file is reported."""
+        """What a model is told within a cap of tokens, in the profile's own language if none is named.
+
+        A group is told nothing, a broken file is reported.
+        """
         if scope.kind == "group":
             return Told()
         try:
-            return told(self.show(scope).text, cap, count, language)
+            text = self.show(scope).text
+            return told(text, cap, count, language or language_in(text))
         except HoldfastError as error:
             return Told(trouble=str(error))
 

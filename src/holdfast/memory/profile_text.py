@@ -15,6 +15,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from holdfast.errors import BadRequest, TooLarge
 from holdfast.memory.private import redacted
+from holdfast.words import language_of
 
 LARGEST = 2_048
 _BRACKETS = 50
@@ -127,6 +128,18 @@ def value_of(text: str, key: str) -> Any:
             return None
         found = found[part]
     return found
+
+
+def language_in(text: str) -> Literal["de", "en"]:
+    """The language to tell a profile in: the one it names, else that of its fields and words.
+
+    Never that of a question, which may change from turn to turn.
+    """
+    named = str(value_of(text, "language") or "").lower()
+    if named:
+        return "de" if named.startswith(("de", "ger")) else "en"
+    german = {names[1] for names in FIELDS.values()} - {names[0] for names in FIELDS.values()}
+    return "de" if german.intersection(parsed(text)) or language_of(text) == "de" else "en"
 
 
 def told(text: str, cap: int, count: Callable[[str], int], language: Literal["de", "en"]) -> Told:

@@ -6,11 +6,14 @@ window and no conversation under way.
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Literal
 
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.memory.base import Memory
 from holdfast.memory.embedders.choice import ChosenEmbedder
 from holdfast.memory.fusion import MEASURED, Weights
+from holdfast.memory.hits import Freshness
 from holdfast.memory.index import Index
 from holdfast.memory.library import Change, Library, Told
 from holdfast.memory.meaning import Meaning
@@ -23,6 +26,11 @@ from holdfast.memory.workspace import Workspace
 from holdfast.messages import Scope
 from holdfast.store import Store
 
+# What is being made anew.
+Phase = Literal["files", "vectors"]
+
+# Rows whose vectors are made between two looks at how far it is.
+_PORTION = 64
 # After these nothing of the old words may be found, however long it takes until the file is read again.
 _LEAVES_INDEX: frozenset[Change] = frozenset({"forgotten", "edited", "superseded", "archived"})
 # Pieces of what was said that are worth waking the embedder for: about fifty messages.
@@ -84,6 +92,34 @@ class Remembering:
         """Messages of this scope's conversations that are about a question, whatever their words."""
         answer = self.search.search(query, scope, within="conversations", limit=limit)
         return {hit.id: hit.relevance for hit in answer.hits if hit.relevance >= _ABOUT}
+
+    def rebuild(
+        self, tell: Callable[[Phase, int, int], None], stop: Callable[[], bool] = lambda: False
+    ) -> tuple[Freshness, str]:
+        """Make the index anew from the files, its words and then its vectors; `tell` hears how far it is.
+
+        What it came to, and why there are words only, if there are.
+        """
+        fresh = self.index.rebuild(lambda done, total: tell("files", done, total), stop)
+        total = self.meaning.waiting()
+        try:
+            while not stop() and self.meaning.catch_up(_PORTION, stop=stop):
+                tell("vectors", max(0, total - self.meaning.waiting()), total)
+        except EmbedderError as error:
+            return fresh, str(error)
+        return fresh, self.embedder.trouble
+
+    def state(self, scope: Scope) -> dict[str, Any]:
+        """How far the index is behind the notes of a scope, and whose vectors it has. Nothing is read."""
+        embedder = self.embedder.current()
+        return {
+            "index": asdict(self.index.refresh(scope, 0.0)),
+            "vectors": {
+                "embedder": str(embedder.identity) if embedder else None,
+                "waiting": self.meaning.waiting(),
+                "trouble": self.embedder.trouble or None,
+            },
+        }
 
     def conversation_deleted(self, scope: Scope, conversation: str, *, forget: bool = False) -> int:
         """Its summary goes with it; what was learned in it stays, unless it is to be forgotten too.

@@ -85,14 +85,15 @@ class Search:
         kinds: Collection[str] = (),
         limit: int = LIMIT,
         min_score: float = 0.0,
+        own: bool = False,
     ) -> Answer:
-        """The best `limit` parts of notes and messages that this scope can see.
+        """The best `limit` parts of notes and messages that this scope can see, or of its `own` only.
 
         `kinds` narrows it to memories of these kinds. What has a rare name of the question word for word
         keeps a place, whatever its score.
         """
         question = query[:_LONGEST].strip()
-        places, freshness, trouble = self._ready(scope, within)
+        places, freshness, trouble = self._ready(scope, within, own)
         terms, parts = _asked(question)
         matches = self._store.passages.matches(places, terms, parts)
         by_words = fusion.by_words(matches)
@@ -123,13 +124,13 @@ class Search:
         known = [matches.rows.get(number) or others.get(number) for number in wanted]
         return [row for row in known if row and (not kinds or (row.role == NOTE and row.branch in kinds))]
 
-    def _ready(self, scope: Scope, within: Within) -> tuple[list[Where], Freshness, str]:
+    def _ready(self, scope: Scope, within: Within, own: bool) -> tuple[list[Where], Freshness, str]:
         """Where to look, after as much of the index as there is time for was brought up to date."""
         places: list[Where] = []
         freshness = Freshness()
         if within != "conversations":
             freshness = self._index.refresh(scope, self._budget)
-            places += self._index.places(scope)
+            places += self._index.places(scope, own=own)
         if within != "notes":
             places.append(scope)
             self._store.passages.catch_up(places)

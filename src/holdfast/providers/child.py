@@ -8,16 +8,14 @@ import json
 import secrets
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from holdfast.errors import Unreachable
+from holdfast.providers.processes import finish, spawn, tail
 
-_STOP_SECONDS = 5.0
 _TAIL_LINES = 12
-_LOG_BYTES = 1_000_000
 
 
 @dataclass(slots=True)
@@ -42,11 +40,11 @@ class Child:
         finally:
             if line is None:
                 process.kill()
-                _finish(process)
+                finish(process)
         if not line:
-            code = await asyncio.to_thread(_finish, process)
+            code = await asyncio.to_thread(finish, process)
             raise Unreachable(
-                f"the embedded model did not start (exit code {code}).{_tail(log)}\n",
+                f"the embedded model did not start (exit code {code}).{tail(log, _TAIL_LINES)}\n",
                 hint=f"Its log is {log}.",
             )
         return cls(json.loads(line)["url"], key, process)
@@ -56,25 +54,14 @@ class Child:
         return self.process.poll() is None
 
     async def stop(self) -> None:
-        await asyncio.to_thread(_finish, self.process)
+        await asyncio.to_thread(finish, self.process)
 
 
 def _spawn(model: Path, ctx: int, threads: int, log: Path) -> subprocess.Popen[str]:
-    log.parent.mkdir(parents=True, exist_ok=True)
-    fresh = not log.exists() or log.stat().st_size > _LOG_BYTES
     # -P: a file called json.py in the current folder is none of our business.
     command = [sys.executable, "-P", "-m", "holdfast.providers.embedded_server"]
     command += ["--model", str(model), "--ctx", str(ctx), "--threads", str(threads)]
-    with log.open("wb" if fresh else "ab") as stderr:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
-            # Ctrl-C in a terminal is for us; the child leaves when we do.
-            start_new_session=True,
-        )
+    return spawn(command, log, text=True)
 
 
 def _handshake(process: subprocess.Popen[str], key: str) -> str:
@@ -86,23 +73,3 @@ def _handshake(process: subprocess.Popen[str], key: str) -> str:
     except BrokenPipeError:
         return ""
     return process.stdout.readline()
-
-
-def _finish(process: subprocess.Popen[str]) -> int:
-    """Closes the pipes, by which the child knows that it may go, and waits until it has gone."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-    try:
-        code = process.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        code = process.wait()
-    process.stdout.close()
-    return code
-
-
-def _tail(log: Path) -> str:
-    lines = log.read_text("utf-8", "replace").splitlines()[-_TAIL_LINES:]
-    return "".join(f"\n  {line}" for line in lines)

@@ -4,8 +4,7 @@ All of it is done in threads, by `memory`. The profile is in `profiles`, the fil
 """
 
 import asyncio
-from dataclasses import asdict, replace
-from pathlib import PurePosixPath
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -17,16 +16,12 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.checks import checked_kind
 from holdfast.memory.exchange import Imported, exported, take_in
-from holdfast.memory.hits import Answer
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.scopes import folder
 from holdfast.messages import Scope
 from holdfast.server.door import body_of, engine_of, scope_of
 from holdfast.server.reindexing import Reindexing
 
 router = APIRouter(prefix="/api/memory", tags=["Memory"])
-
-_WIDER = 8
 
 Whose = Literal["user", "project"]
 Importance = Annotated[float, Field(ge=0, le=1)]
@@ -120,32 +115,17 @@ async def search(
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
     kinds = [checked_kind(one) for one in kind or ()]
-    # A project sees the person's too: of so many there are enough that are its own.
-    asked = limit * _WIDER if scope == "project" else limit
     found = await asyncio.to_thread(
-        remembering.search.search, q, where, within=within, kinds=kinds, limit=asked, min_score=min_score
+        remembering.search.search,
+        q,
+        where,
+        within=within,
+        kinds=kinds,
+        limit=limit,
+        min_score=min_score,
+        own=scope is not None,
     )
-    if scope == "project":
-        found = _own(found, where, limit)
-    return _answer_out(found, citations == "on" or (citations == "auto" and where.kind == "private"))
-
-
-def _own(found: Answer, scope: Scope, limit: int) -> Answer:
-    """Only what is in the scope's own folder."""
-    place = folder(scope)
-    hits = [hit for hit in found.hits if hit.kind == "message" or place in PurePosixPath(hit.path).parents]
-    return replace(
-        found,
-        hits=tuple(hits[:limit]),
-        empty="" if hits else found.empty or "Nothing has any of these words.",
-    )
-
-
-def _answer_out(found: Answer, cited: bool) -> dict[str, Any]:
-    told = found.to_json()
-    for hit, out in zip(found.hits, told["hits"], strict=True):
-        out["citation"] = f"Source: {hit.citation}" if cited else None
-    return told
+    return found.to_json(cited=citations == "on" or (citations == "auto" and where.kind == "private"))
 
 
 @router.get("/stats")
@@ -158,21 +138,7 @@ async def stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
 
 
 def _stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
-    embedder = remembering.embedder.current()
-    return {
-        **asdict(remembering.library.stats(scope)),
-        **_index(remembering, scope),
-        "vectors": {
-            "embedder": str(embedder.identity) if embedder else None,
-            "waiting": remembering.meaning.waiting(),
-            "trouble": remembering.embedder.trouble or None,
-        },
-    }
-
-
-def _index(remembering: Remembering, scope: Scope) -> dict[str, Any]:
-    # The time is up before it begins: nothing is read, and what has changed is only counted.
-    return {"index": asdict(remembering.index.refresh(scope, 0.0))}
+    return {**asdict(remembering.library.stats(scope)), **remembering.state(scope)}
 
 
 @router.post("", status_code=201)
@@ -199,7 +165,8 @@ async def reindex(request: Request, wait: bool = False) -> Response:
     reindexing.start(remembering, scope)
     if wait:
         await reindexing.finished()
-    told = {**reindexing.state.to_json(), **await asyncio.to_thread(_index, remembering, scope)}
+    state = await asyncio.to_thread(remembering.state, scope)
+    told = {**reindexing.state.to_json(), "index": state["index"]}
     return JSONResponse(told, 200 if wait else 202)
 
 

@@ -9,7 +9,7 @@ import threading
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from holdfast.errors import EmbedderError, HoldfastError
+from holdfast.errors import HoldfastError
 from holdfast.events import Events
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import Scope
@@ -18,8 +18,6 @@ log = logging.getLogger("holdfast.server")
 
 Phase = Literal["idle", "files", "vectors", "done", "failed"]
 
-# Rows whose vectors are made before it is asked again whether to go on.
-_PORTION = 64
 # Events are few, since each scope remembers only its last ones.
 _STEP = 5
 
@@ -39,10 +37,6 @@ class State:
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "percent": self.percent, "trouble": self.trouble or None}
-
-
-class _StoppedError(Exception):
-    """The server ends."""
 
 
 class Reindexing:
@@ -74,31 +68,19 @@ class Reindexing:
     def _work(self, remembering: Remembering) -> None:
         ended = State("failed", trouble="It was broken off.")
         try:
-            remembering.index.rebuild(lambda done, total: self._tell(State("files", done, total)))
-            ended = State("done", trouble=self._make_vectors(remembering))
-        except _StoppedError:
-            log.info("the index was not finished; it is caught up with later")
+            _, trouble = remembering.rebuild(self._tell, self._stop.is_set)
+            if self._stop.is_set():
+                log.info("the index was not finished; it is caught up with later")
+            else:
+                ended = State("done", trouble=trouble)
         except HoldfastError as error:
             ended = State("failed", trouble=str(error))
         finally:
             self._publish(ended)
 
-    def _make_vectors(self, remembering: Remembering) -> str:
-        """Without vectors there are words; why there are none is part of the result."""
-        meaning = remembering.meaning
-        total = meaning.waiting()
-        try:
-            while meaning.catch_up(_PORTION):
-                self._tell(State("vectors", max(0, total - meaning.waiting()), total))
-        except EmbedderError as error:
-            return str(error)
-        return remembering.embedder.trouble
-
-    def _tell(self, state: State) -> None:
-        if self._stop.is_set():
-            raise _StoppedError
-        step = state.phase, state.percent // _STEP
-        if step != (self.state.phase, self.state.percent // _STEP):
+    def _tell(self, phase: Phase, done: int, total: int) -> None:
+        state = State(phase, done, total)
+        if (phase, state.percent // _STEP) != (self.state.phase, self.state.percent // _STEP):
             self._publish(state)
         self.state = state
 

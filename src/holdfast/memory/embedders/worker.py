@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import IO
 
 from holdfast.errors import EmbedderError
+from holdfast.providers.processes import finish, spawn, tail
 
 _LENGTH = struct.Struct(">Q")
-_STOP_SECONDS = 5.0
 _TAIL_LINES = 6
-_LOG_BYTES = 1_000_000
 
 
 def write(stream: IO[bytes], content: bytes) -> None:
@@ -74,7 +73,7 @@ class Worker:
         try:
             self._closed = True
             if self._process is not None:
-                _finish(self._process)
+                finish(self._process)
         finally:
             self._busy.release()
 
@@ -106,7 +105,7 @@ class Worker:
                 # The next one to ask must not be given the answer to this.
                 process.kill()
             if answer is None:
-                _finish(process)
+                finish(process)
         if answer is None and late.is_set():
             raise EmbedderError(
                 f"{self._label} took longer than {self._seconds:g} seconds and was ended.",
@@ -116,49 +115,22 @@ class Worker:
 
     def _ended(self) -> EmbedderError:
         code = self._process.returncode if self._process is not None else None
-        lines = self._log.read_text("utf-8", "replace").splitlines()[-_TAIL_LINES:]
-        tail = "".join(f"\n  {line}" for line in lines)
         return EmbedderError(
-            f"{self._label} ended twice (exit code {code}).{tail}\n",
+            f"{self._label} ended twice (exit code {code}).{tail(self._log, _TAIL_LINES)}\n",
             hint=f"The log is {self._log}. With `embedder = off`, search goes by words alone.",
         )
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             if self._process is not None:
-                _finish(self._process)
+                finish(self._process)
             self._process = self._spawn()
         return self._process
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         try:
-            self._log.parent.mkdir(parents=True, exist_ok=True)
-            fresh = not self._log.exists() or self._log.stat().st_size > _LOG_BYTES
-            with self._log.open("wb" if fresh else "ab") as stderr:
-                return subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=stderr,
-                    # Ctrl-C in a terminal is for us; the worker leaves when we do.
-                    start_new_session=True,
-                )
+            return spawn(self._command, self._log, text=False)
         except OSError as error:
             raise EmbedderError(
                 f"{self._label} cannot be started: {error}.", hint=f"Check {self._log.parent}."
             ) from error
-
-
-def _finish(process: subprocess.Popen[bytes]) -> int:
-    """Closes the pipes, by which the worker knows that it may go, and waits until it has gone."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(BrokenPipeError):
-        process.stdin.close()
-    try:
-        code = process.wait(_STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        code = process.wait()
-    process.stdout.close()
-    return code

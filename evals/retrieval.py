@@ -20,10 +20,10 @@ from evals.retrieval_scores import means, scores, table
 from evals.window_rows import progress
 from holdfast.memory import scopes
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.index import Index
-from holdfast.memory.meaning import Meaning
-from holdfast.memory.search import Search
-from holdfast.memory.workspace import Transient
+from holdfast.memory.searching.index import Index
+from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.search import Search
+from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
 

@@ -2,26 +2,17 @@
 
 import asyncio
 import threading
-from contextlib import asynccontextmanager
 
 import pytest
 
-from holdfast.engine import Ask, Engine
-from holdfast.fitting.forgetting import Forgetting
-from holdfast.fitting.helpers import SummaryOptions
+from holdfast.engine import Ask
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.folder import Folder
-from holdfast.memory.gate import Gate
-from holdfast.memory.remembering import Remembering
+from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
-from holdfast.models.knowledge import Models
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
-from holdfast.store import open_store
 from holdfast.work.projector import Projector
+from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
-from tests.talks import without_summaries
 
 pytestmark = pytest.mark.anyio
 
@@ -33,37 +24,6 @@ PORT = "The gateway listens on port 4711."
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
-
-
-@asynccontextmanager
-async def remembering(server, folder, *, gate="", preset=None, memory=True, embedder=None, workspace=None):
-    async def find():
-        return server
-
-    store = open_store(f"sqlite:///{folder / 'db'}")
-    memories = Remembering(
-        store,
-        workspace or Folder(folder / "workspace"),
-        embedder or ChosenEmbedder(EmbedderOptions("off")),
-    )
-    memories.listeners.append(Forgetting(store))
-    engine = Engine(
-        store,
-        Upstreams(find, ScriptedProvider()),
-        Models(store, folder),
-        preset or without_summaries(),
-        remembering=memories,
-        gate=Gate.of(gate),
-        options=SummaryOptions(pause=0.0, memory=memory),
-    )
-    try:
-        yield engine
-    finally:
-        await engine.close()
-
-
-def last(server):
-    return server.requests[-1].messages
 
 
 def sections(client):
@@ -232,6 +192,8 @@ async def test_whatever_is_wrong_with_memory_the_question_is_asked(tmp_path):
 
 async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path):
     server, embedder = provider(window=8_192), Hanging()
+    (tmp_path / "workspace" / "default").mkdir(parents=True)
+    (tmp_path / "workspace" / "default" / "MEMORY.md").write_text("- The gateway listens on port 4711.\n")
     async with remembering(server, tmp_path, embedder=embedder) as engine:
         clients = [Client(engine) for _ in range(8)]
         async with asyncio.timeout(20):
@@ -415,6 +377,55 @@ async def test_what_was_of_use_is_counted(tmp_path):
             while port.id not in (uses := await asyncio.to_thread(engine.store.recollections.uses, ME)):
                 pass
         assert uses[port.id].recalls == 1
+
+
+async def test_use_is_counted_for_whom_it_belongs_to_and_no_file_is_read_for_it(tmp_path):
+    files = Watched(tmp_path / "workspace")
+    work = Scope(project="work")
+    async with remembering(provider(window=8_192), tmp_path, workspace=files) as engine:
+        memory = engine.remembering
+        mine, ours = memory.library.add(ME, PORT).memory, memory.library.add(work, DATABASE).memory
+        (files.folder / "default" / "hosts.md").write_text("The gateway runs on the machine arion.\n")
+        memory.index.refresh(work, 60.0)
+        part = next(hit for hit in memory.search.search("arion", work).hits if hit.path.endswith("hosts.md"))
+        files.seen.clear()
+        memory.used(work, [mine.id, ours.id, part.id, "y_unknown"])
+        assert files.seen == []
+        uses = engine.store.recollections.uses
+        assert {name: use.recalls for name, use in uses(ME).items()} == {mine.id: 1}
+        assert {name: use.recalls for name, use in uses(work).items()} == {ours.id: 1}
+
+
+async def test_for_a_question_files_are_listed_once_and_unchanged_ones_are_not_read(tmp_path):
+    files = Watched(tmp_path / "workspace")
+    async with remembering(provider(window=8_192), tmp_path, workspace=files) as engine:
+        index, search = engine.remembering.index, engine.remembering.search
+        engine.remembering.library.add(ME, PORT)
+        assert search.search("gateway port", ME).hits
+        files.seen.clear()
+        assert not index.is_empty(ME)
+        assert files.seen == []
+        assert search.search("which port", ME).hits
+        assert files.seen == [("entries", "default")]
+        (files.folder / "default" / "MEMORY.md").unlink()
+        assert search.search("which port", ME).hits == ()
+        assert index.is_empty(ME), "what is gone is seen by the first who looks"
+
+
+class Watched(Folder):
+    """Tells what was done with files."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.seen = []
+
+    def entries(self, prefix=""):
+        self.seen.append(("entries", str(prefix)))
+        return super().entries(prefix)
+
+    def read(self, path):
+        self.seen.append(("read", str(path)))
+        return super().read(path)
 
 
 async def test_memories_never_take_more_than_their_room(tmp_path):

@@ -45,6 +45,7 @@ SECRETS = [
     ("xoxb-123456789012-abcdefABCDEF", "slack {}"),
     ("AIzaSyA1234567890abcdefghijklmnopqrstuv", "maps {}"),
     ("hf_abcdefghijABCDEFGHIJ0123456789", "hub {}"),
+    ("hf_7k2m9qxt_Zr4-vN8sQ1wLxYb6TgHc3PdKe9MfJu0AoIyE5XtRqWz", "the page's key is {}"),
     ("glpat-abcDEF1234567890_-xy", "gitlab {}"),
     ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N", "jwt {}"),
     ("abc.def-0123456789", "Authorization: Bearer {}"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.compaction.keeping import Keeping
 from holdfast.conversations import lanes
+from holdfast.fitting.forgetting import reworded, rewritten, standing
 from holdfast.fitting.lot import Lot
 from holdfast.messages import JsonObject
 from holdfast.store import Store, new_id
@@ -33,12 +34,23 @@ class Outcome:
     def keep(
         self, store: Store, report: JsonObject, duration_ms: int, summary: Keeping | None = None
     ) -> None:
-        """To be done in one transaction: decisions, the record of each batch, the lane, and a new summary."""
+        """To be done in one transaction: decisions, the record of each batch, the lane, and a new summary.
+
+        What was forgotten while the window was made is not kept with it.
+        """
         lane = self.lane
         if summary is not None:
             summary.keep(store)
-        for proposal in self.others:
+        scope = store.log.get(lane.conversation).scope
+        others = [standing(store, scope, proposal) for proposal in self.others]
+        for proposal in others:
             self._record(store, proposal)
+        words = rewritten(store, lane.decisions)
+        words |= {
+            old.data["text"]: new.data["text"]
+            for old, new in zip(self.others, others, strict=True)
+            if new is not old
+        }
         for batch in self.batches:
             row = store.compactions.record(
                 lane.conversation,
@@ -57,7 +69,7 @@ class Outcome:
             lane.conversation,
             window=lane.window,
             state=self.state.to_json(),
-            report=report,
+            report=reworded(report, words) if words else report,
             expect=lane.version,
         )
 

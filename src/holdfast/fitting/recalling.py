@@ -16,7 +16,7 @@ from holdfast.conversations.passages import passage
 from holdfast.errors import HoldfastError
 from holdfast.fitting.case import Case
 from holdfast.fitting.quotes import replayed
-from holdfast.memory.profile_text import Told
+from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import summary_file
 from holdfast.messages import Scope
@@ -73,6 +73,10 @@ class Recalling:
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def has_any(self, case: Case) -> bool:
+        """Whether there is anything that could be remembered in this conversation."""
+        return case.remembers and not self._memory.index.is_empty(case.scope)
 
     def profile(self, case: Case) -> Told:
         """What the model is told of the person who asks."""
@@ -148,12 +152,10 @@ class Recalling:
         return future
 
     def _used(self, scope: Scope, names: Sequence[str]) -> None:
-        library = self._memory.library
-        for name in names:
-            try:
-                library.used([library.get(scope, name)])
-            except HoldfastError as error:
-                log.info("that %s was of use could not be counted: %s", name, error)
+        try:
+            self._memory.used(scope, names)
+        except HoldfastError as error:
+            log.info("that memories were of use could not be counted: %s", error)
 
     def _told(self, view: View, case: Case, room: int, number: int) -> tuple[list[Proposal], list[str]]:
         question = view.question
@@ -184,14 +186,17 @@ class Recalling:
         conversation = case.kept.conversation
         # The window has the summary of its own conversation anyway.
         own = str(summary_file(case.scope, conversation.id)) if conversation else ""
-        notices = ["recalled_by_words"] if answer.degraded and not self._memory.embedder.off else []
+        lacking = set(answer.degraded).difference(answer.freshness.left_out)
+        by_words = lacking and "vectors" not in answer.engines and not self._memory.embedder.off
+        notices = ["recalled_by_words"] if by_words else []
         weights = dict.fromkeys(terms(question), 1.0)
+        said = _said(view) if answer.hits else []
         known = []
         for hit in answer.hits:
             if hit.id not in told and hit.path != own and (hit.exact or hit.relevance >= _RELEVANT):
                 text = passage(hit.snippet, weights, room, view.text_tokens)
                 known.append(_Known(hit.id, hit.at, " ".join(text.split())))
-        return [one for one in known if one.text and not _is_said(view, one.text)], notices
+        return [one for one in known if one.text and not _is_said(said, one.text)], notices
 
 
 def told_in(view: View) -> Iterator[str]:
@@ -210,11 +215,15 @@ def _asks_anew(view: View) -> bool:
     return all(one.section != "recalled" for one in newest.additions)
 
 
-def _is_said(view: View, text: str) -> bool:
-    """Whether a message in the window says so anyway; what is asked is no statement."""
-    sought = set(terms(text))
-    others = (one.message.text for one in view.shown if one.item is not view.question)
-    return any(len(sought.intersection(terms(said))) >= _SAID * len(sought) for said in others)
+def _said(view: View) -> list[frozenset[str]]:
+    """The words of every message in the window; what is asked is no statement."""
+    return [frozenset(terms(one.message.text)) for one in view.shown if one.item is not view.question]
+
+
+def _is_said(messages: Sequence[frozenset[str]], text: str) -> bool:
+    """Whether one of the messages says so anyway."""
+    sought = frozenset(terms(text))
+    return any(len(sought & said) >= _SAID * len(sought) for said in messages)
 
 
 def _fitting(known: Iterable[_Known], view: View, room: int, most: int | None = None) -> list[_Known]:

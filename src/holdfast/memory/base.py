@@ -81,6 +81,15 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What became of a memory that stood in the notes of a folder: its words now, none where it is gone."""
+
+    memory: str
+    folder: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SummaryNote:
     """The newest summary of a conversation: `covers` so many messages, from the `first` to the `last`."""
 

@@ -24,8 +24,8 @@ _KEYS = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"sk-(?=[\w-]{0,200}\d)[\w-]{20,}|[rs]k_(?:live|test)_\w{10,}|gh[opsur]_\w{20,}|github_pat_\w{20,}"
     r"|glpat-[\w-]{16,}|xox[a-z]-(?=[\w-]{0,200}\d)[\w-]{10,}|xapp-[\w-]{10,}|A[KS]IA[A-Z0-9]{16}\b"
-    r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|hf_[A-Za-z0-9]{20,}|gsk_\w{20,}|npm_\w{30,}|pypi-[\w-]{30,}|nvapi-[\w-]{20,}"
-    r"|hvs\.[\w-]{20,}|dop_v1_\w{20,}"
+    r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|hf_(?:[0-9a-z]{8}_)?[\w-]{20,}|gsk_\w{20,}|npm_\w{30,}"
+    r"|pypi-[\w-]{30,}|nvapi-[\w-]{20,}|hvs\.[\w-]{20,}|dop_v1_\w{20,}"
     r"|SG\.[\w-]{16,}\.[\w-]{16,}|AGE-SECRET-KEY-1\w{40,}|\d{8,10}:AA[\w-]{33}"
     r"|eyJ[\w-]{8,}(?:\.[\w-]{6,}){1,4}"  # JWT: its first part is JSON in base64
     r")"

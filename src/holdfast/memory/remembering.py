@@ -5,24 +5,24 @@ window and no conversation under way.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
 from holdfast.errors import EmbedderError, HoldfastError
-from holdfast.memory.base import Memory
+from holdfast.memory.base import Memory, News
 from holdfast.memory.embedders.choice import ChosenEmbedder
-from holdfast.memory.fusion import MEASURED, Weights
-from holdfast.memory.hits import Freshness
-from holdfast.memory.index import Index
-from holdfast.memory.library import Change, Library, Told
-from holdfast.memory.meaning import Meaning
-from holdfast.memory.notes import Notes
-from holdfast.memory.profile import Profile
-from holdfast.memory.scopes import summary_file
-from holdfast.memory.search import Search
-from holdfast.memory.sources import Files
-from holdfast.memory.workspace import Workspace
+from holdfast.memory.keeping.library import Change, Library
+from holdfast.memory.profiles.profile import Profile
+from holdfast.memory.scopes import folder, summary_file
+from holdfast.memory.searching.fusion import MEASURED, Weights
+from holdfast.memory.searching.hits import Freshness
+from holdfast.memory.searching.index import Index
+from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.search import Search
+from holdfast.memory.searching.sources import Files
+from holdfast.memory.workspace.base import Workspace
+from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import Store
 
@@ -33,6 +33,8 @@ Phase = Literal["files", "vectors"]
 _PORTION = 64
 # After these nothing of the old words may be found, however long it takes until the file is read again.
 _LEAVES_INDEX: frozenset[Change] = frozenset({"forgotten", "edited", "superseded", "archived"})
+# After these it must not be told as it was; of what is in the archive the words still hold.
+_NEWS: frozenset[Change] = frozenset({"forgotten", "edited", "superseded"})
 # Pieces of what was said that are worth waking the embedder for: about fifty messages.
 _ENOUGH = 50
 # From here on a message is about what was asked.
@@ -62,20 +64,29 @@ class Remembering:
         self._store = store
         self._conversations = conversations
         self.embedder = embedder
-        self.index = Index(store, workspace, extra=extra)
+        self._former = embedder.former
+        self.index = Index(store, workspace, extra=extra, told=self._tell)
         self.meaning = Meaning(
-            store, embedder.current, ready=embedder.ready, why_none=lambda: embedder.trouble
+            store,
+            embedder.awake,
+            ready=embedder.ready,
+            former=self._former.current if self._former else None,
+            why_none=lambda: embedder.trouble,
         )
         self.search = Search(store, self.index, self.meaning, weights=weights)
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(
             Notes(workspace), store.recollections, similar=self._similar, told=self._changed
         )
-        # Told of every change of a memory, after it is in the files.
-        self.listeners: list[Told] = []
+        # Hear of memories that are gone or have other words, whoever did it, after it is in the files.
+        self.listeners: list[Callable[[Sequence[News]], None]] = []
+        # Hear of every change that is made here, by what it was.
+        self.followers: list[Callable[[Sequence[Memory], Change], None]] = []
 
     def close(self) -> None:
         self.embedder.close()
+        if self._former is not None:
+            self._former.close()
 
     def understand(self, limit: int, stop: Callable[[], bool]) -> bool:
         """Make vectors of up to so many texts: notes at once, what was said when there is enough of it.
@@ -92,6 +103,12 @@ class Remembering:
         """Messages of this scope's conversations that are about a question, whatever their words."""
         answer = self.search.search(query, scope, within="conversations", limit=limit)
         return {hit.id: hit.relevance for hit in answer.hits if hit.relevance >= _ABOUT}
+
+    def used(self, scope: Scope, names: Collection[str]) -> None:
+        """Count that these went into a window. The index knows whose they are, so no file is read."""
+        owners = self.index.owners(scope, names)
+        if owners:
+            self._store.atomically(self.library.recalled, owners)
 
     def rebuild(
         self, tell: Callable[[Phase, int, int], None], stop: Callable[[], bool] = lambda: False
@@ -140,16 +157,31 @@ class Remembering:
             return [0.0] * len(others)
         return [float(number) for number in vectors[1:] @ vectors[0]]
 
-    def _changed(self, memory: Memory, change: Change) -> None:
+    def _changed(self, memories: Sequence[Memory], change: Change) -> None:
+        for follower in self.followers:
+            follower(memories, change)
         if change in _LEAVES_INDEX:
-            self.index.forget(memory.id)
-        if change == "forgotten":
-            self._store.proposals.withdraw(memory.scope.user, memory.text)
-        if change in ("added", "updated"):
+            self._store.atomically(self._leave, memories, change)
+        for memory in memories if change in ("added", "updated") else ():
             try:
                 self.profile.propose(memory)
             except HoldfastError as error:
                 # What was remembered is kept; the profile merely learns nothing from it.
                 log.warning("nothing could be proposed for the profile: %s", error)
+
+    def _leave(self, memories: Sequence[Memory], change: Change) -> None:
+        """What is known of memories beside the files, as they were, goes in one step."""
+        self.index.forget({memory.id for memory in memories})
+        for memory in memories if change == "forgotten" else ():
+            self._store.proposals.withdraw(memory.scope.user, memory.text)
+        if change in _NEWS:
+            self._tell(
+                [
+                    News(memory.id, str(folder(memory.scope)), memory.text if change == "edited" else "")
+                    for memory in memories
+                ]
+            )
+
+    def _tell(self, news: Sequence[News]) -> None:
         for listener in self.listeners:
-            listener(memory, change)
+            listener(news)

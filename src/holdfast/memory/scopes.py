@@ -92,6 +92,17 @@ def is_summary(path: PurePosixPath) -> bool:
     return path.name == _SUMMARY and path.parent.parent.name == CONVERSATIONS
 
 
+def elsewhere(user: str) -> str:
+    """The name under which Markdown files outside of the workspace are a user's notes."""
+    return f"extra:{user}"
+
+
+def hears_of(scope: Scope, notes: str) -> bool:
+    """Whether what stands in a folder of notes can have been told in conversations of this scope."""
+    folders = {str(folder(one)) for one in visible(scope)} | {str(folder(owner(scope)) / CONVERSATIONS)}
+    return notes in folders or (scope.kind == "private" and notes == elsewhere(scope.user))
+
+
 def may_see(scope: Scope, path: PurePosixPath) -> bool:
     """Whether a file is the scope's to look at: its own folder and the person's, no other project's."""
     home = _home(scope)

@@ -7,16 +7,18 @@ is not known here.
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from holdfast.messages import Scope, canonical
 from holdfast.store import fulltext, tree
 from holdfast.store.fulltext import Ids, containers
 from holdfast.store.ids import new_id
+from holdfast.store.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +29,18 @@ class NotesOf:
 
     @property
     def key(self) -> str:
-        return _key(["notes", self.folder])
+        return _key("notes", self.folder)
 
 
 # The conversations of a scope, its notes, or one container by its name.
 Where = Scope | NotesOf | str
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
-    """One container as the index has it. Equal values mean that nothing in it has changed."""
+class Container(NamedTuple):
+    """One container as the index has it. Equal values mean that nothing in it has changed.
+
+    A tuple, since every question compares all of a scope's with those it knows.
+    """
 
     name: str
     number: int
@@ -51,8 +55,20 @@ class Container:
         return first, first + fulltext.ROWS_OF_CONTAINER - 1
 
 
+_columns = (
+    containers.c.container,
+    containers.c.number,
+    containers.c.stamp,
+    containers.c.next,
+    containers.c.rows,
+    containers.c.length,
+)
+_IN_SCOPE = Statement(select(*_columns).where(containers.c.scope == bindparam("key")))
+_NAMED = Statement(select(*_columns).where(containers.c.container == bindparam("name")))
+
+
 def scope_key(scope: Scope) -> str:
-    return _key([scope.user, scope.project, scope.kind])
+    return _key(scope.user, scope.project, scope.kind)
 
 
 def number_of(row: int) -> int:
@@ -62,16 +78,15 @@ def number_of(row: int) -> int:
 
 def listed(connection: Connection, places: Collection[Where]) -> list[Container]:
     """The containers in these places, by number."""
-    columns = (
-        containers.c.container,
-        containers.c.number,
-        containers.c.stamp,
-        containers.c.next,
-        containers.c.rows,
-        containers.c.length,
-    )
-    query = select(*columns).where(or_(*map(_within, places))).order_by(containers.c.number)
-    return [Container(*row) for row in connection.execute(query)]
+    found: dict[int, Container] = {}
+    for place in places:
+        if isinstance(place, str):
+            rows = _NAMED.all(connection, name=place)
+        else:
+            key = place.key if isinstance(place, NotesOf) else scope_key(place)
+            rows = _IN_SCOPE.all(connection, key=key)
+        found.update((row.number, Container._make(row)) for row in rows)
+    return [found[number] for number in sorted(found)]
 
 
 def ranges(found: Sequence[Container]) -> list[Ids]:
@@ -114,12 +129,6 @@ def numbered(connection: Connection, rows: Sequence[dict[str, Any]], scope: str)
     return sorted(found, key=itemgetter("id"))
 
 
-def _within(place: Where) -> ColumnElement[bool]:
-    if isinstance(place, str):
-        return containers.c.container == place
-    return containers.c.scope == (place.key if isinstance(place, NotesOf) else scope_key(place))
-
-
 def _known(connection: Connection, names: Sequence[str]) -> dict[str, tuple[int, int]]:
     """The numbers of those containers that have one, and the next free place in each."""
     columns = (containers.c.container, containers.c.number, containers.c.next)
@@ -142,5 +151,6 @@ def _next_number(connection: Connection, scope: str) -> int:
     return scopes * fulltext.CONTAINERS_OF_SCOPE
 
 
-def _key(told: Sequence[str]) -> str:
+@lru_cache
+def _key(*told: str) -> str:
     return hashlib.sha256(canonical(told).encode(errors="replace")).hexdigest()[:24]

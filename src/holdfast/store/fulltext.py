@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import BigInteger, Column, Connection, Double, MetaData, Table, Text, func, select
 
-from holdfast.store.schema import Words
+from holdfast.store.columns import Words
 
 # A change of the tables or triggers needs a new number: they are then built anew.
 _LAYOUT = 2

@@ -4,24 +4,45 @@ Keeps the chunks of files and the list of files they are of, and says which rows
 is cut and how rows are ranked by more than their words is decided by those who call it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import Column, Connection, bindparam, delete, func, select, update
 
 from holdfast.messages import Message, Scope
-from holdfast.store import containers, fulltext
+from holdfast.store import containers, fulltext, tree
 from holdfast.store.containers import Container, NotesOf, Where
 from holdfast.store.database import Database, Topic, reads, upsert, writes
-from holdfast.store.fulltext import files
+from holdfast.store.fulltext import Ids, files
 from holdfast.store.pieces import digest, pieces
 from holdfast.store.ranking import TERMS, Asked, Lookup, asked_for, counted_once, rarity_of
 from holdfast.store.schema import messages
+from holdfast.store.statements import Statement
 from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
 
-# Rows looked at for a question: those with the rarest of its terms, which common terms then only order.
+# Rows looked at for a question: those with the rarest of its terms, which common terms then only order. With
+# fewer, engines take longer: to look for common terms among some rows costs more than to fetch all that have
+# them.
 _CANDIDATES = 20_000
 NOTE = "note"
+
+_rows = fulltext.rows
+_OUTLINES = Statement(
+    select(_rows.c.id, _rows.c.length, _rows.c.at, _rows.c.role, _rows.c.branch)
+    .where(_rows.c.id.between(bindparam("low"), bindparam("high")))
+    .order_by(_rows.c.id)
+)
+_FILES = Statement(
+    select(
+        files.c.container,
+        files.c.path,
+        files.c.tag,
+        files.c.version,
+        files.c.indexed_at,
+        files.c.trouble,
+    ).where(files.c.scope == bindparam("key"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +99,6 @@ class Matches:
     having: Mapping[Asked, set[int]]
     rarity: Mapping[Asked, float]
     worth: Mapping[str, float]
-    rows: Mapping[int, Row]
     containers: Sequence[Container]
     engine: str
 
@@ -86,6 +106,10 @@ class Matches:
     def average(self) -> float:
         total = sum(one.rows for one in self.containers)
         return max(1.0, sum(one.length for one in self.containers) / max(1, total))
+
+
+def _nothing() -> None:
+    """There is nothing else to do."""
 
 
 class Passages(Topic):
@@ -100,24 +124,44 @@ class Passages(Topic):
         self._texts.prepared()
         return self._files(notes)
 
-    def replace(self, notes: NotesOf, passages: Mapping[FileState, Sequence[NewPassage]]) -> None:
-        """Make these the passages of files, in one step."""
+    def paths(self) -> list[str]:
+        """The paths of all files that are in the index, whosever they are."""
+        self._texts.prepared()
+        return self._paths()
+
+    def replace(
+        self,
+        notes: NotesOf,
+        passages: Mapping[FileState, Sequence[NewPassage]],
+        also: Callable[[], None] = _nothing,
+    ) -> None:
+        """Make these the passages of files, and do something `also`, in one step."""
         self._texts.prepared()
         rows = {
             file: [_row(file.container, place, one) for place, one in enumerate(several)]
             for file, several in passages.items()
         }
-        self._replace(notes, rows)
+        self._replace(notes, rows, also)
 
-    def remove(self, names: Collection[str]) -> None:
-        """Take files out of the index, with all that was made of them."""
+    def remove(self, names: Collection[str], also: Callable[[], None] = _nothing) -> None:
+        """Take files out of the index, with all that was made of them, and do something `also`."""
         self._texts.prepared()
-        self._remove(sorted(names))
+        self._remove(sorted(names), also)
 
-    def forget(self, name: str) -> None:
-        """Take the note of this name out of the index at once; the files it was found in count as changed."""
+    def notes_in(self, files: Collection[str]) -> dict[str, dict[str, str]]:
+        """The notes of files as the index has them: for each file, the words by name."""
         self._texts.prepared()
-        self._forget(name)
+        return self._notes_in(sorted(files))
+
+    def files_of(self, names: Collection[str]) -> dict[str, dict[str, str]]:
+        """Where the notes of these names stand: for each name, the words by file."""
+        self._texts.prepared()
+        return self._files_of(sorted(names))
+
+    def forget(self, names: Collection[str]) -> None:
+        """Take notes out of the index at once; the files they were found in count as changed."""
+        self._texts.prepared()
+        self._forget(sorted(names))
 
     def distrust_files(self) -> None:
         """Let every file count as changed. What is in the index of it serves until it is read again."""
@@ -142,7 +186,28 @@ class Passages(Topic):
 
     @reads
     def rows(self, connection: Connection, ids: Collection[int]) -> dict[int, Row]:
-        return _rows(connection, ids)
+        return {
+            number: Row(
+                number,
+                it.passage,
+                it.container,
+                it.branch,
+                it.place,
+                it.role,
+                it.at,
+                it.length,
+                it.first,
+                it.last,
+            )
+            for number, it in details(connection, ids).items()
+        }
+
+    @reads
+    def outlines(self, connection: Connection, ranges: Sequence[Ids]) -> list[tuple[Any, ...]]:
+        """The id, length, time, role and branch of every row in these ranges, by id."""
+        return [
+            row for first, last in sorted(ranges) for row in _OUTLINES.all(connection, low=first, high=last)
+        ]
 
     @reads
     def texts(self, connection: Connection, ids: Collection[int]) -> dict[int, str]:
@@ -162,16 +227,11 @@ class Passages(Topic):
 
     @reads
     def _files(self, connection: Connection, notes: NotesOf) -> dict[str, FileState]:
-        columns = (
-            files.c.container,
-            files.c.path,
-            files.c.tag,
-            files.c.version,
-            files.c.indexed_at,
-            files.c.trouble,
-        )
-        rows = connection.execute(select(*columns).where(files.c.scope == notes.key))
-        return {row.container: FileState(*row) for row in rows}
+        return {row.container: FileState(*row) for row in _FILES.all(connection, key=notes.key)}
+
+    @reads
+    def _paths(self, connection: Connection) -> list[str]:
+        return list(connection.scalars(select(files.c.path)))
 
     @reads
     def _containers(self, connection: Connection, places: Collection[Where]) -> list[Container]:
@@ -179,7 +239,11 @@ class Passages(Topic):
 
     @writes
     def _replace(
-        self, connection: Connection, notes: NotesOf, rows: Mapping[FileState, Sequence[dict[str, object]]]
+        self,
+        connection: Connection,
+        notes: NotesOf,
+        rows: Mapping[FileState, Sequence[dict[str, object]]],
+        also: Callable[[], None],
     ) -> None:
         fulltext.lock(connection)
         table = fulltext.rows
@@ -193,22 +257,33 @@ class Passages(Topic):
         for name, last in old:
             connection.execute(delete(table).where(table.c.container == name, table.c.id <= last))
         upsert(connection, files, [{"scope": notes.key, **asdict(file)} for file in rows])
+        also()
 
     @writes
-    def _remove(self, connection: Connection, names: Sequence[str]) -> None:
+    def _remove(self, connection: Connection, names: Sequence[str], also: Callable[[], None]) -> None:
         fulltext.lock(connection)
         for name in names:
             connection.execute(delete(fulltext.rows).where(fulltext.rows.c.container == name))
             connection.execute(delete(files).where(files.c.container == name))
+        also()
+
+    @reads
+    def _notes_in(self, connection: Connection, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        return _bodies(connection, names, fulltext.rows.c.container, fulltext.rows.c.passage)
+
+    @reads
+    def _files_of(self, connection: Connection, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        return _bodies(connection, names, fulltext.rows.c.passage, fulltext.rows.c.container)
 
     @writes
-    def _forget(self, connection: Connection, name: str) -> None:
+    def _forget(self, connection: Connection, names: Sequence[str]) -> None:
         fulltext.lock(connection)
         table = fulltext.rows
-        ours = table.c.passage == name, table.c.role == NOTE
-        found = connection.scalars(select(table.c.container).where(*ours)).all()
-        connection.execute(update(files).where(files.c.container.in_(found)).values(version=-1))
-        connection.execute(delete(table).where(*ours))
+        for portion in tree.portions(names):
+            ours = table.c.passage.in_(portion), table.c.role == NOTE
+            found = connection.scalars(select(table.c.container).where(*ours).distinct()).all()
+            connection.execute(update(files).where(files.c.container.in_(found)).values(version=-1))
+            connection.execute(delete(table).where(*ours))
 
     @writes
     def _distrust_files(self, connection: Connection) -> None:
@@ -233,26 +308,19 @@ class Passages(Topic):
                 worth[asked.term] = max(worth[asked.term], asked.weight * value)
         unheard = rarity_of(total, 0)
         worth = {term: value or unheard for term, value in worth.items()}
-        rows = _rows(connection, set().union(*having.values()))
-        return Matches(having, rarity, worth, rows, among, engine.name)
+        return Matches(having, rarity, worth, among, engine.name)
 
 
-def _rows(connection: Connection, ids: Collection[int]) -> dict[int, Row]:
-    return {
-        number: Row(
-            number,
-            it.passage,
-            it.container,
-            it.branch,
-            it.place,
-            it.role,
-            it.at,
-            it.length,
-            it.first,
-            it.last,
-        )
-        for number, it in details(connection, ids).items()
-    }
+def _bodies(
+    connection: Connection, names: Sequence[str], by: Column[str], then: Column[str]
+) -> dict[str, dict[str, str]]:
+    """The words of notes by one column, which has one of the names, and then by another."""
+    found: dict[str, dict[str, str]] = {}
+    for portion in tree.portions(names):
+        query = select(by, then, fulltext.rows.c.body).where(by.in_(portion), fulltext.rows.c.role == NOTE)
+        for first, second, body in connection.execute(query):
+            found.setdefault(first, {})[second] = body
+    return found
 
 
 def _row(container: str, place: int, passage: NewPassage) -> dict[str, object]:

@@ -9,8 +9,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -115,10 +113,12 @@ class Lookup:
     def _rows_of(
         self, asked: Sequence[Asked], groups: Sequence[Groups], condition: str = ""
     ) -> dict[Asked, set[int]]:
-        pairs = sorted(self._each(groups, "id", condition))
-        return {asked[index]: {row for _, row in found} for index, found in groupby(pairs, key=itemgetter(0))}
+        found: dict[int, set[int]] = defaultdict(set)
+        for index, row in self._each(groups, "id", condition):
+            found[index].add(row)
+        return {asked[index]: found[index] for index in sorted(found)}
 
-    def _each(self, groups: Sequence[Groups], what: str, condition: str = "") -> list[tuple[int, int]]:
+    def _each(self, groups: Sequence[Groups], what: str, condition: str = "") -> Sequence[Any]:
         """One question for each of `groups`, all in one statement; every row says which it answers."""
         if not groups:
             return []
@@ -128,8 +128,7 @@ class Lookup:
             f"SELECT {index}, {what} FROM ({self._matching(one, values)}) AS m {condition}"  # noqa: S608
             for index, one in enumerate(groups)
         ]
-        rows = self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
-        return [(index, value) for index, value in rows]
+        return self._connection.execute(text(" UNION ALL ".join(selects)), values).all()
 
     def _matching(self, groups: Groups, values: dict[str, str]) -> str:
         return " UNION ALL ".join(self._engine.matching(groups, ids, values) for ids in self._ranges)

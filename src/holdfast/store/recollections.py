@@ -5,12 +5,13 @@ what was forgotten, only their digests.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, select
 
 from holdfast.messages import Scope
+from holdfast.store import tree
 from holdfast.store.database import Topic, reads, upsert, writes
 from holdfast.store.schema import memory_uses, tombstones
 
@@ -40,7 +41,7 @@ class Recollections(Topic):
     ) -> None:
         """Count that these memories went into a window."""
         moment = time.time() if now is None else now
-        known = _uses(connection, scope)
+        known = _uses(connection, scope, memories)
         rows = [
             {**_key(scope), "memory": name, "recalls": known.get(name, Use()).recalls + 1, "used_at": moment}
             for name in dict.fromkeys(memories)
@@ -49,37 +50,30 @@ class Recollections(Topic):
             upsert(connection, memory_uses, rows)
 
     @reads
-    def uses(self, connection: Connection, scope: Scope) -> dict[str, Use]:
-        return _uses(connection, scope)
+    def uses(
+        self, connection: Connection, scope: Scope, memories: Collection[str] | None = None
+    ) -> dict[str, Use]:
+        """How often each of these memories was of use, or of all; those that never were are left out."""
+        return _uses(connection, scope, memories)
 
     @writes
-    def forget(
-        self,
-        connection: Connection,
-        scope: Scope,
-        memory: str,
-        words: frozenset[str],
-        messages: Sequence[str] = (),
-        now: float | None = None,
-    ) -> None:
-        """Drop what is known of a memory, and remember that it is not wanted."""
-        connection.execute(
-            delete(memory_uses).where(*_is(memory_uses, scope), memory_uses.c.memory == memory)
-        )
-        _bury(connection, scope, memory, words, messages, now)
+    def forget(self, connection: Connection, scope: Scope, stones: Collection[Tombstone]) -> None:
+        """Drop what is known of memories, and remember that they are not wanted."""
+        for stone in stones:
+            known = memory_uses.c.memory == stone.memory
+            connection.execute(delete(memory_uses).where(*_is(memory_uses, scope), known))
+            _bury(connection, scope, stone)
 
     @writes
-    def bury(
-        self,
-        connection: Connection,
-        scope: Scope,
-        name: str,
-        words: frozenset[str],
-        messages: Sequence[str],
-        now: float | None = None,
-    ) -> None:
+    def bury(self, connection: Connection, scope: Scope, stone: Tombstone) -> None:
         """Remember that some words are not wanted, though no memory is gone."""
-        _bury(connection, scope, name, words, messages, now)
+        _bury(connection, scope, stone)
+
+    @reads
+    def buried(self, connection: Connection, scope: Scope, memories: Collection[str]) -> set[str]:
+        """Which of these are forgotten."""
+        ours = *_is(tombstones, scope), tombstones.c.memory.in_(sorted(memories))
+        return set(connection.scalars(select(tombstones.c.memory).where(*ours)))
 
     @reads
     def forgotten(self, connection: Connection, scope: Scope) -> list[Tombstone]:
@@ -97,27 +91,26 @@ class Recollections(Topic):
         )
 
 
-def _bury(
-    connection: Connection,
-    scope: Scope,
-    name: str,
-    words: frozenset[str],
-    messages: Sequence[str],
-    now: float | None,
-) -> None:
+def _bury(connection: Connection, scope: Scope, stone: Tombstone) -> None:
     row = {
         **_key(scope),
-        "memory": name,
-        "words": sorted(words),
-        "messages": list(messages),
-        "created_at": time.time() if now is None else now,
+        "memory": stone.memory,
+        "words": sorted(stone.words),
+        "messages": sorted(stone.messages),
+        "created_at": stone.created_at,
     }
     upsert(connection, tombstones, row)
 
 
-def _uses(connection: Connection, scope: Scope) -> dict[str, Use]:
-    rows = connection.execute(select(memory_uses).where(*_is(memory_uses, scope)))
-    return {row.memory: Use(row.recalls, row.used_at) for row in rows}
+def _uses(connection: Connection, scope: Scope, memories: Collection[str] | None = None) -> dict[str, Use]:
+    query = select(memory_uses.c.memory, memory_uses.c.recalls, memory_uses.c.used_at)
+    query = query.where(*_is(memory_uses, scope))
+    queries = (
+        [query]
+        if memories is None
+        else [query.where(memory_uses.c.memory.in_(portion)) for portion in tree.portions(sorted(memories))]
+    )
+    return {name: Use(*use) for one in queries for name, *use in connection.execute(one)}
 
 
 def _key(scope: Scope) -> dict[str, str]:

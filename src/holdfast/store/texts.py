@@ -58,6 +58,8 @@ class Texts(Topic):
                 break
             self._index([row for message in waiting for row in _rows_of(*message)], waiting)
             done += len(waiting)
+            if len(waiting) < portion:
+                break
         return done
 
     def find(

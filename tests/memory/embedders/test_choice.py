@@ -168,3 +168,58 @@ def test_an_embedder_is_ready_when_it_has_answered_and_asking_starts_nothing(tmp
         now[0] = 31
         assert chosen.ready() is not None
         chosen.close()
+
+
+class Restful(Hashing):
+    def rest(self):
+        return True
+
+
+class Chosen(ChosenEmbedder):
+    """One that is told which embedder there is."""
+
+    def _open(self):
+        self._opened = Restful()
+
+
+def test_one_that_nobody_asks_rests_and_is_not_ready_until_it_is_woken():
+    now = [0.0]
+    chosen = Chosen(EmbedderOptions("embedded"), clock=lambda: now[0])
+    assert not chosen.rest(), "there is nothing to let go of"
+    chosen.wake()
+    assert chosen.ready() is not None
+    now[0] = 59.0
+    assert not chosen.rest(60.0)
+    now[0] = 60.0
+    assert chosen.rest(60.0)
+    assert (chosen.ready(), chosen.rests, chosen.trouble) == (None, True, "")
+    chosen.wake()
+    assert (chosen.ready() is not None, chosen.rests) == (True, False)
+    chosen.close()
+
+
+class Slow(Hashing):
+    """Answers when it may."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.may = threading.Event(), threading.Event()
+
+    def embed(self, texts):
+        self.begun.set()
+        assert self.may.wait(30)
+        return super().embed(texts)
+
+
+def test_while_it_is_woken_those_in_a_hurry_go_without_it_and_others_wait():
+    chosen, slow = ChosenEmbedder(EmbedderOptions("embedded")), Slow()
+    chosen._opened = slow
+    with ThreadPoolExecutor(1) as pool:
+        woken = pool.submit(chosen.wake)
+        assert slow.begun.wait(30)
+        assert (chosen.awake(), chosen.ready()) == (None, None)
+        assert "starting" in chosen.trouble
+        assert chosen.current() is not None
+        slow.may.set()
+        woken.result()
+    assert (chosen.awake() is not None, chosen.trouble) == (True, "")

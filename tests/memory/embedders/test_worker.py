@@ -1,8 +1,10 @@
 """The process behind the embedded encoder: nobody waits for it for ever, or gets a wrong answer."""
 
+import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -22,6 +24,8 @@ while (question := read(sys.stdin.buffer)) is not None:
         time.sleep(3600)
     if question == b"slow":
         time.sleep(0.6)
+    if question.startswith(b"fifo "):
+        open(question[5:], "rb").read()
     if question == b"half":
         sys.stdout.buffer.write(b"\\0" * 7)
         sys.stdout.buffer.flush()
@@ -58,6 +62,25 @@ def test_one_that_died_is_started_again(worker):
     first.wait()
     assert worker.ask(b"two") == b"TWO"
     assert worker.pid != first.pid
+
+
+def test_at_rest_it_has_no_process_and_the_next_question_starts_one(worker):
+    assert not worker.rest(), "there is nothing to end yet"
+    worker.ask(b"one")
+    process = psutil.Process(worker.pid)
+    assert worker.rest()
+    assert (process.is_running(), worker.pid) == (False, None)
+    assert worker.ask(b"two") == b"TWO"
+
+
+def test_it_does_not_rest_over_a_question(worker, tmp_path):
+    os.mkfifo(tmp_path / "signal")
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(worker.ask, b"fifo " + bytes(tmp_path / "signal"))
+        # Opened only when the other side has it open, too.
+        with (tmp_path / "signal").open("wb"):
+            assert not worker.rest()
+        assert answer.result().startswith(b"FIFO")
 
 
 @pytest.mark.parametrize(("question", "says"), [(b"die", "exit code 3"), (b"half", "exit code 0")])

@@ -46,4 +46,7 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row of length one for each text, in their order."""
 
+    def rest(self) -> bool:
+        """Let go of what comes back with the next text, such as a process; whether there was anything."""
+
     def close(self) -> None: ...

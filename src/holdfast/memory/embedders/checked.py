@@ -40,6 +40,10 @@ class Checked(ABC):
         ]
         return np.concatenate(parts) if parts else np.empty((0, self._identity.dimensions), np.float32)
 
+    def rest(self) -> bool:
+        """Most have nothing here that could be let go of."""
+        return False
+
     @abstractmethod
     def _vectors(self, texts: Sequence[str]) -> Any:
         """Rows of numbers for at most `batch` texts, as they came."""

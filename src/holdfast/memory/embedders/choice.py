@@ -16,13 +16,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError, EmbedderError, HoldfastError
-from holdfast.memory.embedders import ollama, openai, use
+from holdfast.memory.embedders import use
 from holdfast.memory.embedders.base import Embedder, Identity, Vectors
-from holdfast.memory.embedders.http import Http
 from holdfast.providers.discovery import EMBEDDED, Kind, parse_location
 from holdfast.providers.openai import split_url
+
+if TYPE_CHECKING:
+    from holdfast.memory.embedders.http import Http
 
 AUTO, OFF = "auto", "off"
 
@@ -32,6 +35,7 @@ _NAMED = {"ollama": "ollama+http://127.0.0.1:11434", "openai": "openai+https://a
 # After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
 LOOK_AGAIN = 30.0
 _STARTING = "The embedder is starting."
+_ANYTHING = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,10 @@ def _embedded(options: EmbedderOptions) -> Embedder:
 
 
 def _served(location: str, options: EmbedderOptions) -> Embedder:
+    # Most people have no such server, and nobody has to wait for its client to be loaded.
+    from holdfast.memory.embedders import ollama, openai
+    from holdfast.memory.embedders.http import Http
+
     kind, url = parse_location(location)
     root, prefix = split_url(url)
     http = Http(root, key=options.key, headers=options.headers, timeout=options.timeout)
@@ -106,7 +114,7 @@ def _served(location: str, options: EmbedderOptions) -> Embedder:
         raise
 
 
-def _kind_of(http: Http) -> Kind:
+def _kind_of(http: "Http") -> Kind:
     """Only Ollama tells its version here; everybody else speaks OpenAI's way."""
     try:
         answer = http.get("/api/version")
@@ -139,7 +147,19 @@ class ChosenEmbedder:
         self._trouble = ""
         self._opened: Embedder | None = None
         self._answered = False
+        self._waking, self._rests = False, False
+        self._answered_at = float("-inf")
         self._opening = threading.Lock()
+
+    @property
+    def former(self) -> "ChosenEmbedder | None":
+        """The embedded one, where another is named: it may have made vectors before, and needs no setting.
+
+        A server that is not named any more is not asked.
+        """
+        if self._options.location.strip() in ("", AUTO, OFF, EMBEDDED):
+            return None
+        return ChosenEmbedder(EmbedderOptions(EMBEDDED, log=self._options.log))
 
     @property
     def off(self) -> bool:
@@ -148,7 +168,12 @@ class ChosenEmbedder:
     @property
     def trouble(self) -> str:
         """What failed and the remedy, empty while all is well: who goes without an embedder tells it."""
-        return self._trouble or (_STARTING if self._opening.locked() else "")
+        return self._trouble or (_STARTING if self._waking or self._opening.locked() else "")
+
+    @property
+    def rests(self) -> bool:
+        """Whether it was let go, and nobody has asked it since."""
+        return self._rests
 
     def current(self) -> Embedder | None:
         """The embedder, opened if need be, if there is one that can be asked now."""
@@ -159,12 +184,33 @@ class ChosenEmbedder:
                 self._opening.release()
         return None if self._opened is None or self._resting() else _Watched(self._opened, self)
 
+    def awake(self) -> Embedder | None:
+        """The same for those who would rather go without it than wait while it is being woken."""
+        return None if self._waking else self.current()
+
     def ready(self) -> Embedder | None:
         """The embedder, if it has answered before and can be asked now: nothing is opened or started."""
         return self.current() if self._answered else None
 
+    def wake(self) -> None:
+        """Have it answer something, so that the next question finds it ready."""
+        embedder = self.current()
+        if embedder is not None:
+            self._waking, self._rests = True, False
+            try:
+                embedder.embed([_ANYTHING])
+            finally:
+                self._waking = False
+
+    def rest(self, unused: float = 0.0) -> bool:
+        """Let it rest until it is asked again, if nobody has for so many seconds; whether it does now."""
+        if self._opened is None or self._clock() - self._answered_at < unused or not self._opened.rest():
+            return False
+        self._answered, self._rests = False, True
+        return True
+
     def answered(self) -> None:
-        self._trouble, self._answered = "", True
+        self._trouble, self._answered, self._rests, self._answered_at = "", True, False, self._clock()
 
     def failed(self, error: HoldfastError) -> None:
         self._trouble, self._failed_at = str(error), self._clock()
@@ -207,6 +253,9 @@ class _Watched:
         if texts:
             self._chosen.answered()
         return vectors
+
+    def rest(self) -> bool:
+        return self._chosen.rest()
 
     def close(self) -> None:
         self._chosen.close()

@@ -23,7 +23,10 @@ _COMMAND = (sys.executable, "-P", "-m", "holdfast.memory.embedders.use_worker")
 
 
 class UniversalSentenceEncoder(Checked):
-    """The process is started by the first text and ended by `close`. `seconds` are for one batch."""
+    """The process is started by the first text, ended by `close`, and by `rest` until the next text.
+
+    `seconds` are for one batch.
+    """
 
     # It averages, so a longer text says less and less: on chats, nothing was won beyond 1,600 characters.
     longest = 2_000
@@ -36,8 +39,11 @@ class UniversalSentenceEncoder(Checked):
 
     @property
     def pid(self) -> int | None:
-        """The worker's process, if it was needed yet."""
+        """The worker's process, if there is one."""
         return self._worker.pid
+
+    def rest(self) -> bool:
+        return self._worker.rest()
 
     def close(self) -> None:
         self._worker.close()

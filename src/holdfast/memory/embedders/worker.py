@@ -67,6 +67,18 @@ class Worker:
         finally:
             self._busy.release()
 
+    def rest(self) -> bool:
+        """End the process until the next question, unless it is at one; whether there was a process."""
+        if not self._busy.acquire(blocking=False):
+            return False
+        try:
+            process, self._process = self._process, None
+            if process is not None:
+                finish(process)
+            return process is not None
+        finally:
+            self._busy.release()
+
     def close(self) -> None:
         with self._queue:
             self._busy.acquire()

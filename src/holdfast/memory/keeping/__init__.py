@@ -1,0 +1,1 @@
+"""Memories as they are kept: added, found alike, corrected, superseded, archived, taken elsewhere."""

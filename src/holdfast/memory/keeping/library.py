@@ -1,0 +1,347 @@
+"""What can be done with memories: keep, correct, forget, archive, always inside a scope.
+
+Beside the files it knows how often each memory was of use and what was forgotten. Knows no index: who keeps
+one is told of every change.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from holdfast.errors import BadRequest, Conflict, HoldfastError
+from holdfast.memory.base import Kind, Memory, SummaryNote
+from holdfast.memory.keeping.catalogue import Catalogue, Where
+from holdfast.memory.keeping.likeness import digests, overlap, same_digests
+from holdfast.memory.keeping.tidying import LIMIT, Outcome, Similar, surplus, tidied
+from holdfast.memory.private import MARK, redacted
+from holdfast.memory.scopes import archive, archive_file, folder, memory_file, owner, visible
+from holdfast.memory.workspace.checks import checked_importance, checked_kind, checked_text
+from holdfast.memory.workspace.items import is_by_hand, spelled, with_memories, without
+from holdfast.memory.workspace.notes import Notes, added, by_file, by_hand
+from holdfast.messages import Scope
+from holdfast.store import Recollections, Tombstone, new_id
+from holdfast.words import language_of
+
+log = logging.getLogger("holdfast.memory")
+
+Change = Literal["added", "updated", "superseded", "edited", "archived", "forgotten"]
+Told = Callable[[Sequence[Memory], Change], None]
+
+# What a person writes down by themselves matters to them.
+_BY_REQUEST = 0.8
+# Taken from the same message, so much is enough to be what was forgotten there.
+_AGAIN = 0.6
+# Among the digests of words this one belongs to no word, so no text has the same ones.
+_CORRECTED = "=corrected"
+
+
+def _nobody(memories: Sequence[Memory], change: Change) -> None:
+    """For those who keep nothing beside the files."""
+
+
+class Library(Catalogue):
+    """Memories in notes. `told` hears of every change, after it is in the files."""
+
+    def __init__(
+        self,
+        notes: Notes,
+        records: Recollections,
+        *,
+        similar: Similar | None = None,
+        told: Told = _nobody,
+        limit: int = LIMIT,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(notes, records, limit=limit, clock=clock)
+        self.similar = similar
+        self.told = told
+
+    def write(self, memories: Sequence[Memory]) -> None:
+        self.keep(memories)
+
+    def write_summary(self, note: SummaryNote) -> None:
+        self.notes.write_summary(note)
+
+    def keep(self, memories: Sequence[Memory]) -> list[Outcome]:
+        """Keep what was found in conversations: without secrets, tidied, and nothing that was forgotten."""
+        outcomes: list[Outcome] = []
+        wanted: list[Memory] = []
+        for memory, stones in self._with_stones(memories):
+            if _worth(memory.text) and not stones:
+                undated = memory.kind == "note" and not memory.valid_from
+                wanted.append(replace(memory, valid_from=self._now()) if undated else memory)
+            else:
+                outcomes.append(Outcome("refused", memory))
+        for file, group in by_file(wanted).items():
+            outcomes += self._keep(file, group)
+        for scope in {memory.scope for memory in wanted}:
+            try:
+                self.make_room(scope)
+            except HoldfastError as error:
+                # What is kept is kept; the archive is told of in the numbers, too.
+                log.warning("nothing could be put into the archive: %s", error)
+        return outcomes
+
+    def add(
+        self,
+        scope: Scope,
+        text: str,
+        kind: Kind = "fact",
+        *,
+        importance: float = _BY_REQUEST,
+        pinned: bool = False,
+    ) -> Outcome:
+        """Keep what somebody asks for, also where it was forgotten once."""
+        words = _without_secrets(text)
+        memory = Memory(
+            id=new_id("y"),
+            kind=checked_kind(kind),
+            text=words,
+            scope=owner(scope, kind),
+            importance=checked_importance(importance),
+            valid_from=self._now(),
+            language=language_of(words),
+            pinned=pinned,
+        )
+        self.allow([memory])
+        (outcome,) = self.keep([memory])
+        return outcome
+
+    def allow(self, memories: Sequence[Memory]) -> None:
+        """Somebody wants these to be remembered, whatever was forgotten before."""
+        for memory, stones in self._with_stones(memories):
+            if stones:
+                self._records.lift(memory.scope, [stone.memory for stone in stones])
+
+    def make_room(self, scope: Scope) -> list[Memory]:
+        """Move what is least useful to the archive, as long as there are more active ones than allowed."""
+        file, now = memory_file(scope), self._clock()
+        ((_, there),) = self.notes.each([file], scope)
+        # What a person wrote themselves stays where they put it.
+        there = [memory for memory in there if not is_by_hand(memory)]
+        active = [memory for memory in there if memory.active]
+        history = [memory for memory in there if not memory.active]
+        if max(len(active), len(history)) <= self._limit:
+            return []
+        leaving = surplus(active, self._records.uses(scope), now, self._limit)
+        leaving += sorted(history, key=lambda memory: memory.valid_until)[
+            : max(0, len(history) - self._limit)
+        ]
+        return self._to_archive(file, leaving, scope)
+
+    def used(self, memories: Sequence[Memory], now: float | None = None) -> None:
+        """Count that these went into a window."""
+        for scope in {memory.scope for memory in memories}:
+            self.recalled({memory.id: scope for memory in memories if memory.scope == scope}, now)
+
+    def recalled(self, owners: Mapping[str, Scope], now: float | None = None) -> None:
+        """The same for those of which only the ids are at hand, and whose they are."""
+        for scope in set(owners.values()):
+            names = [name for name, whose in owners.items() if whose == scope]
+            self._records.used(scope, names, self._clock() if now is None else now)
+
+    def edit(
+        self,
+        scope: Scope,
+        name: str,
+        *,
+        text: str | None = None,
+        kind: Kind | None = None,
+        importance: float | None = None,
+        pinned: bool | None = None,
+    ) -> Memory:
+        """Correct a memory where it stands; another kind may belong into another file."""
+        asked: dict[str, Any] = {
+            "text": None if text is None else _without_secrets(text),
+            "kind": None if kind is None else checked_kind(kind),
+            "importance": None if importance is None else checked_importance(importance),
+            "pinned": pinned,
+        }
+        wanted = {field: value for field, value in asked.items() if value is not None}
+        now = self._now()
+
+        def corrected(item: Memory) -> Memory:
+            new = replace(item, **wanted)
+            if new.kind == item.kind:
+                return new
+            return replace(new, scope=owner(new.scope, new.kind), valid_from=new.valid_from or now)
+
+        where = self._find(scope, name)
+        old, new = where.memory, corrected(where.memory)
+        if new.text != old.text and old.messages:
+            # What was corrected must not come back from the message it was taken from; from others it may.
+            words = digests(old.text) | {_CORRECTED}
+            stone = Tombstone(new_id("z"), words, frozenset(old.messages), self._clock())
+            self._records.bury(old.scope, stone)
+        same_kind = new.kind == old.kind
+        target = where.file if same_kind else memory_file(new.scope, new.kind, new.valid_from)
+        if target != where.file:
+            self._move(where, target, new)
+        else:
+            # From what stands there by then: others may have changed what is not asked for here.
+            there = self.notes.revise(target, name, old.scope, corrected)
+            if there is None:
+                raise _not_as_read(name)
+            new = there
+        self.told([new], "edited")
+        return new
+
+    def archive(self, scope: Scope, name: str) -> Memory:
+        """Move a memory out of the way; it can still be found."""
+        where = self._find(scope, name)
+        memory = where.memory
+        aside = archive(memory.scope) in where.file.parents
+        if not aside and not self._to_archive(where.file, [memory], memory.scope):
+            raise _not_as_read(name)
+        return memory
+
+    def shelve(self, memories: Sequence[Memory]) -> list[Outcome]:
+        """Put memories straight into the archive, where they come from one."""
+        scopes: dict[Scope, list[Memory]] = {}
+        for memory in map(_presentable, memories):
+            scopes.setdefault(memory.scope, []).append(memory)
+        for scope, group in scopes.items():
+            self._to_shelf(group, scope)
+        return [Outcome("added", memory) for memory in memories]
+
+    def forget(self, scope: Scope, name: str) -> Memory:
+        """Remove a memory for good, its copies too, and see that it is not learned again."""
+        memory = self._find(scope, name).memory
+        self._forget(memory.scope, [memory])
+        return memory
+
+    def forget_conversation(self, scope: Scope, conversation: str) -> list[Memory]:
+        """Forget what is known from this conversation and from nowhere else."""
+        gone: list[Memory] = []
+        for whose in visible(scope):
+            found = {
+                where.memory.id: where.memory
+                for where in self._everywhere(whose)
+                if {source.conversation for source in where.memory.sources} == {conversation}
+            }
+            self._forget(whose, list(found.values()))
+            gone += found.values()
+        return gone
+
+    def confirmation(self, scope: Scope) -> str:
+        """What must be said to delete everything of a scope."""
+        return str(folder(owner(scope)))
+
+    def clear(self, scope: Scope, confirm: str) -> int:
+        """Forget all of a scope's own memories, archived ones too; what else stands in the files stays."""
+        mine = owner(scope)
+        if confirm != self.confirmation(mine):
+            raise BadRequest(
+                "Deleting all memories must be confirmed.",
+                hint=f"Confirm with '{self.confirmation(mine)}'.",
+                param="confirm",
+            )
+        found = {where.memory.id: where.memory for where in self._everywhere(mine)}
+        self._forget(mine, list(found.values()))
+        return len(found)
+
+    def _now(self) -> float:
+        """As precise as a file tells it."""
+        return round(self._clock(), 6)
+
+    def _with_stones(self, memories: Sequence[Memory]) -> Iterator[tuple[Memory, list[Tombstone]]]:
+        """Each memory as it would be kept, with what says that it was forgotten."""
+        every: dict[Scope, list[Tombstone]] = {}
+        for memory in map(_presentable, memories):
+            if memory.scope not in every:
+                every[memory.scope] = self._records.forgotten(memory.scope)
+            words = digests(memory.text)
+            yield memory, [stone for stone in every[memory.scope] if _was_forgotten(memory, words, stone)]
+
+    def _keep(self, file: PurePosixPath, group: Sequence[Memory]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+
+        def work(text: str) -> str:
+            nonlocal outcomes
+            text, outcomes = tidied(text, group, added, similar=self.similar, by_hand=by_hand(file))
+            return text
+
+        self.notes.change(file, work)
+        for outcome in outcomes:
+            self._tell(outcome.others, "superseded")
+            if outcome.action != "known":
+                self.told([outcome.memory], "updated" if outcome.action == "updated" else "added")
+        return outcomes
+
+    def _move(self, where: Where, target: PurePosixPath, new: Memory) -> None:
+        """First there, then here: a crash in between leaves it twice and never not at all."""
+        self.notes.change(target, lambda there: added(there, [new]))
+        if self.notes.take_unchanged(where.file, [where.memory], where.memory.scope):
+            self.notes.take(target, [new.id], new.scope)
+            raise _not_as_read(new.id)
+
+    def _to_archive(self, file: PurePosixPath, memories: Sequence[Memory], scope: Scope) -> list[Memory]:
+        """Which of them are in the archive now: what somebody changed meanwhile stays where it is."""
+        month = self._to_shelf(memories, scope)
+        stay = self.notes.take_unchanged(file, memories, scope)
+        if stay:
+            self.notes.take(month, {memory.id for memory in stay}, scope)
+        moved = [memory for memory in memories if memory not in stay]
+        self._tell(moved, "archived")
+        return moved
+
+    def _to_shelf(self, memories: Sequence[Memory], scope: Scope) -> PurePosixPath:
+        month = archive_file(scope, self._clock())
+
+        def shelved(text: str) -> str:
+            # A copy that a crash left there may be an older one.
+            text = without(text, {memory.id for memory in memories}, scope)
+            return with_memories(text, memories, month.stem)
+
+        self.notes.change(month, shelved)
+        return month
+
+    def _forget(self, scope: Scope, memories: Sequence[Memory]) -> None:
+        # The stones first: should the rest fail, the memories are still there to be forgotten again.
+        self._records.forget(scope, [_stone(memory, self._clock()) for memory in memories])
+        names = {memory.id for memory in memories}
+        for file in sorted({where.file for where in self._everywhere(scope) if where.memory.id in names}):
+            self.notes.take(file, names, scope)
+        self._tell(memories, "forgotten")
+
+    def _tell(self, memories: Sequence[Memory], change: Change) -> None:
+        if memories:
+            self.told(memories, change)
+
+
+def _stone(memory: Memory, now: float) -> Tombstone:
+    messages = frozenset(name for source in memory.sources for name in source.messages)
+    return Tombstone(memory.id, digests(memory.text), messages, now)
+
+
+def _presentable(memory: Memory) -> Memory:
+    return replace(memory, text=spelled(redacted(memory.text)), scope=owner(memory.scope, memory.kind))
+
+
+def _without_secrets(text: str) -> str:
+    """The words somebody wants to be kept. Their size comes first: looking for secrets takes time."""
+    words = spelled(redacted(checked_text(text)))
+    if not _worth(words):
+        raise BadRequest(
+            "There is nothing left to remember once private text and secrets are taken out.",
+            hint="Say it without the secret.",
+            param="text",
+        )
+    return words
+
+
+def _not_as_read(name: str) -> Conflict:
+    return Conflict(f"The memory {name!r} was changed, moved or removed meanwhile.", hint="Look again.")
+
+
+def _worth(text: str) -> bool:
+    return any(sign.isalnum() for sign in text.replace(MARK, ""))
+
+
+def _was_forgotten(memory: Memory, words: frozenset[str], stone: Tombstone) -> bool:
+    if set(memory.messages) & stone.messages and overlap(words, stone.words) >= _AGAIN:
+        return True
+    return same_digests(words, stone.words)

@@ -1,0 +1,145 @@
+"""Keeps a file of memories in order: what is said again, what no longer holds, what makes room.
+
+Decisions are pure and careful: a near-duplicate updates the old one, a contradiction marks the old one and
+keeps it, and everything else stays beside each other. Knows texts and memories, no files.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from holdfast.memory.base import Memory, Source
+from holdfast.memory.keeping.contradiction import supersedes
+from holdfast.memory.keeping.likeness import ALIKE, fuller, may_mean_the_same, same
+from holdfast.memory.workspace.items import ids_in, memories_in, with_changed
+from holdfast.store.recollections import Use
+
+# How alike a text is to others, from 0 to 1: the cosine of their vectors.
+Similar = Callable[[str, Sequence[str]], Sequence[float]]
+
+# As many active ones a scope has at most.
+LIMIT = 500
+
+_HALF_A_YEAR = 180 * 86_400.0
+# What a recall and what age are worth, beside an importance from 0 to 1.
+_RECALLED = 0.15
+_OLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a new memory, and which old ones it concerns."""
+
+    action: Literal["add", "known", "update", "supersede"]
+    others: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`memory` as it stands in the file now; `others` are those it took the place of."""
+
+    action: Literal["added", "known", "updated", "superseded", "refused"]
+    memory: Memory
+    others: tuple[Memory, ...] = ()
+
+
+Added = Callable[[str, Sequence[Memory]], str]
+
+
+def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) -> Verdict:
+    """What a new memory means for those that are there, which are of the same file."""
+    rivals = [memory for memory in known if (memory.kind == "note") == (new.kind == "note")]
+    alike = _alike(new, rivals, similar)
+    if alike is not None:
+        if alike.active:
+            return Verdict("update", (alike,))
+        if new.valid_from <= alike.valid_until or set(new.messages) & set(alike.messages):
+            # It is history already, and nobody said it again.
+            return Verdict("known", (alike,))
+    if new.kind == "note" or not new.active:
+        return Verdict("add")
+    over = [memory for memory in rivals if _gives_way(memory, new) and supersedes(new.text, memory.text)]
+    return Verdict("supersede", tuple(over)) if over else Verdict("add")
+
+
+def tidied(
+    text: str, fresh: Sequence[Memory], added: Added, *, similar: Similar | None = None, by_hand: bool = False
+) -> tuple[str, list[Outcome]]:
+    """The text of a file with new memories in it, all of one scope, and what became of each."""
+    if not fresh:
+        return text, []
+    before = {memory.id: memory for memory in memories_in(text, fresh[0].scope, by_hand=by_hand)}
+    taken, known, names = ids_in(text), dict(before), list[str]()
+    outcomes: list[Outcome] = []
+    for new in fresh:
+        if new.id in taken or new.id in known:
+            outcomes.append(Outcome("known", known.get(new.id, new)))
+            continue
+        verdict = judge(new, list(known.values()), similar)
+        if verdict.action in ("known", "update"):
+            (old,) = verdict.others
+            known[old.id] = merged(old, new) if verdict.action == "update" else old
+            outcomes.append(Outcome("known" if known[old.id] == old else "updated", known[old.id]))
+            continue
+        gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
+        known.update({old.id: old for old in gone})
+        known[new.id] = new
+        names.append(new.id)
+        outcomes.append(Outcome("superseded" if gone else "added", new, tuple(gone)))
+    for name, memory in before.items():
+        if known[name] != memory:
+            text = with_changed(text, known[name], by_hand=by_hand)
+    return (added(text, [known[name] for name in names]) if names else text), outcomes
+
+
+def merged(old: Memory, new: Memory) -> Memory:
+    """The old memory, said again: its id and its beginning stay, date and sources are added to."""
+    also = [one for one in new.sources if not any(_covers(known, one) for known in old.sources)]
+    return replace(
+        old,
+        text=fuller(old.text, new.text),
+        importance=max(old.importance, new.importance),
+        also=(*old.also, *also),
+        seen=new.date if new.date > old.date else old.seen,
+        pinned=old.pinned or new.pinned,
+    )
+
+
+def surplus(
+    active: Sequence[Memory], uses: Mapping[str, Use], now: float, limit: int = LIMIT
+) -> list[Memory]:
+    """Those that make room, the least useful first. Pinned ones never do."""
+    movable = [memory for memory in active if not memory.pinned]
+    movable.sort(key=lambda memory: (usefulness(memory, uses.get(memory.id, Use()), now), memory.date))
+    return movable[: max(0, len(active) - limit)]
+
+
+def usefulness(memory: Memory, use: Use, now: float) -> float:
+    """Importance first; being recalled speaks for it, and not having been heard of for long against it."""
+    # What a person wrote by hand has no date: it is taken as it is, neither new nor old.
+    last = max(memory.date, use.used_at)
+    age = max(0.0, now - last) if last else _HALF_A_YEAR
+    return memory.importance + _RECALLED * math.log2(1 + use.recalls) - _OLD * age / (age + _HALF_A_YEAR)
+
+
+def _alike(new: Memory, known: Sequence[Memory], similar: Similar | None) -> Memory | None:
+    """The memory that says the same; an active one before one that no longer holds."""
+    ordered = sorted(known, key=lambda memory: not memory.active)
+    by_words = next((memory for memory in ordered if same(memory.text, new.text)), None)
+    if by_words is not None or similar is None:
+        return by_words
+    maybe = [memory for memory in ordered if memory.active and may_mean_the_same(memory.text, new.text)]
+    if not maybe:
+        return None
+    scores = similar(new.text, [memory.text for memory in maybe])
+    best = max(range(len(maybe)), key=lambda at: scores[at])
+    return maybe[best] if scores[best] >= ALIKE else None
+
+
+def _gives_way(old: Memory, new: Memory) -> bool:
+    return old.active and not old.pinned and (not new.valid_from or old.date <= new.valid_from)
+
+
+def _covers(known: Source, source: Source) -> bool:
+    return known.conversation == source.conversation and set(source.messages) <= set(known.messages)

@@ -1,0 +1,85 @@
+"""What a search gives back: hits that say where they are and why, and an answer that says how it was found.
+
+Plain values; they know no index.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["note", "message"]
+
+# Files that cannot be read are named one by one up to here.
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A part of a note, or a message.
+
+    `path` is the file of a note or the id of a conversation, `lines` the first and last line of the snippet
+    in the file. `parts` are what the score is made of, and add up to it. `relevance` tells how much of the
+    question is in it by word and by meaning: the best of many is not always about it.
+    """
+
+    id: str
+    kind: Kind
+    path: str
+    lines: tuple[int, int] | None
+    snippet: str
+    score: float
+    parts: Mapping[str, float]
+    at: float
+    role: str
+    memory_kind: str = ""
+    exact: bool = False
+    relevance: float = 0.0
+
+    @property
+    def citation(self) -> str:
+        return f"{self.path}#{self.lines[0]}" if self.lines else f"{self.path}#{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far the index is behind the files.
+
+    `stale` files have changed and could not be read again in time; `skipped` ones cannot be read at all, each
+    with the reason. `indexed_at` is when the last of them was read.
+    """
+
+    files: int = 0
+    stale: int = 0
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    indexed_at: float = 0.0
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """In words, which files nothing can be found in, and why; of many, the first ones."""
+        reasons = [why if path in why else f"{path}: {why}" for path, why in sorted(self.skipped.items())]
+        told = [f"Left out: {reason}" for reason in reasons[:_NAMED]]
+        more = len(reasons) - len(told)
+        return (*told, f"{more} more files are left out.") if more else tuple(told)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, best first, and how they were found.
+
+    `engines` are those that ran, `model` is whose vectors were compared. `degraded` says in words why less
+    was done than could be, `empty` why there are no hits.
+    """
+
+    hits: tuple[Hit, ...]
+    engines: tuple[str, ...]
+    model: str = ""
+    degraded: tuple[str, ...] = ()
+    freshness: Freshness = Freshness()
+    empty: str = ""
+
+    def to_json(self, *, cited: bool = True) -> dict[str, Any]:
+        """With the sources of hits named, if they may be."""
+        told = asdict(self)
+        for hit, out in zip(self.hits, told["hits"], strict=True):
+            out["citation"] = f"Source: {hit.citation}" if cited else None
+        return told

@@ -1,0 +1,250 @@
+"""The side of search that goes by meaning: texts to vectors, kept once, and how near rows are to a question.
+
+Vectors of two embedders are never mixed: while those of a new one are made, the old ones serve if they can
+still be asked, else words alone. A text that the embedder cannot do is found by its words and holds up no
+other. Knows rows and embedders, no files.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import EmbedderError
+from holdfast.memory.embedders.base import Embedder, Vectors
+from holdfast.memory.searching.vectors import StoredVectors, VectorIndex
+from holdfast.store import Store, Where
+from holdfast.store.pieces import digest, pieces
+
+# Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
+_TOGETHER = 16
+# With fewer of its vectors an index would put last what merely has none yet.
+_ENOUGH = 0.9
+_QUESTIONS = 256
+# Questions whose vectors are made at once.
+_AT_ONCE = 4
+# An embedder that is in order can do this one.
+_HARMLESS = "."
+
+Current = Callable[[], Embedder | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """How near rows are to a question, by whose vectors; `trouble` says why there is nothing, or less."""
+
+    rows: Mapping[int, float] = field(default_factory=dict)
+    model: str = ""
+    trouble: str = ""
+
+
+class Meaning:
+    """`current` gives the embedder to use, opened if need be; `ready` only one that can answer at once.
+
+    `former` is one whose vectors may serve as long as those of the current one cannot.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        current: Current,
+        *,
+        ready: Current | None = None,
+        former: Current | None = None,
+        why_none: Callable[[], str] = lambda: "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._current = current
+        self._ready = ready or current
+        self._former = former
+        self._why_none = why_none
+        self._clock = clock
+        self._indexes: dict[str, VectorIndex] = {}
+        self._questions: dict[tuple[str, str], Future[Vectors]] = {}
+        self._noting = threading.Lock()
+        self._asking = ThreadPoolExecutor(_AT_ONCE, "holdfast-question")
+        # One batch at a time: two who make the same vectors help nobody.
+        self._working = threading.Lock()
+
+    def begin(self, question: str) -> None:
+        """Have the vector of a question made that is going to be asked, by an embedder that is ready."""
+        if (embedder := self._ready()) is not None:
+            self._begun(embedder, question)
+
+    def near(self, places: Sequence[Where], question: str, best: int, also: Collection[int] = ()) -> Near:
+        """How near the rows in these places are to the question."""
+        embedder = self._current()
+        if embedder is None:
+            why = self._why_none() or "There is no embedder."
+        else:
+            near = self._near(embedder, places, question, best, also)
+            if isinstance(near, Near):
+                return near
+            why = near
+        former = self._former() if self._former is not None else None
+        if former is not None and (embedder is None or former.identity != embedder.identity):
+            instead = self._near(former, places, question, best, also)
+            if isinstance(instead, Near):
+                return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
+        return Near(trouble=f"Only words were compared: {why}")
+
+    def catch_up(
+        self,
+        limit: int | None = None,
+        places: Sequence[Where] | None = None,
+        until: float | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Make vectors for rows that have none, at most `limit`; says of how many rows.
+
+        It ends at `until`, or when `stop` says so, with the batch it is at; several may call it at once, and
+        take turns. When none is left, the vectors that nobody needs any more are forgotten.
+        """
+        embedder = self._current()
+        if embedder is None:
+            return 0
+        index, done = self._index(embedder), 0
+        if places is not None and not index.coverage(places).missing:
+            return 0
+        while (limit is None or done < limit) and not stop():
+            left = -1.0 if until is None else until - self._clock()
+            if (until is not None and left <= 0) or not self._working.acquire(timeout=left):
+                break
+            try:
+                rows = index.waiting(_TOGETHER if limit is None else min(_TOGETHER, limit - done), places)
+                texts = self._store.passages.texts(rows)
+                made = self._make(embedder, index, [one for text in texts.values() for one in pieces(text)])
+            finally:
+                self._working.release()
+            if not made:
+                break
+            done += len(rows)
+        if done and index.coverage().missing == 0:
+            self._store.embeddings.drop_others(embedder.identity.key)
+            self._indexes = {embedder.identity.key: index}
+            self._store.embeddings.trim()
+        return done
+
+    def waiting(self) -> int:
+        """How many pieces have no vector yet."""
+        embedder = self._current()
+        return 0 if embedder is None else self._index(embedder).coverage().missing
+
+    def vectors_of(self, texts: Sequence[str]) -> Vectors | None:
+        """One vector for each text, from the cache where it is there; None without an embedder."""
+        embedder = self._current()
+        if embedder is None:
+            return None
+        index = self._index(embedder)
+        cut = [pieces(text) or [""] for text in texts]
+        self._make(embedder, index, [piece for one in cut for piece in one if piece])
+        known = index.known({digest(piece) for one in cut for piece in one})
+        nothing = np.zeros(embedder.identity.dimensions, np.float32)
+        means = [np.mean([known.get(digest(piece), nothing) for piece in one], axis=0) for one in cut]
+        joined = np.array(means, np.float32).reshape(len(texts), embedder.identity.dimensions)
+        lengths = np.linalg.norm(joined, axis=1, keepdims=True)
+        return (joined / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+    def nearness(self, question: str, texts: Mapping[str, str]) -> dict[str, float]:
+        """How near texts are to a question, those of them whose vectors are there; none is made for it.
+
+        It is asked in the middle of a turn, so no embedder is opened either.
+        """
+        embedder = self._ready()
+        if embedder is None:
+            return {}
+        cut = {name: [digest(piece) for piece in pieces(text)] for name, text in texts.items()}
+        known = self._index(embedder).known({one for several in cut.values() for one in several})
+        if not known:
+            return {}
+        vector = self._asked(embedder, question)
+        near = {one: float(of @ vector) for one, of in known.items()}
+        found = {name: [near[one] for one in several if one in near] for name, several in cut.items()}
+        return {name: max(several) for name, several in found.items() if several}
+
+    def _near(
+        self,
+        embedder: Embedder,
+        places: Sequence[Where],
+        question: str,
+        best: int,
+        also: Collection[int],
+    ) -> Near | str:
+        """How near the rows are by the vectors of one embedder, or why these cannot tell."""
+        index = self._index(embedder)
+        covered = index.coverage(places)
+        if not covered.pieces:
+            # Nobody starts an embedder to look at nothing.
+            return Near()
+        if covered.share < _ENOUGH:
+            return f"{covered.share:.0%} of the vectors of {embedder.identity} are made."
+        try:
+            vector = self._asked(embedder, question)
+        except EmbedderError as error:
+            return str(error)
+        # Of what has no vector, only the words were compared.
+        trouble = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
+        near = index.nearest(places, vector, best, also)
+        return Near(near, str(embedder.identity), trouble if covered.refused else "")
+
+    def _index(self, embedder: Embedder) -> VectorIndex:
+        identity = embedder.identity
+        return self._indexes.setdefault(identity.key, StoredVectors(self._store, identity))
+
+    def _make(self, embedder: Embedder, index: VectorIndex, texts: Sequence[str]) -> int:
+        """Make and keep the vectors of these pieces that are not done yet; says how many are now."""
+        wanted = {digest(text): text for text in texts}
+        # Texts of one length take the embedder no longer than they must.
+        names = sorted(index.undone(wanted.keys()), key=lambda name: len(wanted[name]))
+        if names:
+            vectors = _vectors(embedder, [wanted[name] for name in names])
+            made = {name: one for name, one in zip(names, vectors, strict=True) if one is not None}
+            index.keep(made)
+            index.refuse([name for name in names if name not in made])
+        return len(names)
+
+    def _asked(self, embedder: Embedder, question: str) -> NDArray[np.float32]:
+        try:
+            (vector,) = self._begun(embedder, question).result()
+        except EmbedderError:
+            # It may be able to, the next time.
+            with self._noting:
+                self._questions.pop((embedder.identity.key, question), None)
+            raise
+        return np.asarray(vector, np.float32)
+
+    def _begun(self, embedder: Embedder, question: str) -> "Future[Vectors]":
+        """The vector of a question. It is kept for a while here, since what was asked belongs in no file."""
+        key = embedder.identity.key, question
+        with self._noting:
+            vector = self._questions.pop(key, None) or self._asking.submit(embedder.embed, [question])
+            self._questions[key] = vector
+            while len(self._questions) > _QUESTIONS:
+                del self._questions[next(iter(self._questions))]
+        return vector
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32] | None]:
+    """One vector for each text, None for one that the embedder cannot do.
+
+    A text is to blame only if the embedder can do another right after it; if not, its error is raised.
+    """
+    try:
+        return list(embedder.embed(texts))
+    except EmbedderError:
+        embedder.embed([_HARMLESS])
+    return [_vector(embedder, text) for text in texts]
+
+
+def _vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
+    try:
+        (vector,) = embedder.embed([text])
+    except EmbedderError:
+        embedder.embed([_HARMLESS])
+        return None
+    return np.asarray(vector, np.float32)

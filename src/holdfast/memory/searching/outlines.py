@@ -1,0 +1,118 @@
+"""What every row of the index is besides its words, held in memory for the places that are asked about.
+
+So that a question is answered by a few sums over columns, and nothing is read but the rows that are shown.
+Equal containers mean equal rows; of one that changed, all are read again. Knows no words and no vectors.
+"""
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.store import Store, Where
+from holdfast.store.containers import Container, number_of, ranges
+from holdfast.store.passages import NOTE
+
+# Places held in memory; those not asked for longest go.
+_HELD = 8
+# A person's own words, and what somebody wrote down, hold the facts more often than the answers to them.
+_PERSONAL = frozenset({"user", NOTE})
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty."""
+
+    ids: NDArray[np.int64]
+    length: NDArray[np.float64]
+    at: NDArray[np.float64]
+    note: NDArray[np.bool_]
+    personal: NDArray[np.bool_]
+    kind: NDArray[np.str_]
+
+    def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
+        """Where these rows stand; those that are not there are left out."""
+        places, there = self.lookup(np.fromiter(rows, np.int64, len(rows)))
+        return places[there]
+
+    def column(self, values: Mapping[int, float]) -> NDArray[np.float64]:
+        """The value of each row, and no number where there is none."""
+        places, there = self.lookup(np.fromiter(values.keys(), np.int64, len(values)))
+        found = np.full(len(self.ids), np.nan)
+        found[places[there]] = np.fromiter(values.values(), np.float64, len(values))[there]
+        return found
+
+    def lookup(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Where each row would stand, and whether it does."""
+        places = np.minimum(np.searchsorted(self.ids, rows), max(0, len(self.ids) - 1))
+        return places, self.ids[places] == rows if len(self.ids) else np.zeros(len(rows), np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    containers: Sequence[Container]
+    blocks: Sequence[Outline]
+    outline: Outline
+
+
+class Outlines:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._held: dict[tuple[Where, ...], _Held] = {}
+        # Who comes while rows are read waits for them: to read them twice takes longer.
+        self._loading = threading.Lock()
+
+    def of(self, places: Sequence[Where], containers: Sequence[Container]) -> Outline:
+        """All rows in these places, whose containers are these now."""
+        key = tuple(places)
+        with self._loading:
+            held = self._held.pop(key, None)
+            if held is None or held.containers != containers:
+                held = self._renewed(containers, held)
+            self._held[key] = held
+            while len(self._held) > _HELD:
+                del self._held[next(iter(self._held))]
+            return held.outline
+
+    def _renewed(self, containers: Sequence[Container], held: _Held | None) -> _Held:
+        known = {} if held is None else dict(zip(held.containers, held.blocks, strict=True))
+        # Neighbours are read together: a place has thousands of containers, most of them small.
+        spans = [
+            span
+            for is_known, run in groupby(containers, key=known.__contains__)
+            if not is_known
+            for span in ranges(list(run))
+        ]
+        found = self._store.passages.outlines(spans)
+        read = {number: list(rows) for number, rows in groupby(found, key=lambda row: number_of(row[0]))}
+        blocks = [known.get(one) or _outline(read.get(one.number, [])) for one in containers]
+        return _Held(containers, blocks, _joined(blocks))
+
+
+def _outline(rows: Sequence[tuple[int, int, float, str, str]]) -> Outline:
+    ids, lengths, times, roles, branches = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+    notes = [role == NOTE for role in roles]
+    return Outline(
+        np.array(ids, np.int64),
+        np.array(lengths, np.float64),
+        np.array(times, np.float64),
+        np.array(notes, np.bool_),
+        np.array([role in _PERSONAL for role in roles], np.bool_),
+        # What was said has the name of its branch there.
+        np.array([branch if note else "" for note, branch in zip(notes, branches, strict=True)], np.str_),
+    )
+
+
+def _joined(blocks: Sequence[Outline]) -> Outline:
+    every = blocks or [_outline([])]
+    return Outline(
+        np.concatenate([one.ids for one in every]),
+        np.concatenate([one.length for one in every]),
+        np.concatenate([one.at for one in every]),
+        np.concatenate([one.note for one in every]),
+        np.concatenate([one.personal for one in every]),
+        np.concatenate([one.kind for one in every]),
+    )

@@ -1,0 +1,191 @@
+"""Where notes are kept, as a seam: files by path, each with a tag that changes whenever the file does.
+
+Writing compares the tag with the one that was read, so two writers never lose what the other wrote. Knows
+nothing of what is in the files. A folder is in `folder`; the one here is gone when the process ends.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from holdfast.errors import BadRequest, Conflict, NotFound
+
+# The tag of a file that is not there: to expect it is to make the file, and never to write over one.
+ABSENT = ""
+
+# Stands for the notes in a folder that cannot be looked into.
+EVERY_NOTE = "*.md"
+
+# Among writers who take turns one always gets through; who lost so often is up against something else.
+_TRIES = 200
+_PAUSE = 0.005
+
+# Longer names than file systems take would fail later, in words that nobody understands.
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file as the list shows it. `tag` is equal for equal content as long as nobody wrote.
+
+    `trouble` says why it cannot be used, where its name tells that already.
+    """
+
+    path: PurePosixPath
+    size: int
+    mtime: float
+    tag: str
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The text of a file. Bytes that are no text are surrogates in it, and are written back as they were."""
+
+    text: str
+    tag: str
+
+
+class Workspace(Protocol):
+    """Files by path. Whoever passes a path that leads out of the workspace gets BadRequest."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files are on this machine, for who watches them; None where they are elsewhere."""
+        ...
+
+    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:
+        """All files under a folder, by path; hidden ones and links are left out."""
+        ...
+
+    def read(self, path: PurePosixPath | str) -> Note:
+        """NotFound where there is none; StoreError where it is no text or far too large."""
+        ...
+
+    def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
+        """Put a whole text in place and give its tag; a Conflict where the file has another tag by now."""
+        ...
+
+    def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
+        """Take a file away. One that is not there is no trouble, unless a tag was expected."""
+        ...
+
+
+def change(workspace: Workspace, path: PurePosixPath | str, work: Callable[[str], str]) -> bool:
+    """Read, change and write a file, again where others were quicker; whether anything was written.
+
+    `work` gets the text (empty where there is no file) and may be called several times.
+    """
+    for _ in range(_TRIES):
+        found = look(workspace, path)
+        text = work(found.text)
+        if text == found.text:
+            return False
+        try:
+            workspace.write(path, text, expect=found.tag)
+        except Conflict:
+            # Those who meet again and again should not do so in step.
+            time.sleep(random.uniform(0, _PAUSE))  # noqa: S311
+        else:
+            return True
+    raise Conflict(f"{path} is written by others all the time.", hint="Try again in a moment.")
+
+
+def look(workspace: Workspace, path: PurePosixPath | str) -> Note:
+    """What is in a file; an empty text where there is none."""
+    try:
+        return workspace.read(path)
+    except NotFound:
+        return Note("", ABSENT)
+
+
+def inside(path: PurePosixPath | str) -> PurePosixPath:
+    """A path that stays in the workspace, for whoever means to use it as one."""
+    told = str(path)
+    plain = PurePosixPath(told)
+    unsafe = plain.is_absolute() or ".." in plain.parts or "\\" in told or "\0" in told or ":" in told[1:2]
+    hidden = any(part.startswith(".") for part in plain.parts)
+    long = any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in plain.parts)
+    if unsafe or hidden or long:
+        raise BadRequest(
+            f"{told[:200]!r} is no path in the workspace.",
+            hint="Name a file below it, without '..', hidden names or a drive, like default/MEMORY.md.",
+        )
+    return plain
+
+
+def unusable(name: str) -> str:
+    """Why nothing can be written down under a name; empty where it can."""
+    # Bytes of another encoding are no text.
+    if not name.isascii() and any("\ud800" <= sign <= "\udfff" for sign in name):
+        return "Its name is no text: rename it, in UTF-8."
+    return ""
+
+
+def shown(name: str) -> str:
+    """A name that can be told whatever is in it. No usable one looks like this: they have no backslash."""
+    if name.isascii():
+        return name
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def below(path: PurePosixPath, prefix: PurePosixPath) -> bool:
+    return path == prefix or prefix in path.parents
+
+
+def not_there(path: PurePosixPath) -> NotFound:
+    return NotFound(f"There is no note {path}.", hint="See which ones there are.")
+
+
+def moved_on(path: PurePosixPath) -> Conflict:
+    return Conflict(f"{path} was changed by somebody else meanwhile.", hint="Read it again.")
+
+
+class Transient:
+    """A workspace in memory, for tests and trials."""
+
+    folder = None
+
+    def __init__(self) -> None:
+        self._files: dict[PurePosixPath, tuple[Note, float]] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def entries(self, prefix: PurePosixPath | str = "") -> list[Entry]:
+        place = inside(prefix)
+        with self._lock:
+            return [
+                Entry(path, len(note.text.encode("utf-8", "surrogateescape")), mtime, note.tag)
+                for path, (note, mtime) in sorted(self._files.items())
+                if below(path, place)
+            ]
+
+    def read(self, path: PurePosixPath | str) -> Note:
+        place = inside(path)
+        with self._lock:
+            if place not in self._files:
+                raise not_there(place)
+            return self._files[place][0]
+
+    def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:
+        place = inside(path)
+        with self._lock:
+            self._check(place, expect)
+            self._count += 1
+            self._files[place] = Note(text, f"{self._count}"), time.time()
+            return f"{self._count}"
+
+    def remove(self, path: PurePosixPath | str, expect: str | None = None) -> None:
+        place = inside(path)
+        with self._lock:
+            self._check(place, expect)
+            self._files.pop(place, None)
+
+    def _check(self, place: PurePosixPath, expect: str | None) -> None:
+        there = self._files[place][0].tag if place in self._files else ABSENT
+        if expect is not None and expect != there:
+            raise moved_on(place)

@@ -1,0 +1,32 @@
+"""What a memory may be that somebody writes down: its words, its kind, how much it matters."""
+
+from holdfast.errors import BadRequest
+from holdfast.memory.base import KINDS, Kind
+from holdfast.memory.workspace.items import spelled
+
+_LONGEST = 8_000
+
+
+def checked_text(text: str) -> str:
+    if not spelled(text):
+        raise BadRequest("A memory needs words.", hint="Say what is to be remembered.", param="text")
+    if len(text) > _LONGEST:
+        raise BadRequest(
+            f"A memory has at most {_LONGEST:,} characters; this has {len(text):,}.",
+            hint="Say it shorter, or write it into a note of your own.",
+            param="text",
+        )
+    return spelled(text)
+
+
+def checked_kind(kind: str) -> Kind:
+    found = next((known for known in KINDS if known == kind and known != "summary"), None)
+    if found is None:
+        raise BadRequest(f"{kind!r} is no kind of memory.", hint="Use fact, decision, preference or note.")
+    return found
+
+
+def checked_importance(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise BadRequest("Importance is between 0 and 1.", hint="0.5 is usual.", param="importance")
+    return value

@@ -1,0 +1,47 @@
+"""An engine that remembers, on real files, for tests of what goes into windows."""
+
+from contextlib import asynccontextmanager
+
+from holdfast.engine import Engine
+from holdfast.fitting.forgetting import Forgetting
+from holdfast.fitting.helpers import SummaryOptions
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.gate import Gate
+from holdfast.memory.remembering import Remembering
+from holdfast.memory.workspace.folder import Folder
+from holdfast.models.knowledge import Models
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.upstreams import Upstreams
+from holdfast.store import open_store
+from tests.talks import without_summaries
+
+
+@asynccontextmanager
+async def remembering(server, folder, *, gate="", preset=None, memory=True, embedder=None, workspace=None):
+    async def find():
+        return server
+
+    store = open_store(f"sqlite:///{folder / 'db'}")
+    memories = Remembering(
+        store,
+        workspace or Folder(folder / "workspace"),
+        embedder or ChosenEmbedder(EmbedderOptions("off")),
+    )
+    memories.listeners.append(Forgetting(store))
+    engine = Engine(
+        store,
+        Upstreams(find, ScriptedProvider()),
+        Models(store, folder),
+        preset or without_summaries(),
+        remembering=memories,
+        gate=Gate.of(gate),
+        options=SummaryOptions(pause=0.0, memory=memory),
+    )
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+def last(server):
+    return server.requests[-1].messages

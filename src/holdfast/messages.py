@@ -23,9 +23,12 @@ Extra = Mapping[str, JsonObject]
 Form = Literal["text", "parts", "null", "absent"]
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def canonical(value: Any) -> str:
     """JSON with one spelling for one value, so that equal requests are equal bytes."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.errors import NotFound
 from holdfast.messages import Scope
-from holdfast.store import Use
+from holdfast.store import Tombstone, Use
 
 ME, OTHER, GROUP = Scope(), Scope(project="garden"), Scope(kind="group")
 
@@ -23,7 +23,10 @@ def test_what_is_forgotten_leaves_a_stone_in_its_scope_until_it_is_lifted(store)
     store.recollections.used(ME, ["m_1"])
     store.recollections.used(OTHER, ["m_1"])
     for now in (3.0, 4.0):
-        store.recollections.forget(ME, "m_1", frozenset({"b", "a"}), ["n_1"], now=now)
+        stone = Tombstone("m_1", frozenset({"b", "a"}), frozenset({"n_1"}), now)
+        store.recollections.forget(ME, [stone])
+    assert store.recollections.buried(ME, ["m_1", "m_2"]) == {"m_1"}
+    assert store.recollections.buried(OTHER, ["m_1"]) == store.recollections.buried(ME, []) == set()
     assert store.recollections.uses(ME) == {}
     assert "m_1" in store.recollections.uses(OTHER)
     (stone,) = store.recollections.forgotten(ME)

@@ -3,7 +3,9 @@
 import pytest
 
 from holdfast import words
-from holdfast.memory import fusion
+from holdfast.errors import Conflict
+from holdfast.memory.searching import fusion
+from holdfast.memory.searching.outlines import Outlines
 from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesOf, Store
 from holdfast.store.embeddings import REFUSED
@@ -24,10 +26,16 @@ def put(store: Store, notes: NotesOf, path: str, *texts: str, tag: str = "1") ->
 
 def found(store: Store, places, question: str) -> list[str]:
     matches = store.passages.matches(places, words.terms(question), words.parts(question))
-    scores = fusion.by_words(matches)
+    scores = scored(store, places, matches)
     best = sorted(scores, key=lambda row: (-scores[row], row))
     texts = store.passages.texts(best)
     return [texts[row] for row in best]
+
+
+def scored(store: Store, places, matches) -> dict[int, float]:
+    rows = Outlines(store).of(places, matches.containers)
+    scores = zip(rows.ids.tolist(), fusion.by_words(matches, rows).tolist(), strict=True)
+    return {row: score for row, score in scores if score}
 
 
 def test_notes_and_messages_are_found_together_and_apart(store):
@@ -72,6 +80,31 @@ def test_what_no_database_can_hold_is_no_trouble(store):
     assert found(store, [MINE], "swordfish") == ["swordfish \ufffd \ufffd end"]
 
 
+def test_what_is_held_of_rows_follows_every_change(store):
+    outlines, places = Outlines(store), [MINE, SCOPE]
+
+    def held():
+        found = outlines.of(places, store.passages.containers(places))
+        anew = Outlines(store).of(places, store.passages.containers(places))
+        assert found.ids.tolist() == anew.ids.tolist()
+        assert found.length.tolist() == anew.length.tolist()
+        return list(zip(found.length.tolist(), found.note.tolist(), found.personal.tolist(), strict=True))
+
+    assert held() == []
+    name = put(store, MINE, "a.md", "swordfish", "dolphin in the sea")
+    assert held() == [(1.0, True, True), (2.0, True, True)]
+    talk(store, "swordfish in a message")
+    store.texts.catch_up()
+    assert held() == [(1.0, True, True), (2.0, True, True), (2.0, False, True)]
+    put(store, MINE, "a.md", "eel", tag="2")
+    store.passages.forget(["n_7"])
+    assert held() == [(1.0, True, True), (2.0, False, True)]
+    store.passages.forget(["n_0"])
+    assert held() == [(2.0, False, True)]
+    store.passages.remove([name])
+    assert held() == [(2.0, False, True)]
+
+
 def test_words_about_a_passage_find_it_and_do_not_count_as_its_words(store):
     file = FileState("x:a.md", "a.md", "1", 1, 5.0)
     part = NewPassage("n", "Lunch with Ada.", 1, 1, 1.0, about="2026-02-24 24 February 2026")
@@ -84,7 +117,7 @@ def test_every_engine_gives_the_same_scores(store):
     for number in range(30):
         put(store, MINE, f"{number}.md", f"swordfish {'and more ' * (number % 5)} subject{number}", "dolphin")
     matches = store.passages.matches([MINE], words.terms("swordfish subject7 dolphin more"), [])
-    scores = sorted(round(score, 9) for score in fusion.by_words(matches).values())
+    scores = sorted(round(score, 9) for score in scored(store, [MINE], matches).values())
     assert len(scores) == 60
     # The same numbers on SQLite and on PostgreSQL.
     assert (scores[0], scores[-1]) == (pytest.approx(0.78205442), pytest.approx(7.899108015))
@@ -154,17 +187,34 @@ def test_what_the_embedder_refused_is_not_waited_for_and_is_counted(store):
 def test_a_note_is_forgotten_at_once_and_its_file_counts_as_changed(store):
     one, two = put(store, MINE, "a.md", "dolphin", "swordfish"), put(store, MINE, "b.md", "eel")
     store.embeddings.keep("model", {digest("swordfish"): vector(1)})
-    store.passages.forget("n_1")
+    store.passages.forget(["n_1"])
     assert found(store, [MINE], "swordfish dolphin eel") == ["dolphin", "eel"]
     assert count(store, "embeddings") == 0
     versions = {name: state.version for name, state in store.passages.files(MINE).items()}
     assert versions == {one: -1, two: 1}
 
 
+def test_what_files_said_is_known_by_file_and_by_name_and_goes_in_one_step(store):
+    one, two = put(store, MINE, "a.md", "dolphin", "eel"), put(store, OTHERS, "b.md", "squid")
+    assert store.passages.notes_in([one, "none"]) == {one: {"n_0": "dolphin", "n_1": "eel"}}
+    assert store.passages.files_of(["n_0"]) == {"n_0": {one: "dolphin", two: "squid"}}
+    assert store.passages.notes_in([]) == store.passages.files_of(["n_9"]) == {}
+    assert sorted(store.passages.paths()) == ["a.md", "b.md"]
+
+    def refuse():
+        raise Conflict("not now")
+
+    with pytest.raises(Conflict):
+        store.passages.remove([one], refuse)
+    with pytest.raises(Conflict):
+        store.passages.replace(MINE, {FileState(one, "a.md", "2", 1, 5.0): []}, refuse)
+    assert found(store, [MINE], "dolphin eel") == ["dolphin", "eel"]
+
+
 def test_a_message_is_not_forgotten_as_a_note(store):
     _, (said,) = talk(store, "swordfish")
     store.texts.catch_up()
-    store.passages.forget(said.id)
+    store.passages.forget([said.id])
     assert found(store, [SCOPE], "swordfish") == ["swordfish"]
 
 

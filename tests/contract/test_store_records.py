@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.errors import Conflict, NotFound
+from holdfast.errors import Conflict, NotFound, StoreError
 from holdfast.messages import Message, Scope, Usage
 from holdfast.store import KnownModel
 from tests.contract.test_store import SCOPE, talk
@@ -165,18 +165,20 @@ def test_what_is_written_atomically_is_written_together(store):
     assert [item.payload for item in store.outbox.pending()] == [done]
 
 
-def test_a_step_that_fails_inside_does_not_spoil_the_rest(store):
+def test_a_step_that_fails_inside_takes_the_rest_with_it_even_if_somebody_looks_away(store):
     _conversation, (a,) = talk(store, "a")
 
     def work() -> None:
         store.settings.set("before", 1)
         with pytest.raises(Conflict):
             store.log.set_tokens("exact", {a.id: 1, "m_missing": 2})
-        store.settings.set("after", 2)
 
-    store.atomically(work)
-    assert store.settings.all() == {"after": 2, "before": 1}
+    with pytest.raises(StoreError):
+        store.atomically(work)
+    assert store.settings.all() == {}
     assert store.log.tokens("exact", [a.id]) == {}
+    store.settings.set("after", 2)
+    assert store.settings.all() == {"after": 2}
 
 
 def test_a_lease_has_one_owner_until_it_runs_out(store):

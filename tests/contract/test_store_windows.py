@@ -92,3 +92,30 @@ def test_decisions_are_found_by_name_unless_they_were_undone(store, talk):
     store.decisions.remove(second.id)
     assert store.decisions.named([second.id, "d_mine"]) == [first]
     assert store.decisions.named([]) == []
+
+
+def test_what_quotes_a_memory_is_found_and_rewritten_undone_or_not(store, talk):
+    conversation, first, _ = talk
+    figures = {"rule": "recalled", "messages": [first[0].id], "tokens_before": 0, "tokens_after": 9}
+
+    def quote(*names):
+        data = {"text": "told", "memories": list(names)}
+        return store.decisions.record("lane", conversation.id, kind="add", data=data, **figures)
+
+    one, two, other = quote("y_1", "h_%"), quote("y_2"), quote("y_12", "h_x")
+    store.decisions.remove(two.id)
+    asked = [("y_1",), ("y_1", "y_2"), ("h_%",), ("none",), (), [f"y_{number}" for number in range(100)]]
+    found = [[made.id for made in store.decisions.quoting(names)] for names in asked]
+    assert found == [[one.id], [one.id, two.id], [one.id], [], [], [one.id, two.id, other.id]]
+    store.decisions.rewrite(one.id, data={"text": "", "memories": []}, tokens_after=0)
+    assert store.decisions.quoting(["y_1"]) == []
+    assert store.decisions.named([one.id])[0].tokens_after == 0
+
+
+def test_a_report_is_told_anew_and_the_lane_stays_as_it_was(store, talk):
+    conversation, *_ = talk
+    store.lanes.put("lane", conversation.id, window=8, state={"a": 1}, report={"old": True}, expect=0)
+    before = store.lanes.get("lane")
+    store.lanes.retell("lane", {"new": True})
+    after = store.lanes.get("lane")
+    assert (after.report, after.version, after.state) == ({"new": True}, before.version, before.state)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from holdfast.memory.embedders.base import Identity
-from holdfast.memory.vectors import StoredVectors
+from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.store import Coverage, NotesOf, open_store
 from holdfast.store.pieces import digest, pieces
 from tests.contract.test_store import SCOPE, talk

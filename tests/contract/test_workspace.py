@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from holdfast.errors import BadRequest, Conflict, NotFound
-from holdfast.memory.folder import Folder
-from holdfast.memory.workspace import ABSENT, Transient, change, look
+from holdfast.memory.workspace.base import ABSENT, Transient, change, look
+from holdfast.memory.workspace.folder import Folder
 
 
 @pytest.fixture(params=["folder", "transient"])

@@ -51,6 +51,17 @@ def test_two_conversations_that_are_equal_so_far_go_on_where_each_ends(talk):
     assert talk.place(Q1, A1, Q2, A2, Q3, A3, user("Thanks.")).conversation == first
 
 
+def test_an_answer_that_many_branches_share_leads_to_the_branch_of_its_question(talk):
+    shared = answer("Yes, that works well enough for most people.")
+    questions = [user(f"Does recipe number {number} work with rye?") for number in range(6)]
+    talk.say(Q1, answered=A1)
+    for question in questions:
+        talk.say(Q1, A1, question, answered=shared)
+    for question in questions:
+        _, found = talk.say(Q1, A1, question, shared, user("And how long?"), answered="About an hour.")
+        assert talk.told(found)[:4] == [Q1.text, A1.text, question.text, shared.text]
+
+
 def test_an_edited_question_becomes_a_branch_of_the_same_conversation(talk):
     conversation = three_turns(talk)
     placement, edited = talk.say(Q1, A1, user("How much light do they need?"), answered="Six hours.")

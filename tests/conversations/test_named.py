@@ -3,9 +3,9 @@
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.conversations.named import decision_named, message_named
+from holdfast.conversations.named import answer_named, decision_named, message_named
 from holdfast.errors import BadRequest, NotFound
-from holdfast.messages import Message
+from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
 
 
@@ -68,3 +68,42 @@ def test_a_decision_goes_by_its_id_or_a_beginning_while_it_is_in_force(talk, row
     store.decisions.remove(made.id)
     with pytest.raises(NotFound, match="in force"):
         decision_named(store, row, made.id)
+
+
+def answered(talk, row, text, parent):
+    """One more answer behind a message, as the engine keeps it; gives the name that a client gets."""
+    job = talk.store.jobs.start(talk.scope, conversation=row.id)
+    new = NewMessage(Message.of("assistant", text), job=job.id)
+    talk.store.log.append(row.id, [new], parent=parent, expect=talk.store.log.get(row.id).head)
+    talk.store.jobs.end(job.id, "done")
+    return f"resp_{job.id}"
+
+
+def test_an_answer_goes_by_its_job_on_every_branch(talk, row):
+    names = [answered(talk, row, text, row.head) for text in ("this", "that")]
+    found = [answer_named(talk.store, talk.scope, name) for name in names]
+    assert [one.answer.message.text for one in found] == ["this", "that"]
+    assert {one.conversation.id for one in found} == {row.id}
+
+
+def test_an_answer_that_repeats_another_is_that_one_while_it_is_the_newest(talk, row):
+    first, again = (answered(talk, row, "the same", row.head) for _ in range(2))
+    same = [answer_named(talk.store, talk.scope, name).answer.id for name in (first, again)]
+    assert same[0] == same[1]
+    answered(talk, row, "another", row.head)
+    with pytest.raises(NotFound):
+        answer_named(talk.store, talk.scope, again)
+
+
+def test_an_answer_without_a_conversation_or_of_somebody_else_is_missing(talk, row):
+    side = talk.store.jobs.start(talk.scope, kind="side")
+    theirs = answered(talk, row, "mine", row.head)
+    for scope, name in (
+        (talk.scope, f"resp_{side.id}"),
+        (talk.scope, "resp_"),
+        (talk.scope, "resp_j_nothing"),
+        (Scope(user="somebody else"), theirs),
+    ):
+        with pytest.raises(NotFound, match="not found") as caught:
+            answer_named(talk.store, scope, name)
+        assert name in str(caught.value)

@@ -6,11 +6,12 @@ answer. It knows no model server and no wire format.
 
 from holdfast.conversations.alignment import Alignment, align
 from holdfast.conversations.hints import Hints, hints_from
-from holdfast.conversations.identity import going_on, locate
+from holdfast.conversations.identity import at_hand, going_on, locate
 from holdfast.conversations.likeness import anchor
 from holdfast.conversations.placement import Placement
 from holdfast.conversations.recorder import Recorder
 from holdfast.conversations.side import side_of
+from holdfast.conversations.standing import Standing, Standings
 from holdfast.conversations.summaries import Asides
 
 __all__ = [
@@ -19,8 +20,11 @@ __all__ = [
     "Hints",
     "Placement",
     "Recorder",
+    "Standing",
+    "Standings",
     "align",
     "anchor",
+    "at_hand",
     "going_on",
     "hints_from",
     "locate",

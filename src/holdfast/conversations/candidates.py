@@ -67,9 +67,22 @@ class Candidate:
         return self.path[reach - 1].id if reach and not self.summarised else self.conversation.head
 
     @property
+    def asked(self) -> bool:
+        """Whether somebody has asked something there that waits for its answer."""
+        return not self.summarised and self.alignment.reach < len(self.path)
+
+    @property
     def evidence(self) -> tuple[int, ...]:
         """What makes one candidate better than another, the weightiest first."""
-        return (self.hinted, self.alignment.proven, not self.forks, -self.foreign, self.familiar)
+        proven, open_end = self.alignment.proven, not self.forks and not self.asked
+        return (self.hinted, self.is_whole, proven, not self.forks, open_end, -self.foreign, self.familiar)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the request has all of this history, and goes on where it ends: none can be closer."""
+        lined_up = self.alignment
+        ends = not self.forks and not self.asked and not self.foreign
+        return ends and lined_up.regular and not lined_up.skipped
 
     @property
     def worth(self) -> tuple[int, ...]:
@@ -144,8 +157,11 @@ class Candidates:
 
     def _tips(self, tree: str) -> list[str]:
         """Messages of a tree that the newest messages of the request are."""
-        named = [hit.message for hits in self._hits.values() for hit in hits if hit.tree == tree]
-        return named[:_BRANCHES]
+        hits = [hit for found in self._hits.values() for hit in found if hit.tree == tree]
+        known = {hit.message for hit in hits}
+        # The same answer may stand in many branches: meant is the one behind a question of this request.
+        hits.sort(key=lambda hit: hit.parent not in known)
+        return [hit.message for hit in hits[:_BRANCHES]]
 
     # What one of them has in common with the request
 

@@ -12,9 +12,11 @@ from holdfast.conversations.alignment import is_own
 from holdfast.conversations.candidates import Candidate, Candidates, Inquiry
 from holdfast.conversations.hints import Hints
 from holdfast.conversations.likeness import TELLING, words
+from holdfast.conversations.named import answer_named
 from holdfast.conversations.placement import Placement, to_keep
 from holdfast.conversations.side import COMPACTION, side_of
-from holdfast.conversations.summaries import Asides, standing_in
+from holdfast.conversations.standing import Standing, Standings
+from holdfast.conversations.summaries import Aside, Asides, standing_in
 from holdfast.errors import NotFound
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import Conversation, NewMessage, Store
@@ -23,12 +25,32 @@ from holdfast.store import Conversation, NewMessage, Store
 _OUR_ID = re.compile(r"c_[0-9a-z]{26}")
 # In front of an id that a client chose for us, to tell it from the ids that tools give their chats.
 _CHOSEN = "holdfast:"
-# In front of the job that gave an answer, in the ids of OpenAI's responses.
-_RESPONSE = "resp_"
 # Among how many of the last used conversations a last answer is looked for.
 _RECENT = 12
+_BY_PROGRAM = "a program asks for it, not a person"
+_UNKNOWN = "nothing in it is known: a new conversation"
 # A summary stands in front: among the first messages, behind what a client always sends.
 _FRONT = 3
+
+
+def at_hand(
+    scope: Scope, request: ChatRequest, hints: Hints, asides: Asides, standings: Standings
+) -> Placement | None:
+    """Where the request belongs, if that can be told without looking anything up."""
+    name = side_of(request, hints)
+    if name == COMPACTION or hints.explicit or hints.previous:
+        return None
+    if name is None and (aside := asides.behind(scope, request.messages)):
+        return _behind_aside(aside)
+    if name is not None:
+        return _side(name, None, _BY_PROGRAM)
+    talk = [message for message in request.messages if message.role != "system"]
+    if standing := standings.find(scope, hints, talk):
+        return _after(standing, request.messages)
+    if hints.external_id or any(message.role == "assistant" for message in talk):
+        return None
+    inquiry = _inquiry(scope, request.messages, hints, asides)
+    return None if inquiry.summaries else _new(inquiry, _UNKNOWN)
 
 
 def locate(
@@ -41,9 +63,9 @@ def locate(
         beside = _beside(store, _inquiry(scope, _history(request.messages), hints, asides))
         return _side(name, beside, "the client shortens its own history")
     if name is not None:
-        return _side(name, None, "a program asks for it, not a person")
+        return _side(name, None, _BY_PROGRAM)
     if aside := asides.behind(scope, request.messages):
-        return _side(aside.name, aside.conversation, "it brings the results of a side request's tool calls")
+        return _behind_aside(aside)
     inquiry = _inquiry(scope, request.messages, hints, asides)
     if hints.explicit:
         return _named(store, inquiry)
@@ -54,7 +76,7 @@ def locate(
     if conversation := _handed_on(store, inquiry):
         reason = "a program hands our last answer on as a question"
         return _behind(inquiry, conversation, conversation.head, _kept(inquiry.messages), reason)
-    return _new(inquiry, "nothing in it is known: a new conversation", hints.external_id)
+    return _new(inquiry, _UNKNOWN, hints.external_id)
 
 
 def going_on(store: Store, scope: Scope, request: ChatRequest, conversation: str) -> Placement:
@@ -77,6 +99,33 @@ def going_on(store: Store, scope: Scope, request: ChatRequest, conversation: str
 
 def _side(name: str, beside: str | None, why: str) -> Placement:
     return Placement("side", reason=f"{name}: {why}", side=name, beside=beside)
+
+
+def _behind_aside(aside: Aside) -> Placement:
+    return _side(aside.name, aside.conversation, "it brings the results of a side request's tool calls")
+
+
+def _after(standing: Standing, messages: Sequence[Message]) -> Placement:
+    """Behind a history that came back word for word."""
+    known = iter(standing.path)
+    matched = tuple(None if message.role == "system" else next(known, None) for message in messages)
+    new = [
+        message
+        for message, stored in zip(messages, matched, strict=True)
+        if stored is None and message.role != "system"
+    ]
+    end = standing.path[-1].id
+    return Placement(
+        "main",
+        reason="its history came back word for word" if new else "it asks once more what was not answered",
+        conversation=standing.conversation,
+        head=end,
+        parent=end,
+        new=_kept(new),
+        matched=matched,
+        external_id=standing.external_id,
+        client=standing.sender,
+    )
 
 
 def _inquiry(scope: Scope, messages: Sequence[Message], hints: Hints, asides: Asides) -> Inquiry:
@@ -141,13 +190,12 @@ def _by_name(store: Store, scope: Scope, name: str) -> Conversation | None:
 
 def _continued(store: Store, inquiry: Inquiry) -> Placement | None:
     """Behind the answer of ours that the client names instead of repeating what led to it."""
-    job = inquiry.hints.previous.removeprefix(_RESPONSE)
     try:
-        conversation = store.log.get(store.jobs.get(job).conversation or "", inquiry.scope)
+        given = answer_named(store, inquiry.scope, inquiry.hints.previous)
     except NotFound:
         return None
-    path = store.log.path(conversation.head) if conversation.head else []
-    answer = next((stored.id for stored in reversed(path) if stored.job == job), conversation.head)
+    conversation = given.conversation
+    answer = given.answer.id if given.answer else conversation.head
     reason = "the client named the answer that it continues"
     placement = _behind(inquiry, conversation, answer, _kept(inquiry.messages), reason)
     return replace(placement, forks=answer != conversation.head, from_log=True)
@@ -202,7 +250,7 @@ def _behind(
     )
 
 
-def _new(inquiry: Inquiry, reason: str, external_id: str) -> Placement:
+def _new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placement:
     return Placement(
         "main",
         reason=reason,

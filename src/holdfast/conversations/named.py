@@ -1,16 +1,20 @@
 """What a person points at in a conversation: a message or a decision, by its id or a clear beginning of it.
 
 Messages also go by their number, as they are counted when a conversation is shown. Whether the conversation
-may be seen at all is asked before.
+may be seen at all is asked before. Clients of OpenAI's responses point at an answer by its job.
 """
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from holdfast.conversations.lanes import message_of
 from holdfast.errors import BadRequest, NotFound
-from holdfast.store import Conversation, Store, Stored
+from holdfast.messages import Scope
+from holdfast.store import Conversation, Job, Store, Stored
 
+# In front of the job that gave an answer, in the ids of OpenAI's responses.
+_RESPONSE = "resp_"
 # Shorter beginnings mean many: an id begins with the time at which it was made.
 _BEGINNING = re.compile(r"[a-z]_[0-9a-z]{6,26}")
 
@@ -33,6 +37,38 @@ def message_named(store: Store, conversation: Conversation, name: str) -> Stored
             hint=f"`holdfast conversations show {conversation.id}` has the ids, and so has"
             f" /api/chats/{conversation.id}/messages; a message's number in it will do, too.",
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer that was given, with its job. The answer is None as long as nothing was said."""
+
+    job: Job
+    conversation: Conversation
+    answer: Stored | None
+
+
+def answer_named(store: Store, scope: Scope, name: str) -> Given:
+    """The answer that a client calls by the name we gave it; one of another scope is as good as missing."""
+    missing = NotFound(
+        f"Response with id '{name}' not found.",
+        hint="It was not stored, was deleted, or belongs to somebody else: send the history itself.",
+    )
+    try:
+        job = store.jobs.get(name.removeprefix(_RESPONSE))
+        if job.conversation is None:
+            raise missing
+        conversation = store.log.get(job.conversation, scope)
+    except NotFound:
+        raise missing from None
+    found = store.log.answer(conversation.tree, job.id)
+    if found is None and job.status == "done":
+        # The same words had been said there before, and are kept once.
+        latest = store.jobs.recent(1, conversation=conversation.id)
+        if [one.id for one in latest] != [job.id] or conversation.head is None:
+            raise missing
+        found = store.log.message(conversation.head)
+    return Given(job, conversation, found)
 
 
 def decision_named(store: Store, conversation: Conversation, name: str) -> str:

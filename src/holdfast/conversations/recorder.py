@@ -8,13 +8,13 @@ is kept. Knows no provider and no door.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from holdfast.conversations.likeness import anchor
 from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
 from holdfast.messages import Answer, Chunk, FinishReason, Message
-from holdfast.store import NewMessage, Store
+from holdfast.store import NewMessage, Store, Stored
 
 log = logging.getLogger("holdfast.conversations")
 
@@ -30,8 +30,17 @@ class Recorder:
     """
 
     def __init__(
-        self, store: Store, *, job: str, model: str, conversation: str | None, parent: str | None
+        self,
+        store: Store,
+        *,
+        job: str,
+        model: str,
+        conversation: str | None,
+        parent: str | None,
+        kept: Callable[[Stored | None], None] = lambda _: None,
     ) -> None:
+        # Is told of the message that the answer became before its last piece goes out; None if it is none.
+        self._kept = kept
         # Which server was asked, and the window that the request was made for, once that is known.
         self.window: int | None = None
         self.upstream: str | None = None
@@ -103,7 +112,11 @@ class Recorder:
 
     async def _keep(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
         try:
-            await self._store.run(self._store.atomically, self._write, conversation, finish, ends, trouble)
+            kept = await self._store.run(
+                self._store.atomically, self._write, conversation, finish, ends, trouble
+            )
+            if conversation is not None:
+                self._kept(kept)
         except (Conflict, NotFound):
             if conversation is None or await self._store.run(self._is_there, conversation):
                 raise
@@ -117,12 +130,17 @@ class Recorder:
             return False
         return True
 
-    def _write(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
-        message, drafts = self._answer.message, self._store.drafts
+    def _write(
+        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
+    ) -> Stored | None:
+        message, drafts, kept = self._answer.message, self._store.drafts, None
         if conversation is not None and message.parts:
-            # Saved once more first: another process may have taken a sleeping one's draft for abandoned.
-            drafts.save(self._job, conversation, self._parent, message, self._model)
-            drafts.finish(self._job, NewMessage(message, anchor(message), self._model, finish, self._job))
+            new = NewMessage(message, anchor(message), self._model, finish, self._job)
+            kept = drafts.finish(self._job, new)
+            if kept is None:
+                # Another process has taken a sleeping one's draft for abandoned.
+                drafts.save(self._job, conversation, self._parent, message, self._model)
+                kept = drafts.finish(self._job, new)
         elif conversation is not None:
             drafts.discard(self._job)
         if ends:
@@ -136,3 +154,4 @@ class Recorder:
                 window=self.window,
                 first_token_at=self._first_token_at,
             )
+        return kept

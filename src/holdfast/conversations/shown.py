@@ -17,6 +17,8 @@ def conversation_out(row: Conversation) -> dict[str, Any]:
         "title": row.title,
         "project": row.scope.project,
         "kind": row.scope.kind,
+        "off": row.off,
+        "memory": row.memory,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
     }

@@ -10,6 +10,7 @@ from typing import Literal
 
 from holdfast.conversations.hints import Hints
 from holdfast.messages import ChatRequest, Message
+from holdfast.patterns import late
 
 # Where a signature is looked for: in the system messages of a request without tools, or also with them (an
 # agent); in the newest user message; in the only message that a request has; or in what such an only message
@@ -93,32 +94,32 @@ _SIGNATURES: tuple[tuple[str, Where, tuple[str, ...]], ...] = (
     (COMPACTION, "task", (_SUMMARY,)),
 )
 _TABLE = tuple(
-    (name, where, tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns))
+    (name, where, tuple(late(pattern, re.IGNORECASE) for pattern in patterns))
     for name, where, patterns in _SIGNATURES
 )
 
 # A transcript of a conversation inside a message, as programs copy it there: in a tag, or line by line.
-_TRANSCRIPT = re.compile(
+_TRANSCRIPT = late(
     r"<(?:chat_?history|conversation(?:_history)?|session|transcript|messages)>"
     r"|(?:^|\n)\W*user\b\W.*\n\W*(?:assistant|response)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_TASK = re.compile(r"\s*#+\s*(?:task|aufgabe)\b", re.IGNORECASE)
-_HISTORY_END = re.compile(
+_TASK = late(r"\s*#+\s*(?:task|aufgabe)\b", re.IGNORECASE)
+_HISTORY_END = late(
     r"</(?:chat_?history|conversation(?:_history)?|session|transcript|messages)>", re.IGNORECASE
 )
 # How much may follow the transcript: what is to be completed, the language to answer in.
 _AFTERTHOUGHT = 400
 
 # Of all conversations, or of the one that follows: what was answered in it is in the request then.
-_SUMMARISER = re.compile(rf"{_SUMMARY}.{{0,120}}\b(?:{_TALK}|history)\b", re.IGNORECASE)
-_OUR_SUMMARISER = re.compile(
+_SUMMARISER = late(rf"{_SUMMARY}.{{0,120}}\b(?:{_TALK}|history)\b", re.IGNORECASE)
+_OUR_SUMMARISER = late(
     rf"{_SUMMARY}\W.{{0,60}}(?:{_OUR_TALK}|\b(?:internal|the|this|our) (?:\w+ )?history\b)", re.IGNORECASE
 )
-_COMMITTER = re.compile(r"\bcommit[ -]?(?:messages?|nachricht\w*)\b", re.IGNORECASE)
-_DIFF = re.compile(r"(?:^|\n)(?:diff --git |--- |\+\+\+ |@@ |# Diffs?:)")
+_COMMITTER = late(r"\bcommit[ -]?(?:messages?|nachricht\w*)\b", re.IGNORECASE)
+_DIFF = late(r"(?:^|\n)(?:diff --git |--- |\+\+\+ |@@ |# Diffs?:)")
 
-_INFILLING = re.compile(
+_INFILLING = late(
     r"\s*(?:<\|?fim_(?:prefix|begin|suffix)\|?>|<｜fim▁(?:begin|hole)｜>|\[SUFFIX\]|<PRE> ).*"
     r"(?:<\|?fim_(?:middle|end)\|?>|<｜fim▁end｜>|\[PREFIX\]|<MID>)",
     re.IGNORECASE | re.DOTALL,

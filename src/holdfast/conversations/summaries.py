@@ -14,9 +14,10 @@ from itertools import pairwise
 
 from holdfast.conversations.likeness import bare, call_ids, words
 from holdfast.messages import Message, Scope
+from holdfast.patterns import late
 
 # How a message, or a paragraph of a system message, begins that stands for what was left out.
-_SUMMARY = re.compile(
+_SUMMARY = late(
     r"^\s*(?:This session is being continued from a previous conversation"
     r"|\[CONVERSATION SUMMARY\]|<(?:conversation_summary|state_snapshot|summary)>"
     r"|Another language model started to solve this problem"
@@ -28,9 +29,9 @@ _SUMMARY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # A question a client asks itself, so that the summary can be the answer to it.
-_SELF_ASKED = re.compile(r"\s*What did we do so far\?\s*", re.IGNORECASE)
+_SELF_ASKED = late(r"\s*What did we do so far\?\s*", re.IGNORECASE)
 # What a client lets the model say to a summary it was handed.
-_ACKNOWLEDGED = re.compile(r"\s*(?:Got it\.? )?Thanks for the additional context", re.IGNORECASE)
+_ACKNOWLEDGED = late(r"\s*(?:Got it\.? )?Thanks for the additional context", re.IGNORECASE)
 
 # Shorter answers to a side request could be anything.
 _TELLING = 40

@@ -21,7 +21,7 @@ Learning = ExactCounter | EstimatingCounter
 
 _REMEMBERED = 16
 # The first answers teach the most, and each is worth some milliseconds and a write; later ones only refine.
-_EVERY_ANSWER_UNTIL, _THEN_EVERY = 24, 8
+_EVERY_ANSWER_UNTIL, _THEN_EVERY = 24, 32
 
 
 class Counters:

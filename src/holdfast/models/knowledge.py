@@ -7,9 +7,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 from holdfast.errors import BadRequest, ModelMissing, UpstreamError
-from holdfast.messages import ChatRequest
+from holdfast.messages import ChatRequest, JsonObject
 from holdfast.models.counting import Counters
 from holdfast.models.vocabularies import Vocabularies
 from holdfast.models.watch import Watch
@@ -21,6 +22,8 @@ from holdfast.tokens.budget import SMALLEST
 
 # What a model was trained for does not change under us, and people use few models at a time.
 _REMEMBERED, _SECONDS = 10, 600.0
+# What another process sets for a model is noticed after so many seconds.
+_NOTICED = 2.0
 
 
 class Models:
@@ -31,6 +34,7 @@ class Models:
         self.counters = Counters(store, self.vocabularies)
         self._store = store
         self._clock = clock
+        self._rows: dict[tuple[str, str], tuple[float, KnownModel | None]] = {}
         self._described: OrderedDict[tuple[str, str], tuple[float, ModelInfo]] = OrderedDict()
 
     async def windows(self, provider: Provider, model: str, *, asked: int | None = None) -> Windows:
@@ -49,14 +53,9 @@ class Models:
             settled = _memory(known).settled
             if settled is None or settled.tokens < SMALLEST:
                 figure = {"tokens": windows.used.tokens, "source": windows.used.source}
+                known = await self._read(provider, model)
                 info = {**(known.info if known else {}), "settled": figure}
-                await self._store.run(
-                    self._store.models.put,
-                    provider.location,
-                    full_name(provider, model),
-                    info=info,
-                    **_columns(windows),
-                )
+                await self._put(provider, model, **_changes(windows, info))
         return windows
 
     async def set_window(
@@ -71,7 +70,7 @@ class Models:
                     param="num_ctx",
                 )
         await self._info(provider, model)
-        known = await self._known(provider, model)
+        known = await self._read(provider, model)
         info = dict(known.info) if known else {}
         changes: ModelChanges = {"info": info}
         if num_ctx is not None:
@@ -79,8 +78,7 @@ class Models:
             changes["num_ctx"] = num_ctx or None
         if recommended is not None:
             info["recommended"] = recommended or None
-        name = full_name(provider, model)
-        await self._store.run(self._store.models.put, provider.location, name, **changes)
+        await self._put(provider, model, **changes)
         return await self.windows(provider, model)
 
     async def aclose(self) -> None:
@@ -93,6 +91,11 @@ class Models:
     def look_again(self, provider: Provider, model: str) -> None:
         """After a load, a reload or an overflow what runs may be something else."""
         self._described.pop((provider.location, full_name(provider, model)), None)
+
+    def changed(self, provider: Provider, model: str) -> None:
+        """Another model has this name now, or none: nothing that was read of it holds any more."""
+        self.look_again(provider, model)
+        self.vocabularies.forget(provider, model)
 
     async def _figures(
         self, provider: Provider, model: str, asked: int | None
@@ -110,8 +113,21 @@ class Models:
         return windows_of(info, _memory(known), asked, fixed=decides_itself(provider)), known
 
     async def _known(self, provider: Provider, model: str) -> KnownModel | None:
-        name = full_name(provider, model)
-        return await self._store.run(self._store.models.get, provider.location, name)
+        found = self._rows.get((provider.location, full_name(provider, model)))
+        if found is not None and self._clock() - found[0] <= _NOTICED:
+            return found[1]
+        return await self._read(provider, model)
+
+    async def _read(self, provider: Provider, model: str) -> KnownModel | None:
+        key = provider.location, full_name(provider, model)
+        row = await self._store.run(self._store.models.get, *key)
+        self._rows[key] = self._clock(), row
+        return row
+
+    async def _put(self, provider: Provider, model: str, **changes: Unpack[ModelChanges]) -> None:
+        key = provider.location, full_name(provider, model)
+        row = await self._store.run(self._store.models.put, *key, **changes)
+        self._rows[key] = self._clock(), row
 
     async def _info(self, provider: Provider, model: str) -> ModelInfo:
         key, now = (provider.location, full_name(provider, model)), self._clock()
@@ -136,8 +152,9 @@ def _memory(known: KnownModel | None) -> Memory:
     )
 
 
-def _columns(windows: Windows) -> dict[str, int | None]:
+def _changes(windows: Windows, info: JsonObject) -> ModelChanges:
     return {
+        "info": info,
         "trained_window": windows.trained.tokens if windows.trained else None,
         "recommended_ctx": windows.recommended.tokens,
     }

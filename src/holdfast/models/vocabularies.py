@@ -54,6 +54,12 @@ class Vocabularies:
         """Why counts for this model are not exact; empty while that is open."""
         return self._why_not.get((provider.location, full_name(provider, model)), "")
 
+    def forget(self, provider: Provider, model: str) -> None:
+        """The name stands for another model from now on. Files stay: they are called by what is in them."""
+        key = (provider.location, full_name(provider, model))
+        self._ready.pop(key, None)
+        self._why_not.pop(key, None)
+
     async def aclose(self) -> None:
         for task in list(self._loading.values()):
             task.cancel()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from holdfast.messages import Usage
 from holdfast.providers.base import ModelInfo, Provider
+from holdfast.providers.watched import Watched
 from holdfast.tokens.budget import SMALLEST
 
 # For more no model was ever trained: such a number is a mistake, as one is that holds no conversation.
@@ -148,7 +149,8 @@ def decides_itself(provider: Provider) -> bool:
 
 
 def full_name(provider: Provider, model: str) -> str:
-    """The one name of a model: to Ollama, a name without a tag means the latest."""
+    """The one name of a model, without its server's: to Ollama, a name without a tag means the latest."""
+    model = provider.plain(model) if isinstance(provider, Watched) else model
     tagged = provider.dialect != "ollama" or ":" in model.rpartition("/")[2]
     return model if tagged else f"{model}:latest"
 

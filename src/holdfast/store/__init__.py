@@ -6,6 +6,7 @@
 from holdfast.store.containers import NotesOf, Where
 from holdfast.store.embeddings import Coverage
 from holdfast.store.ids import new_id
+from holdfast.store.keys import Key
 from holdfast.store.passages import FileState, Matches, NewPassage, Row
 from holdfast.store.proposals import Proposal
 from holdfast.store.ranking import Found, TextHit
@@ -44,6 +45,7 @@ __all__ = [
     "Job",
     "JobKind",
     "JobStatus",
+    "Key",
     "KnownModel",
     "Lane",
     "Mark",

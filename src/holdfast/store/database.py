@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, Table
@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from holdfast.errors import Conflict, StoreError
+from holdfast.store.statements import Statement
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,6 +51,8 @@ class Database:
         # Both belong to the writer thread: who it is, and the transaction it is in.
         self._writer_thread: int | None = None
         self._open: Connection | None = None
+        # Whether a part of that transaction failed: then none of it may be committed.
+        self._failed = False
         # Each thread's view of one moment, where it reads several things together.
         self._moment = _Moment()
 
@@ -116,20 +119,25 @@ class Database:
             if self._moment.connection is not None:
                 return work(self._moment.connection)
             self._check_open()
-            with self._reading.connect() as connection:
+            with self._reading.begin() as connection:
                 return work(connection)
 
     def _write(self, work: Callable[[Connection], R]) -> R:
         with _in_our_words():
             if self._open is not None:
-                # A savepoint, so that a caller who catches the error can go on with the outer transaction.
-                with self._open.begin_nested():
-                    return work(self._open)
+                before, self._failed = self._failed, True
+                done = work(self._open)
+                self._failed = before
+                return done
             with self._writing.begin() as self._open:
+                self._failed = False
                 try:
-                    return work(self._open)
+                    done = work(self._open)
                 finally:
                     self._open = None
+                if self._failed:
+                    raise StoreError("A part of what belongs together could not be written: none of it was.")
+                return done
 
 
 class _Moment(threading.local):
@@ -179,16 +187,24 @@ def upsert(
     update: Collection[str] | None = None,
 ) -> None:
     """Insert rows; where the primary key is there already, change the columns `update` (default: all)."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    changed = None if update is None else tuple(update)
+    for row in [rows] if isinstance(rows, Mapping) else rows:
+        _upserting(connection.dialect.name, table, tuple(row), changed).run(connection, row)
+
+
+@lru_cache
+def _upserting(
+    dialect: str, table: Table, given: tuple[str, ...], update: tuple[str, ...] | None
+) -> Statement:
+    """Built once for each kind: building a statement takes longer than running it."""
+    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
     statement = insert(table)
     keys = [column.name for column in table.primary_key]
     names = [column.name for column in table.columns if column.name not in keys] if update is None else update
-    if names:
-        changes = {name: statement.excluded[name] for name in names}
-        statement = statement.on_conflict_do_update(index_elements=keys, set_=changes)
-    else:
-        statement = statement.on_conflict_do_nothing(index_elements=keys)
-    connection.execute(statement, rows)
+    if not names:
+        return Statement(statement.on_conflict_do_nothing(index_elements=keys), given)
+    changes = {name: statement.excluded[name] for name in names}
+    return Statement(statement.on_conflict_do_update(index_elements=keys, set_=changes), given)
 
 
 @contextmanager

@@ -5,17 +5,32 @@ It keeps and returns them; how a window looks under these decisions is worked ou
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Text, delete, insert, select, type_coerce, update
+from sqlalchemy import Connection, Row, Text, bindparam, delete, insert, or_, select, type_coerce, update
 
 from holdfast.errors import NotFound
 from holdfast.messages import JsonObject
 from holdfast.store.database import Topic, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import compactions, decisions
+from holdfast.store.statements import Statement
 from holdfast.store.values import Compaction, Decision
+
+# More names than these are not put into one question: all that quotes anything is looked through instead.
+_NAMES = 50
+
+
+_IN_LANE = (
+    select(decisions)
+    .where(decisions.c.lane == bindparam("lane"))
+    .order_by(decisions.c.created_at, decisions.c.id)
+)
+_IN_FORCE, _VETOED = (
+    Statement(_IN_LANE.where(decisions.c.vetoed_at.is_(None))),
+    Statement(_IN_LANE.where(decisions.c.vetoed_at.is_not(None))),
+)
 
 
 class Decisions(Topic):
@@ -73,12 +88,22 @@ class Decisions(Topic):
         return [_decision(row) for row in rows]
 
     @reads
-    def quoting(self, connection: Connection, memory: str) -> list[Decision]:
-        """The decisions in force, of all lanes, that put this memory into a window."""
-        named = type_coerce(decisions.c.data, Text).like(f'%"{_literal(memory)}"%', escape="\\")
-        query = select(decisions).where(decisions.c.kind == "add", decisions.c.vetoed_at.is_(None), named)
+    def quoting(self, connection: Connection, memories: Collection[str]) -> list[Decision]:
+        """The decisions of all lanes that put one of these memories into a window, those undone included."""
+        if not memories:
+            return []
+        names = memories if len(memories) <= _NAMES else ("memories",)
+        data = type_coerce(decisions.c.data, Text)
+        named = or_(*(data.like(f'%"{_literal(name)}"%', escape="\\") for name in names))
+        query = select(decisions).where(decisions.c.kind == "add", named)
         made = map(_decision, connection.execute(query.order_by(decisions.c.created_at, decisions.c.id)))
-        return [one for one in made if memory in one.data.get("memories", ())]
+        return [one for one in made if not set(memories).isdisjoint(one.data.get("memories", ()))]
+
+    @writes
+    def rewrite(self, connection: Connection, decision: str, *, data: JsonObject, tokens_after: int) -> None:
+        """Keep other contents under a decision: what was forgotten must not stay in it."""
+        change = update(decisions).where(decisions.c.id == decision)
+        connection.execute(change.values(data=data, tokens_after=tokens_after))
 
     @reads
     def vetoes(self, connection: Connection, lane: str) -> list[Decision]:
@@ -151,10 +176,8 @@ class Compactions(Topic):
 
 
 def _in_lane(connection: Connection, lane: str, *, vetoed: bool) -> list[Decision]:
-    query = select(decisions).where(decisions.c.lane == lane)
-    query = query.where(decisions.c.vetoed_at.is_not(None) if vetoed else decisions.c.vetoed_at.is_(None))
-    rows = connection.execute(query.order_by(decisions.c.created_at, decisions.c.id))
-    return [_decision(row) for row in rows]
+    statement = _VETOED if vetoed else _IN_FORCE
+    return [Decision(**row._asdict()) for row in statement.all(connection, lane=lane)]
 
 
 def _get(connection: Connection, decision: str) -> Decision:

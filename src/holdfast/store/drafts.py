@@ -8,13 +8,18 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, select
+from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from holdfast.messages import Message
 from holdfast.store import heads, jobs, tree
 from holdfast.store.database import Topic, reads, upsert, writes
 from holdfast.store.schema import drafts
+from holdfast.store.statements import Statement
 from holdfast.store.values import Draft, NewMessage, Stored
+
+_TAKE = delete(drafts).where(drafts.c.job == bindparam("taken")).returning(*drafts.columns)
+_TAKEN = Statement(_TAKE)
+_STALE = Statement(_TAKE.where(drafts.c.beat_at <= bindparam("until")))
 
 
 class Drafts(Topic):
@@ -80,7 +85,7 @@ class Drafts(Topic):
                 continue
             if draft.message.parts:
                 kept.append(_append(connection, draft, NewMessage(draft.message, finish="cut"), now))
-            jobs.end(connection, job, "cut", now=now)
+            jobs.end(connection, job, "cut", error=jobs.STOPPED, now=now)
         return kept
 
 
@@ -97,10 +102,10 @@ def _draft(row: Row[Any]) -> Draft:
 
 def _take(connection: Connection, job: str, *, beat_until: float | None = None) -> Draft | None:
     """Remove the draft and give it to the caller: of several who try, one gets it."""
-    statement = delete(drafts).where(drafts.c.job == job).returning(*drafts.columns)
-    if beat_until is not None:
-        statement = statement.where(drafts.c.beat_at <= beat_until)
-    row = connection.execute(statement).first()
+    if beat_until is None:
+        row = _TAKEN.first(connection, taken=job)
+    else:
+        row = _STALE.first(connection, taken=job, until=beat_until)
     return None if row is None else _draft(row)
 
 

@@ -13,19 +13,20 @@ from sqlalchemy import insert as insert_into
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Scope
 from holdfast.store.schema import conversations
+from holdfast.store.statements import Statement
 from holdfast.store.values import Conversation
 
 # An id that was typed by hand may be cut short, but not so short that it means many.
 _BEGINNING = re.compile(r"c_[0-9a-z]{6,25}")
 
 _TREE = select(conversations.c.tree).where(conversations.c.id == bindparam("id")).scalar_subquery()
-_LOCK_TREE = (
+_LOCK_TREE = Statement(
     select(conversations)
     .where(conversations.c.tree == _TREE)
     .order_by(conversations.c.id)
     .with_for_update(key_share=True)
 )
-_MOVE = (
+_MOVE = Statement(
     update(conversations)
     .where(conversations.c.id == bindparam("moved"))
     .values(
@@ -34,6 +35,8 @@ _MOVE = (
         updated_at=bindparam("updated_at"),
     )
 )
+_BY_ID = Statement(select(conversations).where(conversations.c.id == bindparam("id")))
+_NEW = Statement(insert_into(conversations), conversations.columns.keys())
 
 
 def conversation(row: Row[Any]) -> Conversation:
@@ -61,12 +64,12 @@ def within(scope: Scope) -> ColumnElement[bool]:
 
 
 def get(connection: Connection, conversation_id: str, scope: Scope | None = None) -> Conversation:
+    row = _BY_ID.first(connection, id=conversation_id)
+    if row is not None and (scope is None or conversation(row).scope == scope):
+        return conversation(row)
     query = select(conversations)
     if scope is not None:
         query = query.where(within(scope))
-    row = connection.execute(query.where(conversations.c.id == conversation_id)).first()
-    if row is not None:
-        return conversation(row)
     beginning = conversation_id.lower()
     if not _BEGINNING.fullmatch(beginning):
         raise _not_found(conversation_id)
@@ -93,7 +96,7 @@ def locked(connection: Connection, conversation_id: str) -> Conversation:
     On SQLite there is only one writer anyway. On PostgreSQL all heads of the tree are locked, in one order,
     since two conversations may grow the same branch.
     """
-    for row in connection.execute(_LOCK_TREE, {"id": conversation_id}):
+    for row in _LOCK_TREE.all(connection, id=conversation_id):
         if row.id == conversation_id:
             return conversation(row)
     raise _not_found(conversation_id)
@@ -115,8 +118,8 @@ def insert(connection: Connection, new: Conversation) -> Conversation:
         "created_at": new.created_at,
         "updated_at": new.updated_at,
     }
-    connection.execute(insert_into(conversations), row)
-    return get(connection, new.id)
+    _NEW.run(connection, row)
+    return new
 
 
 def change(connection: Connection, conversation_id: str, **values: Any) -> Conversation:
@@ -126,7 +129,7 @@ def change(connection: Connection, conversation_id: str, **values: Any) -> Conve
 
 def move(connection: Connection, moved: Conversation, head: str | None, now: float) -> Conversation:
     values = {"head": head, "version": moved.version + 1, "updated_at": now}
-    connection.execute(_MOVE, {"moved": moved.id, **values})
+    _MOVE.run(connection, {"moved": moved.id, **values})
     return replace(moved, head=head, version=moved.version + 1, updated_at=now)
 
 

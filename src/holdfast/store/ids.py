@@ -29,3 +29,8 @@ def new_id(prefix: str) -> str:
         number = _last
     letters = [_ALPHABET[number >> shift & 31] for shift in range(5 * (_LENGTH - 1), -1, -5)]
     return f"{prefix}_{''.join(letters)}"
+
+
+def short_id(length: int = 8) -> str:
+    """A new name to be typed by hand: random letters alone, for things of which there are few."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))

@@ -4,21 +4,66 @@ A job ends once; what comes later changes nothing. It does not know how to send 
 """
 
 import time
-from typing import Any, Literal
+from dataclasses import asdict
+from typing import Any, Literal, cast, get_args
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Row,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
-from holdfast.errors import NotFound
+from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Scope, Usage
 from holdfast.store.database import Topic, reads, writes
 from holdfast.store.ids import new_id
-from holdfast.store.schema import jobs
+from holdfast.store.schema import drafts, jobs
+from holdfast.store.statements import Statement
 from holdfast.store.values import Job, JobKind, JobStatus
 
 Ended = Literal["done", "failed", "cut"]
 
 _OPEN: tuple[JobStatus, ...] = ("queued", "running")
 _NO_USAGE = Usage()
+# Why a job ended that its process did not end.
+STOPPED = "Holdfast was stopped before the answer was complete"
+
+
+_NEW = Statement(
+    insert(jobs),
+    [
+        "id", "conversation", "kind", "user", "project", "model", "upstream", "status", "prompt", "window",
+        "queued_at", "started_at", "timings", "error",
+    ],
+)  # fmt: skip
+# What a job came to, and what may become known only on the way: that stays as it was where nothing is said.
+_OUTCOME = (
+    "status",
+    "error",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "timings",
+    "finished_at",
+)
+_LATE = ("upstream", "window", "first_token_at")
+_IS_OPEN = or_(*(jobs.c.status == literal_column(f"'{status}'") for status in _OPEN))
+_END = Statement(
+    update(jobs)
+    .where(jobs.c.id == bindparam("ended"), _IS_OPEN)
+    .values(
+        {name: bindparam(name) for name in _OUTCOME}
+        | {name: func.coalesce(bindparam(name, type_=jobs.c[name].type), jobs.c[name]) for name in _LATE}
+    )
+)
 
 
 class Jobs(Topic):
@@ -58,8 +103,18 @@ class Jobs(Topic):
             "timings": {},
             "error": "",
         }
-        connection.execute(insert(jobs), row)
-        return _get(connection, job)
+        _NEW.run(connection, row)
+        named = {name: value for name, value in row.items() if name != "timings"}
+        return Job(**named, usage=Usage(), first_token_at=None, finished_at=None)
+
+    @writes
+    def waits(self, connection: Connection, job: str, upstream: str) -> None:
+        """It cannot begin yet: others are before it at this server."""
+        connection.execute(
+            update(jobs)
+            .where(jobs.c.id == job, jobs.c.status == "running")
+            .values(status="queued", started_at=None, upstream=upstream)
+        )
 
     @writes
     def running(
@@ -122,14 +177,50 @@ class Jobs(Topic):
         *,
         conversation: str | None = None,
         status: JobStatus | None = None,
+        user: str | None = None,
+        project: str | None = None,
     ) -> list[Job]:
-        """The last jobs, newest first."""
+        """The last jobs, newest first: all of them, or of one user, project, conversation or status."""
         query = select(jobs).order_by(jobs.c.queued_at.desc(), jobs.c.id.desc()).limit(limit)
+        if user is not None:
+            query = query.where(jobs.c.user == user)
+        if project is not None:
+            query = query.where(jobs.c.project == project)
         if conversation is not None:
             query = query.where(jobs.c.conversation == conversation)
         if status is not None:
             query = query.where(jobs.c.status == status)
         return [_job(row) for row in connection.execute(query)]
+
+    @writes
+    def abandon(self, connection: Connection, before: float, now: float | None = None) -> int:
+        """End what began before and has no answer being written: nobody works on it any more; how many."""
+        written = exists().where(drafts.c.job == jobs.c.id)
+        lost = update(jobs).where(jobs.c.queued_at < before, jobs.c.status.in_(_OPEN), ~written)
+        now = time.time() if now is None else now
+        return connection.execute(lost.values(status="cut", error=STOPPED, finished_at=now)).rowcount
+
+    @writes
+    def forget(self, connection: Connection, before: float) -> int:
+        """Remove what is older; how many. In a conversation, an answer may be asked for by its job's name."""
+        old = delete(jobs).where(jobs.c.queued_at < before, jobs.c.conversation.is_(None))
+        return connection.execute(old).rowcount
+
+
+def job_out(job: Job) -> dict[str, Any]:
+    """A job for people and programs: when, where and how much, and no word of what it was about."""
+    told = asdict(job)
+    usage = told.pop("usage")
+    del told["prompt"]
+    tokens = {name: usage[name] for name in ("prompt", "completion", "cached")}
+    return {**told, "tokens": tokens, "timings": dict(usage["timings"])}
+
+
+def status_named(name: str) -> JobStatus:
+    for status in get_args(JobStatus):
+        if status == name:
+            return cast(JobStatus, status)
+    raise BadRequest(f"no job has the status {name!r}", hint=f"It is {', '.join(get_args(JobStatus))}.")
 
 
 def end(
@@ -142,19 +233,19 @@ def end(
     now: float | None = None,
     **known: float | str,
 ) -> None:
-    connection.execute(
-        update(jobs)
-        .where(jobs.c.id == job, jobs.c.status.in_(_OPEN))
-        .values(
-            status=status,
-            error=error,
-            prompt_tokens=usage.prompt,
-            completion_tokens=usage.completion,
-            cached_tokens=usage.cached,
-            timings=usage.timings,
-            finished_at=time.time() if now is None else now,
-            **known,
-        )
+    _END.run(
+        connection,
+        {
+            "ended": job,
+            "status": status,
+            "error": error,
+            "prompt_tokens": usage.prompt,
+            "completion_tokens": usage.completion,
+            "cached_tokens": usage.cached,
+            "timings": usage.timings,
+            "finished_at": time.time() if now is None else now,
+            **{name: known.get(name) for name in _LATE},
+        },
     )
 
 

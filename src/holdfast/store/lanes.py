@@ -6,13 +6,21 @@ requests of one conversation may be on their way at once.
 
 import time
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from holdfast.errors import Conflict
 from holdfast.messages import JsonObject
 from holdfast.store.database import Topic, reads, writes
 from holdfast.store.schema import lanes
+from holdfast.store.statements import Statement
 from holdfast.store.values import Lane
+
+_ONE = Statement(select(lanes).where(lanes.c.id == bindparam("lane")))
+_CHANGE = Statement(
+    update(lanes)
+    .where(lanes.c.id == bindparam("lane"), lanes.c.version == bindparam("expected"))
+    .values({name: bindparam(name) for name in ("state", "report", "version", "updated_at")})
+)
 
 
 class Lanes(Topic):
@@ -20,8 +28,8 @@ class Lanes(Topic):
 
     @reads
     def get(self, connection: Connection, lane: str) -> Lane | None:
-        row = connection.execute(select(lanes).where(lanes.c.id == lane)).first()
-        return None if row is None else Lane(**row._mapping)
+        row = _ONE.first(connection, lane=lane)
+        return None if row is None else Lane(**row._asdict())
 
     @reads
     def of(self, connection: Connection, conversation: str) -> list[Lane]:
@@ -51,8 +59,7 @@ class Lanes(Topic):
             "updated_at": time.time() if now is None else now,
         }
         if expect:
-            change = update(lanes).where(lanes.c.id == lane, lanes.c.version == expect)
-            done = connection.execute(change.values(**values)).rowcount == 1
+            done = _CHANGE.run(connection, {"lane": lane, "expected": expect, **values}) == 1
         else:
             done = self.get(lane) is None
             if done:
@@ -60,3 +67,8 @@ class Lanes(Topic):
                 connection.execute(insert(lanes), row)
         if not done:
             raise Conflict(f"Lane {lane} was changed meanwhile.", hint="Read it again and repeat.")
+
+    @writes
+    def retell(self, connection: Connection, lane: str, report: JsonObject) -> None:
+        """Put another report in the place of the last one; the lane itself is as it was."""
+        connection.execute(update(lanes).where(lanes.c.id == lane).values(report=report))

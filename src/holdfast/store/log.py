@@ -54,6 +54,43 @@ class Log(Topic):
             ),
         )
 
+    @writes
+    def begin(
+        self,
+        connection: Connection,
+        scope: Scope,
+        messages: Sequence[NewMessage],
+        *,
+        title: str = "",
+        client: str = "",
+        external_id: str = "",
+        settings: Mapping[str, Any] | None = None,
+        now: float | None = None,
+    ) -> tuple[Conversation, list[Stored]]:
+        """A new conversation with its first messages."""
+        now = time.time() if now is None else now
+        place = new_id("t")
+        grown = tree.grow(connection, place, None, messages, now)
+        conversation = Conversation(
+            id=new_id("c"),
+            tree=place,
+            scope=scope,
+            title=title,
+            head=grown[-1].id if grown else None,
+            version=1,
+            client=client,
+            external_id=external_id,
+            settings=dict(settings or {}),
+            created_at=now,
+            updated_at=now,
+        )
+        return heads.insert(connection, conversation), grown
+
+    @writes
+    def taken(self, connection: Connection, conversation_id: str) -> Conversation:
+        """The conversation, for changes in this transaction: until it ends nobody else can change it."""
+        return heads.locked(connection, conversation_id)
+
     @reads
     def get(self, connection: Connection, conversation_id: str, scope: Scope | None = None) -> Conversation:
         """A conversation by its id or a clear beginning of it. One of another scope is as good as missing."""
@@ -80,6 +117,17 @@ class Log(Topic):
         """The last used conversations of all scopes, newest first: for what is done for everybody."""
         query = select(conversations).where(conversations.c.updated_at >= at)
         query = query.order_by(conversations.c.updated_at.desc(), conversations.c.id.desc()).limit(limit)
+        return [heads.conversation(row) for row in connection.execute(query)]
+
+    @reads
+    def unused_since(
+        self, connection: Connection, at: float, scope: Scope | None = None, limit: int = 100
+    ) -> list[Conversation]:
+        """Conversations in which nothing was said since then, of all scopes or of one; oldest first."""
+        query = select(conversations).where(conversations.c.updated_at < at)
+        if scope is not None:
+            query = query.where(heads.within(scope))
+        query = query.order_by(conversations.c.updated_at, conversations.c.id).limit(limit)
         return [heads.conversation(row) for row in connection.execute(query)]
 
     @reads
@@ -167,18 +215,23 @@ class Log(Topic):
         What is already there is not written again, so a call can be repeated. A head that moved meanwhile is
         a Conflict, and nothing is written. With `move_head` off the messages become a side branch.
         """
-        now = time.time() if now is None else now
         conversation = heads.locked(connection, conversation_id)
-        start = None if parent is None else tree.get(connection, parent, tree=conversation.tree)
-        found = tree.known(connection, conversation.tree, start, messages)
-        repeated = len(found) == len(messages) and (not found or found[-1].id == conversation.head)
-        if move_head and not repeated and conversation.head != expect:
-            raise _moved(conversation, expect)
-        tip = found[-1] if found else start
-        found += tree.grow(connection, conversation.tree, tip, messages[len(found) :], now)
-        if move_head and not repeated:
-            heads.move(connection, conversation, found[-1].id, now)
+        _, found = _extended(connection, conversation, messages, parent, expect, move_head, now)
         return found
+
+    @writes
+    def extend(
+        self,
+        connection: Connection,
+        conversation: Conversation,
+        messages: Sequence[NewMessage],
+        *,
+        parent: Stored | str | None,
+        expect: str | None,
+        now: float | None = None,
+    ) -> tuple[Conversation, list[Stored]]:
+        """The same for a conversation `taken` in this transaction, which comes back as it is then."""
+        return _extended(connection, conversation, messages, parent, expect, True, now)
 
     @writes
     def set_head(
@@ -203,6 +256,11 @@ class Log(Topic):
     @reads
     def message(self, connection: Connection, message_id: str) -> Stored:
         return tree.get(connection, message_id)
+
+    @reads
+    def answer(self, connection: Connection, tree_id: str, job: str) -> Stored | None:
+        """What came of a job in a tree; None if nothing did, or if the same words were there before."""
+        return tree.answer(connection, tree_id, job)
 
     @reads
     def path(self, connection: Connection, message_id: str) -> list[Stored]:
@@ -243,7 +301,8 @@ class Log(Topic):
         """Messages with one of these anchors, in trees that belong to exactly this scope; newest first."""
         ours = exists().where(conversations.c.tree == messages.c.tree, heads.within(scope))
         newest = (messages.c.created_at.desc(), messages.c.id.desc())
-        columns = (messages.c.anchor, messages.c.id, messages.c.tree, messages.c.depth, messages.c.created_at)
+        names = ("anchor", "id", "tree", "depth", "created_at", "parent")
+        columns = [messages.c[name] for name in names]
         query = select(*columns).where(ours).order_by(*newest).limit(limit)
         hits = [
             AnchorHit(*row)
@@ -274,6 +333,28 @@ class Log(Topic):
             )
             found.update({row.message: row.tokens for row in connection.execute(query)})
         return found
+
+
+def _extended(
+    connection: Connection,
+    conversation: Conversation,
+    messages: Sequence[NewMessage],
+    parent: Stored | str | None,
+    expect: str | None,
+    move_head: bool,
+    now: float | None,
+) -> tuple[Conversation, list[Stored]]:
+    now = time.time() if now is None else now
+    start = tree.get(connection, parent, tree=conversation.tree) if isinstance(parent, str) else parent
+    found = tree.known(connection, conversation.tree, start, messages)
+    repeated = len(found) == len(messages) and (not found or found[-1].id == conversation.head)
+    if move_head and not repeated and conversation.head != expect:
+        raise _moved(conversation, expect)
+    tip = found[-1] if found else start
+    found += tree.grow(connection, conversation.tree, tip, messages[len(found) :], now)
+    if move_head and not repeated:
+        conversation = heads.move(connection, conversation, found[-1].id, now)
+    return conversation, found
 
 
 def _moved(conversation: Conversation, expect: str | None) -> Conflict:

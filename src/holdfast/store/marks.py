@@ -5,12 +5,18 @@ It keeps them by message, so that they go where the message goes. What they are 
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from holdfast.store import tree
 from holdfast.store.database import Topic, reads, upsert, writes
-from holdfast.store.schema import marks
+from holdfast.store.schema import marks, messages
+from holdfast.store.statements import Statement
 from holdfast.store.values import Mark
+
+_TREE = select(messages.c.tree).where(messages.c.id == bindparam("message")).scalar_subquery()
+_ON_TREE = Statement(
+    select(marks.c.message, marks.c.kind, marks.c.text, marks.c.number).where(marks.c.tree == _TREE)
+)
 
 
 class Marks(Topic):
@@ -37,9 +43,10 @@ class Marks(Topic):
     @reads
     def of(self, connection: Connection, message: str) -> list[Mark]:
         """The marks on the way from the root to this message, in order."""
+        rows = _ON_TREE.all(connection, message=message)
+        if not rows:
+            return []
         end = tree.get(connection, message)
-        query = select(marks.c.message, marks.c.kind, marks.c.text, marks.c.number)
-        rows = list(connection.execute(query.where(marks.c.tree == end.tree)))
         depths = tree.depths(connection, end, [row.message for row in rows])
         found = [row for row in rows if row.message in depths]
         found.sort(key=lambda row: (depths[row.message], row.kind, row.number))

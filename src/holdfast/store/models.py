@@ -6,11 +6,16 @@ It keeps what others found out; it asks no server.
 import time
 from typing import Unpack
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from holdfast.store.database import Topic, reads, upsert, writes
 from holdfast.store.schema import models
+from holdfast.store.statements import Statement
 from holdfast.store.values import KnownModel, ModelChanges
+
+_ONE = Statement(
+    select(models).where(models.c.upstream == bindparam("at"), models.c.name == bindparam("called"))
+)
 
 
 class Models(Topic):
@@ -47,6 +52,5 @@ class Models(Topic):
 
 
 def _get(connection: Connection, upstream: str, name: str) -> KnownModel | None:
-    query = select(models).where(models.c.upstream == upstream, models.c.name == name)
-    row = connection.execute(query).first()
-    return None if row is None else KnownModel(**row._mapping)
+    row = _ONE.first(connection, at=upstream, called=name)
+    return None if row is None else KnownModel(**row._asdict())

@@ -8,14 +8,20 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from holdfast.store.database import Topic, reads, writes
+from holdfast.store.database import Database, Topic, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import outbox
 from holdfast.store.values import OutboxItem
 
 
 class Outbox(Topic):
-    __slots__ = ()
+    """`promised` counts what this process has put in, for who wonders whether there is anything to do."""
+
+    __slots__ = ("promised",)
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.promised = 0
 
     @writes
     def put(self, connection: Connection, topic: str, payload: Any, now: float | None = None) -> str:
@@ -30,6 +36,7 @@ class Outbox(Topic):
             "error": "",
         }
         connection.execute(insert(outbox), row)
+        self.promised += 1
         return item
 
     @reads

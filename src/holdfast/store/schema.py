@@ -4,14 +4,10 @@ It only describes them: `migrations` creates them, the modules of each topic rea
 the two descriptions together.
 """
 
-import json
-import re
-from typing import Any
-
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
-    Dialect,
     Double,
     ForeignKey,
     Index,
@@ -19,41 +15,11 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
-    TypeDecorator,
     func,
     text,
 )
 
-from holdfast.messages import canonical
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
-class Words(TypeDecorator[str]):
-    """Plain text. What PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair) becomes U+FFFD.
-
-    Replaced and not dropped: two names that differ must not become one.
-    """
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        return None if value is None else _UNSTORABLE.sub("\ufffd", value)
-
-
-class Json(TypeDecorator[Any]):
-    """Any JSON value, as text in its one spelling; JSON escapes NUL, so every engine can hold it."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ARG002
-        return canonical(value)
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
-        return None if value is None else json.loads(value)
-
+from holdfast.store.columns import Json, Words
 
 metadata = MetaData()
 
@@ -359,4 +325,40 @@ proposals = Table(
     Column("status", Words, nullable=False),
     Column("created_at", Double, nullable=False),
     Index("proposals_user", "user", "status", "created_at"),
+)
+
+# Who may come in. A secret is never kept, only its digest; an empty project means that the client names it.
+keys = Table(
+    "keys",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("digest", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("user", Words, nullable=False),
+    Column("project", Words, nullable=False),
+    Column("admin", Boolean, nullable=False),
+    Column("forwarder", Boolean, nullable=False),
+    Column("off", Boolean, nullable=False),
+    Column("memory", Boolean, nullable=False),
+    Column("rate", BigInteger, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("used_at", Double),
+)
+
+passwords = Table(
+    "passwords",
+    metadata,
+    Column("user", Words, primary_key=True),
+    Column("digest", Words, nullable=False),
+    Column("changed_at", Double, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("digest", Words, primary_key=True),
+    Column("user", Words, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    Index("sessions_user", "user"),
 )

@@ -4,6 +4,7 @@
 trials), `postgresql://…` a server. What is stored is the topics' business.
 """
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +12,7 @@ from typing import ParamSpec, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 from holdfast.errors import StoreError
@@ -21,6 +22,7 @@ from holdfast.store.decisions import Compactions, Decisions
 from holdfast.store.drafts import Drafts
 from holdfast.store.embeddings import Embeddings
 from holdfast.store.jobs import Jobs
+from holdfast.store.keys import Keys
 from holdfast.store.lanes import Lanes
 from holdfast.store.leases import Leases
 from holdfast.store.log import Log
@@ -32,6 +34,7 @@ from holdfast.store.passages import Passages
 from holdfast.store.prompts import Prompts
 from holdfast.store.proposals import Proposals
 from holdfast.store.recollections import Recollections
+from holdfast.store.sessions import Sessions
 from holdfast.store.settings import Settings
 from holdfast.store.summaries import Summaries
 from holdfast.store.texts import Texts
@@ -73,6 +76,8 @@ class Store:
         self.leases = Leases(database)
         self.recollections = Recollections(database)
         self.proposals = Proposals(database)
+        self.keys = Keys(database)
+        self.sessions = Sessions(database)
 
     async def run(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a method of the store without blocking the event loop."""
@@ -150,7 +155,13 @@ def _sqlite(url: URL, **options: object) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN"))
+        cursor = connection.connection.cursor()
+        try:
+            cursor.execute(connection.get_execution_options().get("begin", "BEGIN"))
+        except sqlite3.Error as error:
+            raise DBAPIError.instance("BEGIN", None, error, sqlite3.Error) from error
+        finally:
+            cursor.close()
 
     return engine
 

@@ -27,6 +27,7 @@ from holdfast.errors import NotFound
 from holdfast.messages import Message
 from holdfast.store.ids import new_id
 from holdfast.store.schema import branches, messages
+from holdfast.store.statements import Statement
 from holdfast.store.values import NewMessage, Stored
 
 # SQLite allows 32,766 values in a statement, PostgreSQL twice as many.
@@ -61,21 +62,28 @@ def _path_query(*columns: ColumnElement[Any]) -> Select[Any]:
     )
 
 
-_BY_ID = select(*_COLUMNS).where(messages.c.id == bindparam("id"))
+_BY_ID = Statement(select(*_COLUMNS).where(messages.c.id == bindparam("id")))
 _CHILDREN = (
     select(*_COLUMNS)
     .where(messages.c.parent == bindparam("parent"))
     .order_by(messages.c.created_at, messages.c.id)
 )
 # The empty text is spelled out, as it is in the index: with a parameter there the index would not be used.
-_SAME_WORDS = select(*_COLUMNS).where(
-    messages.c.tree == bindparam("tree"),
-    func.coalesce(messages.c.parent, literal_column("''")) == bindparam("parent"),
-    messages.c.digest == bindparam("digest"),
+_SAME_WORDS = Statement(
+    select(*_COLUMNS).where(
+        messages.c.tree == bindparam("tree"),
+        func.coalesce(messages.c.parent, literal_column("''")) == bindparam("parent"),
+        messages.c.digest == bindparam("digest"),
+    )
 )
-_AT = select(messages.c.id).where(
-    messages.c.branch == bindparam("branch"), messages.c.depth == bindparam("depth")
+_OF_JOB = select(*_COLUMNS).where(messages.c.tree == bindparam("tree"), messages.c.job == bindparam("job"))
+_AT = Statement(
+    select(messages.c.id).where(
+        messages.c.branch == bindparam("branch"), messages.c.depth == bindparam("depth")
+    )
 )
+_NEW = Statement(insert(messages), messages.columns.keys())
+_NEW_BRANCH = Statement(insert(branches), branches.columns.keys())
 _PATH = _path_query(*_COLUMNS)
 _PATH_IDS = _path_query(messages.c.id, messages.c.depth)
 _PATH_SIZES = _path_query(
@@ -96,10 +104,16 @@ def stored(row: Sequence[Any]) -> Stored:
 
 def get(connection: Connection, message_id: str, *, tree: str | None = None) -> Stored:
     """The message, if it is there and, when `tree` is given, in that tree."""
-    row = connection.execute(_BY_ID, {"id": message_id}).first()
+    row = _BY_ID.first(connection, id=message_id)
     if row is None or tree not in (None, row.tree):
         raise NotFound(f"message '{message_id}' not found")
     return stored(row)
+
+
+def answer(connection: Connection, tree: str, job: str) -> Stored | None:
+    """The message that a job wrote in a tree."""
+    row = connection.execute(_OF_JOB, {"tree": tree, "job": job}).first()
+    return None if row is None else stored(row)
 
 
 def path(connection: Connection, message_id: str, *, limit: int | None = None) -> list[Stored]:
@@ -167,7 +181,7 @@ def known(
     for item in new:
         tip = found[-1] if found else parent
         wanted = {"tree": tree, "parent": tip.id if tip else "", "digest": item.message.digest}
-        row = connection.execute(_SAME_WORDS, wanted).first()
+        row = _SAME_WORDS.first(connection, **wanted)
         if row is None:
             break
         found.append(stored(row))
@@ -199,20 +213,19 @@ def grow(
                 created_at=now,
             )
         )
-    connection.execute(insert(messages), [_row(message) for message in grown])
+    for message in grown:
+        _NEW.run(connection, _row(message))
     return grown
 
 
 def _place_after(connection: Connection, tree: str, tip: Stored | None) -> tuple[str, int]:
     """Where a child of `tip` goes: on in its branch if it is the last one there, else into a new branch."""
-    if tip is not None:
-        place = {"branch": tip.branch, "depth": tip.depth + 1}
-        if connection.execute(_AT, place).first() is None:
-            return tip.branch, tip.depth + 1
+    if tip is not None and _AT.first(connection, branch=tip.branch, depth=tip.depth + 1) is None:
+        return tip.branch, tip.depth + 1
     branch = new_id("b")
     fork_depth = -1 if tip is None else tip.depth
-    connection.execute(
-        insert(branches),
+    _NEW_BRANCH.run(
+        connection,
         {
             "id": branch,
             "tree": tree,

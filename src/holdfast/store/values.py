@@ -48,6 +48,7 @@ class AnchorHit:
     tree: str
     depth: int
     created_at: float
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,16 @@ class Conversation:
     settings: Mapping[str, Any]
     created_at: float
     updated_at: float
+
+    @property
+    def off(self) -> bool:
+        """Whether requests are passed through, and nothing more of it is kept."""
+        return self.settings.get("off") is True
+
+    @property
+    def memory(self) -> bool:
+        """Whether anything is remembered in it and of it."""
+        return self.settings.get("memory") is not False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,92 @@
+"""Where conversations stand that were just talked in: most requests repeat such a history and go on.
+
+In memory only, and only a shortcut: what is not found here word for word, or found twice, is looked for in
+the log. It decides nothing about requests that leave a history, shorten it or dress it up.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.conversations.hints import Hints
+from holdfast.messages import File, Image, Message, Opaque, Part, Scope, ToolCall, ToolResult
+from holdfast.store import Stored
+
+# So many histories are remembered, and of so many messages at most: longer ones take longer to compare.
+_HISTORIES, _MESSAGES = 200, 400
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A conversation and the way to its end as the log has it: an answer, or a question nobody answered."""
+
+    conversation: str
+    sender: str
+    external_id: str
+    path: tuple[Stored, ...]
+
+    @property
+    def is_answered(self) -> bool:
+        return self.path[-1].message.role == "assistant"
+
+
+class Standings:
+    def __init__(self) -> None:
+        # None where two conversations are the same so far.
+        self._known: OrderedDict[tuple[Scope, int], Standing | None] = OrderedDict()
+
+    def note(self, scope: Scope, standing: Standing) -> None:
+        """Remember that a conversation ends here, in the eyes of who asked."""
+        if len(standing.path) > _MESSAGES:
+            return
+        messages = [stored.message for stored in standing.path]
+        if standing.is_answered:
+            # Whoever asks the same again wants another talk.
+            self._known.pop((scope, _fingerprint(messages[:-1])), None)
+        key = scope, _fingerprint(messages)
+        before = self._known.pop(key, standing)
+        same = before is not None and before.conversation == standing.conversation
+        self._known[key] = standing if same else None
+        while len(self._known) > _HISTORIES:
+            self._known.popitem(last=False)
+
+    def find(self, scope: Scope, hints: Hints, messages: Sequence[Message]) -> Standing | None:
+        """The one conversation that these messages (without instructions) go on with.
+
+        They follow its last answer, or ask once more what was never answered.
+        """
+        last = next((at for at in range(len(messages), 0, -1) if messages[at - 1].role == "assistant"), 0)
+        for end in (last, len(messages)):
+            if 0 < end <= _MESSAGES and (end < len(messages) or last < end):
+                found = self._known.get((scope, _fingerprint(messages[:end])))
+                if found is not None and len(found.path) == end and found.is_answered == (end == last):
+                    same = (found.sender, found.external_id) == (hints.sender, hints.external_id)
+                    return found if same else None
+        return None
+
+    def forget(self, conversation: str) -> None:
+        gone = [key for key, one in self._known.items() if one and one.conversation == conversation]
+        for key in gone:
+            del self._known[key]
+
+
+def _fingerprint(messages: Sequence[Message]) -> int:
+    """Of a whole history, as far as clients give it back: without an answer's thinking."""
+    return hash(tuple(map(_said, messages)))
+
+
+def _said(message: Message) -> tuple[object, ...]:
+    return message.role, message.text.strip(), *_beside_text(message.parts)
+
+
+def _beside_text(parts: Sequence[Part]) -> Iterator[object]:
+    for part in parts:
+        match part:
+            case Image():
+                yield part.data or part.url
+            case ToolCall():
+                yield part.id, part.name, part.arguments
+            case ToolResult():
+                yield part.call_id, tuple(_beside_text(part.parts))
+            case File() | Opaque():
+                yield repr(part)

@@ -1,0 +1,131 @@
+"""Keys that let programs in: each says whose it is and what it may do. Its secret is told once.
+
+`hf_ID_SECRET` is what a client sends: it is found by its id, and only the secret's digest is kept. What
+follows from a key is known at the doors.
+"""
+
+import re
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, delete, exists, insert, select, update
+
+from holdfast.errors import BadRequest, NotFound
+from holdfast.store.database import Topic, reads, writes
+from holdfast.store.ids import short_id
+from holdfast.store.schema import keys
+from holdfast.store.secrecy import digest_of, is_secret, new_secret
+
+PREFIX = "hf"
+
+_TOKEN = re.compile(rf"{PREFIX}_(?P<id>[0-9a-z]{{8}})_(?P<secret>[A-Za-z0-9_-]{{43}})")
+# A name that others may have to type. It has no colon: that stands before the names of forwarded people.
+_NAME = re.compile(r"\w[\w.@+ -]{0,98}")
+# How exactly it is known when a key was last used: writing that down each time would cost too much.
+_USED = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Who comes with it: a user, in one project or (empty) in the one the client names.
+
+    A forwarder speaks for the people it names. `rate` is requests a minute, 0 for as many as one likes.
+    """
+
+    id: str = ""
+    name: str = ""
+    user: str = "default"
+    project: str = ""
+    admin: bool = False
+    forwarder: bool = False
+    off: bool = False
+    memory: bool = True
+    rate: int = 0
+    created_at: float = 0.0
+    used_at: float | None = None
+    digest: str = field(default="", repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the digest."""
+        return {name: getattr(self, name) for name in _TOLD}
+
+
+_TOLD = tuple(name for name in Key.__dataclass_fields__ if name != "digest")
+
+
+class Keys(Topic):
+    __slots__ = ()
+
+    @writes
+    def create(self, connection: Connection, wanted: Key, now: float | None = None) -> tuple[Key, str]:
+        """A new key like this one, and what a client has to send: it can never be shown again."""
+        _check(wanted)
+        secret = new_secret()
+        made = replace(
+            wanted,
+            id=short_id(),
+            digest=digest_of(secret),
+            created_at=time.time() if now is None else now,
+            used_at=None,
+        )
+        connection.execute(insert(keys).values(**made.to_json(), digest=made.digest))
+        return made, f"{PREFIX}_{made.id}_{secret}"
+
+    @reads
+    def holder(self, connection: Connection, token: str) -> Key | None:
+        """The key that this is, None for any other words."""
+        found = _TOKEN.fullmatch(token)
+        row = found and connection.execute(select(keys).where(keys.c.id == found["id"])).first()
+        if not found or not row or not is_secret(found["secret"], row.digest):
+            return None
+        return _from(row._mapping)
+
+    @reads
+    def all(self, connection: Connection) -> list[Key]:
+        """All keys, oldest first."""
+        rows = connection.execute(select(keys).order_by(keys.c.created_at, keys.c.id))
+        return [_from(row._mapping) for row in rows]
+
+    @reads
+    def any(self, connection: Connection) -> bool:
+        return bool(connection.scalar(select(exists().select_from(keys))))
+
+    @writes
+    def used(self, connection: Connection, key: Key, now: float | None = None) -> None:
+        now = time.time() if now is None else now
+        connection.execute(update(keys).where(keys.c.id == key.id).values(used_at=now))
+
+    @writes
+    def revoke(self, connection: Connection, name: str) -> Key:
+        row = connection.execute(select(keys).where(keys.c.id == name)).first()
+        if row is None:
+            raise NotFound(f"There is no key {name}.", hint="`holdfast keys list` has their ids.")
+        connection.execute(delete(keys).where(keys.c.id == name))
+        return _from(row._mapping)
+
+
+def is_token(text: str) -> bool:
+    """Whether somebody means a key of ours: most programs send some word or other as a key."""
+    return _TOKEN.fullmatch(text) is not None
+
+
+def is_stale(key: Key, now: float) -> bool:
+    """Whether it is time to write down again that a key is used."""
+    return key.used_at is None or now - key.used_at > _USED
+
+
+def _check(key: Key) -> None:
+    for what, name in (("user", key.user), ("project", key.project)):
+        if (name and not _NAME.fullmatch(name)) or (what == "user" and not name):
+            raise BadRequest(
+                f"{name!r} is no name for a {what}.",
+                hint="Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",
+                param=what,
+            )
+    if key.rate < 0:
+        raise BadRequest("A rate is at least 0.", hint="0 means no limit.", param="rate")
+
+
+def _from(row: RowMapping) -> Key:
+    return Key(**row)

@@ -1,0 +1,116 @@
+"""Keys, passwords and sessions on every backend: found by what was given, and nothing of it is kept."""
+
+import pytest
+from sqlalchemy import select
+
+from holdfast.errors import BadRequest, NotFound
+from holdfast.store import Key
+from holdfast.store.keys import is_stale, is_token
+from holdfast.store.schema import keys, passwords, sessions
+from holdfast.store.secrecy import is_password, password_digest
+
+KEY = Key(name="laptop", user="ada", project="garden", forwarder=True, memory=False, rate=30)
+
+
+def everything(store) -> str:
+    """All that the database holds of this, as text."""
+
+    def read(connection):
+        return [connection.execute(select(table)).all() for table in (keys, passwords, sessions)]
+
+    return str(store.database.read(read))
+
+
+def test_a_key_is_found_by_its_secret_and_says_what_it_may(store):
+    made, secret = store.keys.create(KEY, now=5.0)
+    assert is_token(secret)
+    found = store.keys.holder(secret)
+    assert found == made
+    assert (found.name, found.user, found.project, found.rate) == ("laptop", "ada", "garden", 30)
+    assert (found.forwarder, found.memory, found.admin, found.off) == (True, False, False, False)
+    assert found.created_at == 5.0
+    assert store.keys.any()
+
+
+def test_no_other_words_are_the_key(store):
+    made, secret = store.keys.create(KEY)
+    _, other = store.keys.create(KEY)
+    id_, rest = made.id, secret.split("_", 2)[2]
+    swapped = f"hf_{id_}_{other.split('_', 2)[2]}"
+    for wrong in (
+        "",
+        "hf_",
+        rest,
+        secret[:-1],
+        secret + "a",
+        secret.upper(),
+        swapped,
+        f"hf_{id_}_",
+        "ä" * 60,
+    ):
+        assert store.keys.holder(wrong) is None
+
+
+def test_a_revoked_key_is_gone_and_the_others_stay(store):
+    first, gone = store.keys.create(KEY, now=1.0)
+    second, kept = store.keys.create(Key(admin=True), now=2.0)
+    assert [key.id for key in store.keys.all()] == [first.id, second.id]
+    assert store.keys.revoke(first.id).name == "laptop"
+    assert store.keys.holder(gone) is None
+    assert store.keys.holder(kept) == second
+    with pytest.raises(NotFound):
+        store.keys.revoke(first.id)
+
+
+def test_that_a_key_is_used_is_written_down_now_and_then(store):
+    made, secret = store.keys.create(KEY)
+    assert is_stale(made, 100.0)
+    store.keys.used(made, now=100.0)
+    found = store.keys.holder(secret)
+    assert found.used_at == 100.0
+    assert not is_stale(found, 200.0)
+    assert is_stale(found, 100.0 + 3_601)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"user": ""}, {"user": "a:b"}, {"user": "../up"}, {"project": "a/b"}, {"rate": -1}],
+)
+def test_a_key_needs_names_that_can_be_names(store, wrong):
+    with pytest.raises(BadRequest):
+        store.keys.create(Key(**wrong))
+    assert not store.keys.any()
+
+
+def test_a_session_lasts_until_it_ends_is_closed_or_the_password_changes(store):
+    store.sessions.set_password("ada", "digest")
+    first = store.sessions.open("ada", 60, now=100.0)
+    second = store.sessions.open("ada", 60, now=100.0)
+    assert store.sessions.holder(first, now=159.0) == "ada"
+    assert store.sessions.holder(first, now=160.0) is None
+    assert store.sessions.holder("something else", now=100.0) is None
+    store.sessions.close(first)
+    assert store.sessions.holder(first, now=101.0) is None
+    assert store.sessions.holder(second, now=101.0) == "ada"
+    store.sessions.set_password("ada", "another")
+    assert store.sessions.holder(second, now=101.0) is None
+    assert store.sessions.password("ada") == "another"
+    store.sessions.set_password("ada", None)
+    assert store.sessions.password("ada") is None
+
+
+def test_nothing_that_is_kept_lets_anybody_in(store):
+    _, secret = store.keys.create(KEY)
+    token = store.sessions.open("ada", 60)
+    store.sessions.set_password("bob", password_digest("correct horse"))
+    kept = everything(store)
+    assert "laptop" in kept
+    for told in (secret, secret.split("_", 2)[2], token, "correct horse"):
+        assert told not in kept
+
+
+def test_a_password_is_known_again_and_salted():
+    kept = password_digest("correct horse")
+    assert is_password("correct horse", kept)
+    assert not is_password("correct hors", kept)
+    assert password_digest("correct horse") != kept

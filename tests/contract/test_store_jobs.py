@@ -1,0 +1,55 @@
+"""Jobs that wait and jobs that are forgotten, on every store."""
+
+import pytest
+
+from holdfast.errors import BadRequest
+from holdfast.messages import Scope
+from holdfast.store.jobs import job_out, status_named
+
+SCOPE = Scope("ann")
+
+
+def test_a_job_that_has_to_wait_is_queued_until_its_turn(store):
+    job = store.jobs.start(SCOPE, now=1.0)
+    store.jobs.waits(job.id, "http://127.0.0.1")
+    waits = store.jobs.get(job.id)
+    assert (waits.status, waits.started_at, waits.upstream) == ("queued", None, "http://127.0.0.1")
+    store.jobs.running(job.id, now=3.0)
+    runs = store.jobs.get(job.id)
+    assert (runs.status, runs.started_at, runs.upstream) == ("running", 3.0, "http://127.0.0.1")
+    store.jobs.end(job.id, "done", now=4.0)
+    store.jobs.waits(job.id, "elsewhere")
+    assert store.jobs.get(job.id).status == "done"
+
+
+def test_jobs_are_found_by_whose_they_are(store):
+    ours = store.jobs.start(SCOPE)
+    in_project = store.jobs.start(Scope("ann", "shed"))
+    store.jobs.start(Scope("bob"))
+    assert {job.id for job in store.jobs.recent(user="ann")} == {ours.id, in_project.id}
+    assert [job.id for job in store.jobs.recent(user="ann", project="shed")] == [in_project.id]
+    assert len(store.jobs.recent()) == 3
+
+
+def test_old_jobs_are_forgotten_but_not_those_of_conversations(store):
+    conversation, _ = store.log.begin(SCOPE, [])
+    named = store.jobs.start(SCOPE, conversation=conversation.id, now=1.0)
+    old = store.jobs.start(SCOPE, kind="side", now=1.0)
+    new = store.jobs.start(SCOPE, kind="side", now=9.0)
+    for job in (named, old, new):
+        store.jobs.end(job.id, "done", now=10.0)
+    assert store.jobs.forget(5.0) == 1
+    assert {job.id for job in store.jobs.recent()} == {named.id, new.id}
+
+
+def test_what_is_told_of_a_job_says_nothing_of_what_was_asked(store):
+    told = job_out(store.jobs.start(SCOPE, model="m", prompt="digest"))
+    assert told["tokens"] == {"prompt": None, "completion": None, "cached": None}
+    assert (told["model"], told["status"]) == ("m", "running")
+    assert "digest" not in told.values()
+
+
+def test_a_status_goes_by_its_name():
+    assert status_named("queued") == "queued"
+    with pytest.raises(BadRequest, match="no job has the status"):
+        status_named("asleep")

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -39,16 +39,19 @@ class Hostile:
 
 
 @contextmanager
-def hostile(*scripts: Script) -> Iterator[Hostile]:
-    """Plays one script for each connection, the last one again and again."""
+def hostile(*scripts: Script | Callable[[bytes], Script]) -> Iterator[Hostile]:
+    """Plays one script for each connection, the last one again and again.
+
+    A script may be made from the request that it answers.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     server = Hostile(f"http://127.0.0.1:{listener.getsockname()[1]}")
     over = threading.Event()
 
-    def play(connection: socket.socket, script: Script) -> None:
+    def play(connection: socket.socket, script: Script | Callable[[bytes], Script]) -> None:
         with connection:
-            server.requests.append(_request(connection))
-            for step in script:
+            server.requests.append(request := _request(connection))
+            for step in script(request) if callable(script) else script:
                 if step is SILENCE:
                     over.wait()
                 else:

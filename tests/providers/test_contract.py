@@ -13,12 +13,20 @@ from holdfast.providers.http import Connection
 from holdfast.providers.llamacpp import LlamaCpp
 from holdfast.providers.ollama import Ollama
 from holdfast.providers.openai import OpenAI
+from holdfast.providers.watched import Watched
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture(
-    params=["scripted", "ollama", "ollama, old", "openai", pytest.param("llamacpp", marks=pytest.mark.real)]
+    params=[
+        "scripted",
+        "ollama",
+        "ollama, old",
+        "ollama, watched",
+        "openai",
+        pytest.param("llamacpp", marks=pytest.mark.real),
+    ]
 )
 def make(request):
     """Makes the provider; its server runs as long as the test."""
@@ -32,7 +40,8 @@ def make(request):
             fake = FakeOllama(lambda call: "Yes, of course.", old="old" in request.param)
             url = stack.enter_context(fake.served())
             kind = OpenAI if request.param == "openai" else Ollama
-            yield lambda: kind(Connection(url))
+            watched = "watched" in request.param
+            yield lambda: Watched(kind(Connection(url)), "here") if watched else kind(Connection(url))
 
 
 @pytest.fixture

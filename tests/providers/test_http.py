@@ -1,11 +1,13 @@
 """One server over HTTP: tries, waits, and what each failure is called."""
 
 import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
 from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
-from holdfast.providers.http import Connection, Patience, shown
+from holdfast.providers.http import Connection, Patience, seconds_in, shown
 from tests.providers.hostile import END, SILENCE, hostile, piece, response, started
 
 pytestmark = pytest.mark.anyio
@@ -97,6 +99,41 @@ async def test_too_many_requests_without_a_time_worth_waiting_for_fails_at_once(
     assert pauses.seconds == []
 
 
+async def test_a_busy_server_may_name_the_date_of_the_next_try(to, pauses):
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=3), usegmt=True)
+    with hostile([response(b"{}", "503 Service Unavailable", Retry_After=soon)], [OK]) as server:
+        assert await to(server.url).get("/") == {"ok": True}
+    assert 0 < pauses.seconds[0] <= 3
+
+
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
+async def test_a_longer_wait_than_we_have_patience_for_is_told_with_the_refusal(to, pauses, status):
+    with (
+        hostile([response(b'{"error":"later"}', status, Retry_After="60")]) as server,
+        pytest.raises(UpstreamError, match="later") as caught,
+    ):
+        await read(to(server.url))
+    assert (pauses.seconds, caught.value.retry_after) == ([], 60.0)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("7", 7.0),
+        ("0", 0.0),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 0.0),
+        ("Sun, 06 Nov 1994 08:49:37 -0000", 0.0),
+        ("", None),
+        ("-1", None),
+        ("1.5", None),
+        ("٣", None),
+        ("tomorrow", None),
+    ],
+)
+def test_how_long_to_wait_is_read_in_seconds_or_as_a_date(header, seconds):
+    assert seconds_in(header) == seconds
+
+
 async def test_a_chat_is_sent_again_when_the_server_hung_up_before_a_byte(to):
     with hostile([], [OK]) as server:
         assert await read(to(server.url)) == b'{"ok":true}'
@@ -122,6 +159,24 @@ async def test_a_request_that_is_passed_on_is_sent_once_whatever_comes_back(to):
 async def test_a_request_that_is_passed_on_is_not_repeated_after_it_was_sent(to):
     with hostile([]) as server, pytest.raises(Unreachable, match="hung up"):
         await to(server.url).forward("POST", "/api/delete", {}, b"{}")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("path", ["/api/chat", "/v1/embeddings", "/api/show"])
+async def test_a_question_that_is_passed_on_is_asked_again_when_the_server_hung_up_on_it(to, path):
+    with hostile([], [response(b"busy", "503 Service Unavailable")]) as server:
+        forwarded = await to(server.url).forward("POST", path, {}, b"{}")
+        assert forwarded.status == 503
+        await forwarded.close()
+    assert len(server.requests) == 2
+
+
+async def test_a_body_that_was_streamed_is_not_sent_again(to):
+    async def body():
+        yield b"{}"
+
+    with hostile([]) as server, pytest.raises(Unreachable):
+        await to(server.url).forward("POST", "/api/chat", {}, body())
     assert len(server.requests) == 1
 
 

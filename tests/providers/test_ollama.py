@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holdfast.errors import CutOff, ModelMissing, Overflow, UpstreamError
+from holdfast.errors import CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text, Thinking, ToolCall
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Load, Reply
 from holdfast.providers.http import Connection, Patience
@@ -191,7 +191,6 @@ NDJSON = "application/x-ndjson"
         pytest.param(piece(b'{"model":"m","mess') + END, id="half a line"),
         pytest.param(piece(b"<html>gateway</html>\n") + END, id="garbage"),
         pytest.param(piece(b"[1, 2]\n") + END, id="no object"),
-        pytest.param(b"zzz\r\n", id="broken transfer"),
     ],
 )
 async def test_a_stream_without_its_end_is_a_cut_and_keeps_what_came(to, rest):
@@ -200,6 +199,14 @@ async def test_a_stream_without_its_end_is_a_cut_and_keeps_what_came(to, rest):
         with pytest.raises(CutOff):
             await answered(to(server.url), asking(), answer)
     assert answer.message.text == "Hi"
+
+
+async def test_a_transfer_that_breaks_the_rules_of_http_is_told(to):
+    with (
+        hostile([started(NDJSON), piece(LINE), b"zzz\r\n"]) as server,
+        pytest.raises((CutOff, Unreachable)),
+    ):
+        await answered(to(server.url), asking())
 
 
 async def test_a_connection_that_breaks_after_the_last_line_has_broken_nothing(to):

@@ -12,12 +12,17 @@ import time
 from contextlib import ExitStack
 
 import httpx
+import ollama
+import openai
 import pytest
 
 from holdfast.errors import ModelMissing
-from holdfast.messages import Answer, ChatRequest, Message
+from holdfast.messages import Answer, ChatRequest, Message, Scope
 from holdfast.providers.discovery import connect
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.providers.http import Connection
+from holdfast.providers.ollama import Ollama
+from tests.server.conftest import running
 
 OLLAMA = os.environ.get("HOLDFAST_TEST_OLLAMA") or shutil.which("ollama")
 
@@ -29,6 +34,8 @@ pytestmark = [
 
 MODEL = "smollm2:135m"
 WINDOW = 256
+# The window that Holdfast uses.
+ROOM = 512
 # One thread: when all cores are busy, more of them only wait for each other.
 MODELFILE = "FROM {}\nPARAMETER temperature 0\nPARAMETER num_ctx {}\nPARAMETER num_thread 1\n"
 
@@ -212,3 +219,65 @@ def test_of_too_long_a_chat_the_oldest_messages_go(both):
     for client in both:
         count = client.post("/api/chat", json=body(messages=history)).json()["prompt_eval_count"]
         assert WINDOW - 40 <= count <= WINDOW
+
+
+@pytest.fixture(scope="module")
+def holdfast(real, tmp_path_factory):
+    with running(tmp_path_factory.mktemp("holdfast"), Ollama(Connection(real))) as made:
+        # The first window that is asked for stays; the Modelfile's is too small to hold a talk in.
+        first = {"messages": [user("Hi")], "options": {"num_ctx": ROOM, "num_predict": 1}}
+        answer = made.client.post("/api/chat", json={"model": MODEL, **first}, timeout=300)
+        assert answer.headers["x-holdfast-window"] == str(ROOM)
+        yield made
+
+
+def kept(holdfast, project):
+    (row,) = holdfast.store.log.recent(Scope(project=project))
+    return [(one.message.role, one.message.text) for one in holdfast.store.log.path(row.head)]
+
+
+def test_its_own_library_talks_to_it_through_holdfast(holdfast):
+    headers = {"X-Holdfast-Project": "ollama"}
+    options = {"num_predict": 6}
+    history = [user("Name a colour.")]
+    with ollama.Client(holdfast.url, headers=headers, trust_env=False) as client:
+        assert [model.model for model in client.list().models] == [MODEL, "use-multilingual"]
+        assert client.show(MODEL).modelinfo["llama.context_length"] == 8192
+        first = client.chat(MODEL, history, options=options)
+        assert 0 < first.prompt_eval_count < ROOM
+        history += [first.message.model_dump(exclude_none=True), user("Another one?")]
+        pieces = list(client.chat(MODEL, history, stream=True, options=options))
+        assert pieces[-1].done
+        assert [model.model for model in client.ps().models] == [MODEL]
+        begun = client.generate(MODEL, "Name an animal.", options=options)
+        goes_on = client.generate(MODEL, "Why?", context=begun.context, options=options)
+    said = "".join(piece.message.content for piece in pieces)
+    rows = holdfast.store.log.recent(Scope(project="ollama"))
+    talks = [[one.message.text for one in holdfast.store.log.path(row.head)] for row in reversed(rows)]
+    assert talks == [
+        ["Name a colour.", first.message.content, "Another one?", said],
+        ["Name an animal.", begun.response, "Why?", goes_on.response],
+    ]
+
+
+def test_openais_library_talks_to_it_and_a_long_history_fits_and_is_kept_whole(holdfast):
+    headers, history = {"X-Holdfast-Project": "openai"}, []
+    with openai.OpenAI(
+        base_url=f"{holdfast.url}/v1", api_key="none", max_retries=0, default_headers=headers
+    ) as client:
+        for turn in range(4):
+            history.append(user(f"Number {turn}: " + "word " * 120))
+            pieces = client.chat.completions.create(
+                model=MODEL,
+                messages=history,
+                max_tokens=4,
+                stream=True,
+                stream_options={"include_usage": True},
+            )
+            said = ""
+            for piece in pieces:
+                said += piece.choices[0].delta.content or "" if piece.choices else ""
+                usage = piece.usage
+            history.append({"role": "assistant", "content": said})
+            assert usage.prompt_tokens + usage.completion_tokens <= ROOM
+    assert kept(holdfast, "openai") == [(one["role"], one["content"]) for one in history]

@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.config import load
 from holdfast.errors import ConfigError, ModelMissing
+from holdfast.messages import ChatRequest, Message, Text
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.fake_ollama import FakeOllama
 from holdfast.providers.upstreams import Upstreams
@@ -27,10 +28,16 @@ class Finder:
         return self.found.pop(0) if self.found else None
 
 
+async def answer_of(provider, model="scripted"):
+    request = ChatRequest(model, (Message("user", (Text("Hello"),)),))
+    return "".join([chunk.text async for chunk in provider.chat(request)])
+
+
 async def test_a_found_server_answers_for_every_model_but_the_embedded_one():
     server, embedded = ScriptedProvider(), ScriptedProvider()
     upstreams = Upstreams(Finder(server), embedded)
-    assert await upstreams.route("anything") is server
+    await answer_of(await upstreams.route("scripted"))
+    assert (len(server.requests), len(embedded.requests)) == (1, 0)
     assert await upstreams.route("embedded") is embedded
     assert await upstreams.route("embedded:latest") is embedded
 
@@ -44,13 +51,13 @@ async def test_without_a_server_only_the_embedded_model_is_there():
 
 
 async def test_a_server_that_is_started_later_is_found_but_not_looked_for_all_the_time():
-    server = ScriptedProvider()
-    eager = Upstreams(Finder(None, server), ScriptedProvider(), look_again=-1.0)
-    assert await eager.main() is not server
-    assert await eager.main() is server
-    patient = Upstreams(Finder(None, server), ScriptedProvider())
-    assert await patient.main() is not server
-    assert await patient.main() is not server
+    embedded = ScriptedProvider()
+    eager = Upstreams(Finder(None, ScriptedProvider()), embedded, look_again=-1.0)
+    assert await eager.main() is embedded
+    assert await eager.main() is not embedded
+    patient = Upstreams(Finder(None, ScriptedProvider()), embedded)
+    assert await patient.main() is embedded
+    assert await patient.main() is embedded
 
 
 async def test_many_at_once_look_only_once():

@@ -6,11 +6,12 @@ as everywhere else. Knows nothing of HTTP or of which model is asked.
 
 from typing import Any
 
+from holdfast.dialects import openai
+from holdfast.dialects.forms import plainest
 from holdfast.dialects.wire import expect, kept, without
 from holdfast.errors import BadRequest
 from holdfast.messages import (
     ChatRequest,
-    Form,
     Image,
     JsonObject,
     Message,
@@ -35,38 +36,80 @@ def request_in(body: JsonObject) -> ChatRequest:
     options = {_OPTIONS[name]: rest.pop(name) for name in _OPTIONS if rest.get(name) is not None}
     if body.get("max_tokens") is not None:
         options["max_tokens"] = body["max_tokens"]
-    system: list[Message] = []
-    if body.get("system"):
-        form, parts = _content_in(body["system"])
-        system.append(Message("system", tuple(parts), form))
+    system = [_system_in(body["system"])] if body.get("system") else []
     messages = expect(body.get("messages"), list, "messages")
+    tools = tuple(_tools_in(expect(body.get("tools") or [], list, "tools")))
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
         messages=(*system, *(message for item in messages for message in messages_in(item))),
-        tools=tuple(_tool_in(tool) for tool in expect(body.get("tools") or [], list, "tools")),
+        tools=tools,
         options=options,
+        format=_format_in(rest.get("output_config")),
         think=_think_in(rest.get("thinking")),
-        stream=bool(body.get("stream")),
-        extra=kept(NAME, rest),
+        stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
+        extra={**kept(NAME, rest), **kept(openai.NAME, _choice_in(rest.get("tool_choice")) if tools else {})},
     )
+
+
+def _system_in(value: Any) -> Message:
+    """Blocks of instructions are paragraphs of one text: not every server takes them apart."""
+    parts = _content_in(value)
+    if all(isinstance(part, Text) for part in parts):
+        parts = [Text("\n\n".join(part.text for part in parts if isinstance(part, Text)))]
+    return Message("system", tuple(parts), plainest(parts))
 
 
 def _think_in(value: Any) -> bool | None:
-    return (
-        {"enabled": True, "disabled": False}.get(value.get("type", "")) if isinstance(value, dict) else None
-    )
+    match value:
+        case {"type": "enabled"}:
+            return True
+        case {"type": "disabled"}:
+            return False
+        case _:
+            return None
 
 
-def _tool_in(value: Any) -> JsonObject:
-    tool = expect(value, dict, "tools[]")
-    if "input_schema" not in tool:
-        return tool
-    function = {
-        "name": tool.get("name", ""),
-        "description": tool.get("description", ""),
-        "parameters": tool["input_schema"],
-    }
-    return {"type": "function", "function": function}
+def _format_in(value: Any) -> Any:
+    match value:
+        case {"format": {"type": "json_schema", "schema": dict(schema)}}:
+            return schema
+        case _:
+            return None
+
+
+def _choice_in(value: Any) -> dict[str, Any]:
+    """Which tools may or must be called, in the words that servers know."""
+    match value:
+        case None:
+            return {}
+        case {"type": "auto" | "none" as word}:
+            choice: Any = word
+        case {"type": "any"}:
+            choice = "required"
+        case {"type": "tool", "name": str(name)}:
+            choice = {"type": "function", "function": {"name": name}}
+        case _:
+            raise BadRequest(
+                "tool_choice: its type must be auto, any, tool (with a name) or none", param="tool_choice"
+            )
+    alone = {"parallel_tool_calls": False} if value.get("disable_parallel_tool_use") else {}
+    return {"tool_choice": choice, **alone}
+
+
+def _tools_in(tools: list[Any]) -> list[JsonObject]:
+    """The tools that say what they take. The others are known to Anthropic's own models, and to no other."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": expect(tool.get("name", ""), str, "tools[].name"),
+                "description": tool.get("description") or "",
+                "parameters": tool["input_schema"],
+            },
+        }
+        for tool in (expect(value, dict, "tools[]") for value in tools)
+        if "input_schema" in tool
+    ]
 
 
 def messages_in(value: Any) -> list[Message]:
@@ -75,19 +118,19 @@ def messages_in(value: Any) -> list[Message]:
     role = item.get("role")
     if role not in _ROLES:
         raise BadRequest(f"messages: unexpected role {role!r}", param="messages[].role")
-    form, parts = _content_in(item.get("content"))
+    parts = _content_in(item.get("content"))
     extra = kept(NAME, without(item, "role", "content"))
-    results = [Message("tool", (part,), "parts") for part in parts if isinstance(part, ToolResult)]
+    results = [Message("tool", (part,), plainest([part])) for part in parts if isinstance(part, ToolResult)]
     others = tuple(part for part in parts if not isinstance(part, ToolResult))
     if results and not others:
         return results
-    return [*results, Message(role, others, form, extra)]
+    return [*results, Message(role, others, plainest(others), extra)]
 
 
-def _content_in(content: Any) -> tuple[Form, list[Part]]:
+def _content_in(content: Any) -> list[Part]:
     if isinstance(content, str):
-        return "text", [Text(content)] if content else []
-    return "parts", [_block_in(block) for block in expect(content, list, "messages[].content")]
+        return [Text(content)] if content else []
+    return [_block_in(block) for block in expect(content, list, "messages[].content")]
 
 
 def _block_in(value: Any) -> Part:
@@ -102,6 +145,8 @@ def _block_in(value: Any) -> Part:
             return Image(data=data, media_type=media_type, extra=kept(NAME, without(block, "type", "source")))
         case {"type": "image", "source": {"type": "url", "url": str(url)}}:
             return Image(url=url, extra=kept(NAME, without(block, "type", "source")))
+        case {"type": "document", "source": {"type": "text", "data": str(text)}}:
+            return Text(text, kept(NAME, without(block, "type", "source")))
         case {"type": "tool_use", "name": str(name)}:
             return ToolCall(
                 name=name,
@@ -110,7 +155,7 @@ def _block_in(value: Any) -> Part:
                 extra=kept(NAME, without(block, "type", "id", "name", "input")),
             )
         case {"type": "tool_result"}:
-            _, parts = _content_in(block.get("content") or "")
+            parts = _content_in(block.get("content") or "")
             return ToolResult(
                 parts=tuple(part for part in parts if isinstance(part, Text | Image | Opaque)),
                 call_id=str(block.get("tool_use_id", "")),

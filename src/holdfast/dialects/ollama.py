@@ -45,6 +45,11 @@ _SHARED_OPTIONS = (
 _TO_OURS = _OPTIONS | {name: name for name in _SHARED_OPTIONS}
 _TO_OLLAMA = {ours: theirs for theirs, ours in _TO_OURS.items()}
 
+# Levels of thinking that only OpenAI's clients know.
+_LEVELS: dict[bool | str, str] = {"minimal": "low", "xhigh": "high"}
+# Fields that Ollama and OpenAI spell alike and mean alike.
+SAME_IN_BOTH = ("logprobs", "top_logprobs")
+
 _METRICS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 
 
@@ -61,10 +66,16 @@ def request_in(body: JsonObject) -> ChatRequest:
         tools=tools_in(rest),
         options={_TO_OURS[name]: value for name, value in options.items() if name in _TO_OURS},
         format=rest.pop("format") if rest.get("format") else None,
-        think=rest.pop("think") if rest.get("think") is not None else None,
+        think=_think_in(rest.pop("think")) if rest.get("think") is not None else None,
         stream=body.get("stream") is None or expect(body["stream"], bool, "stream"),
         extra=kept(NAME, rest),
     )
+
+
+def _think_in(value: Any) -> bool | str:
+    if not isinstance(value, bool | str):
+        raise BadRequest(f"think must be true, false or a level, not {kind(value)}", param="think")
+    return value
 
 
 def request_out(request: ChatRequest) -> dict[str, Any]:
@@ -81,7 +92,10 @@ def request_out(request: ChatRequest) -> dict[str, Any]:
     if request.format is not None:
         own["format"] = request.format
     if request.think is not None:
-        own["think"] = request.think
+        own["think"] = _LEVELS.get(request.think, request.think)
+    for name in SAME_IN_BOTH:
+        if name not in own and (value := request.extra.get("openai", {}).get(name)) is not None:
+            own[name] = value
     messages = [message_out(message) for message in request.messages]
     return {"model": request.model, "messages": messages, "stream": request.stream, **own}
 

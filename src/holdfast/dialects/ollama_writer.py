@@ -15,6 +15,15 @@ def _call_line(index: int, call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "function": {"index": index, "name": call.name, "arguments": arguments}}
 
 
+def _logprobs(chunk: Chunk) -> list[Any] | None:
+    """Those in an event of OpenAI's dialect, out of their wrapping."""
+    match chunk.wire:
+        case (_, {"choices": [{"logprobs": {"content": list(given)}}, *_]}):
+            return given
+        case _:
+            return None
+
+
 class Writer:
     """Writes one answer for an Ollama client, `generate` in the shape of `/api/generate`.
 
@@ -42,7 +51,10 @@ class Writer:
             message["tool_calls"] = [_call_line(index, call) for index, call in calls]
         if not chunk.text and len(message) == 2:
             return []
-        return [self._shaped(self._line(message, done=False))]
+        line = self._line(message, done=False)
+        if logprobs := _logprobs(chunk):
+            line["logprobs"] = logprobs
+        return [self._shaped(line)]
 
     def end(self) -> list[dict[str, Any]]:
         """The closing line, for an answer whose server does not speak Ollama's dialect."""
@@ -54,6 +66,10 @@ class Writer:
         usage = self._answer.usage
         counts = {"prompt_eval_count": usage.prompt, "eval_count": usage.completion}
         return [self._shaped(line | {name: count for name, count in counts.items() if count is not None})]
+
+    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+        """The end of an answer that broke off."""
+        return [error]
 
     def whole(self) -> dict[str, Any]:
         """The answer as one object, after every chunk and the end were written."""

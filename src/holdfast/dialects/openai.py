@@ -8,7 +8,7 @@ nothing of HTTP or of which model is asked.
 import re
 from typing import Any, get_args
 
-from holdfast.dialects.ollama import tools_in
+from holdfast.dialects.ollama import SAME_IN_BOTH, tools_in
 from holdfast.dialects.wire import expect, kept, kind, not_shown, text_in, without
 from holdfast.errors import BadRequest
 from holdfast.messages import (
@@ -52,7 +52,7 @@ _OPTIONS = (
 )  # fmt: skip
 _LIMITS = ("max_completion_tokens", "max_tokens")
 _REASONING = ("reasoning_content", "reasoning")
-_EFFORTS = {True: "medium", False: "none"}
+_EFFORTS: dict[bool | str, str] = {True: "medium", False: "none", "max": "high"}
 _DATA_URL = re.compile(r"data:([\w.+-]+/[^,]+);base64,([\s\S]*)")
 
 
@@ -110,9 +110,10 @@ def request_out(request: ChatRequest) -> dict[str, Any]:
     if request.format is not None and "response_format" not in own:
         own["response_format"] = _format_out(request.format)
     if request.think is not None and "reasoning_effort" not in own:
-        own["reasoning_effort"] = (
-            _EFFORTS[request.think] if isinstance(request.think, bool) else request.think
-        )
+        own["reasoning_effort"] = _EFFORTS.get(request.think, request.think)
+    for name in SAME_IN_BOTH:
+        if name not in own and (value := request.extra.get("ollama", {}).get(name)) is not None:
+            own[name] = value
     messages = [message_out(message) for message in request.messages]
     return {"model": request.model, "messages": messages, "stream": request.stream, **options, **own}
 

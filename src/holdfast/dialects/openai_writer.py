@@ -47,7 +47,7 @@ class Writer:
                 }
                 for position, piece in enumerate(chunk.calls)
             ]
-        events = [self._event(delta)] if delta else []
+        events = [self._event(delta, logprobs=_logprobs(chunk))] if delta else []
         if chunk.finish is not None:
             events.append(self._event({}, _REASONS.get(chunk.finish, chunk.finish)))
         return events
@@ -61,6 +61,10 @@ class Writer:
         if self._include_usage and not reported:
             events.append(self._envelope() | {"choices": [], "usage": self._usage()})
         return events
+
+    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+        """The end of an answer that broke off."""
+        return [error]
 
     def whole(self) -> dict[str, Any]:
         """The answer as one object, after every chunk and the end were written."""
@@ -88,11 +92,15 @@ class Writer:
             return []
         return [{name: value for name, value in event.items() if name != "usage"}]
 
-    def _event(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    def _event(
+        self, delta: dict[str, Any], finish: str | None = None, logprobs: list[Any] | None = None
+    ) -> dict[str, Any]:
         if not self._started:
             delta = {"role": "assistant", "content": "", **delta}
             self._started = True
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        choice: dict[str, Any] = {"index": 0, "delta": delta, "finish_reason": finish}
+        if logprobs:
+            choice["logprobs"] = {"content": logprobs}
         event = self._envelope() | {"choices": [choice]}
         self._payloads.append(event)
         return event
@@ -117,6 +125,12 @@ class Writer:
         if usage.cached is not None:
             counts["prompt_tokens_details"] = {"cached_tokens": usage.cached}
         return counts
+
+
+def _logprobs(chunk: Chunk) -> list[Any] | None:
+    """Those of an Ollama server, which are like OpenAI's without the wrapping."""
+    given = chunk.wire[1].get("logprobs") if chunk.wire is not None else None
+    return given if isinstance(given, list) else None
 
 
 def _merge(into: dict[str, Any], choice: JsonObject) -> None:

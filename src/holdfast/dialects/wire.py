@@ -151,7 +151,9 @@ def from_server(line: bytes | str) -> dict[str, Any]:
             "the model server sent something that is not JSON in the middle of its answer",
             hint="Look at the model server's log.",
         )
-    scrubbed: dict[str, Any] = _scrubbed(value)
+    # Only an escape can be half of a pair.
+    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+    scrubbed: dict[str, Any] = _scrubbed(value) if "\\ud" in text.lower() else value
     return scrubbed
 
 

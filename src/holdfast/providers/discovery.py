@@ -7,7 +7,7 @@ provider needs beside its location comes in as `Options`.
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -92,6 +92,48 @@ def parse_location(location: str) -> tuple[Kind | None, str]:
     return kind, url.rstrip("/")
 
 
+def named_locations(text: str) -> dict[str, str]:
+    """The locations in `NAME=LOCATION, LOCATION, …` by name; one without is called by its host and port."""
+    found: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        before, equals, after = part.partition("=")
+        named = bool(equals) and "/" not in before
+        location = after.strip() if named else part
+        host = _host_of(location)
+        name = before.strip() if named else host
+        if not name or not location or name in found:
+            raise ConfigError(
+                f"upstreams cannot be read at {part.rpartition('@')[2]!r}.",
+                hint="Write it like gpu=http://10.0.0.5:11434, http://127.0.0.1:8080, every name once.",
+            )
+        found[name] = location
+    return found
+
+
+def keys_from(text: str, names: Collection[str]) -> dict[str, str]:
+    """The keys in `NAME=KEY, NAME=KEY` for the servers of these names."""
+    pairs = [part.partition("=") for part in filter(None, (part.strip() for part in text.split(",")))]
+    found = {name.strip(): key.strip() for name, _, key in pairs}
+    for name, key in found.items():
+        if name not in names or not key:
+            # What cannot be read may be a key: it is not repeated.
+            raise ConfigError(
+                "upstream_keys has a key for a server that is not among the upstreams.",
+                hint=f"Write it like NAME=KEY, several with commas; the names are {', '.join(names)}.",
+            )
+    return found
+
+
+def _host_of(location: str) -> str:
+    if is_embedded(location):
+        return EMBEDDED
+    return urlsplit(shown(parse_location(location)[1])).netloc
+
+
+def is_embedded(location: str) -> bool:
+    return location == EMBEDDED or location.startswith(f"{EMBEDDED}:")
+
+
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
@@ -104,7 +146,7 @@ def _is_address(url: str) -> bool:
 async def connect(location: str, options: Options | None = None) -> Provider:
     """The provider at `location`. Only an address without a kind is asked; that fails if nobody is there."""
     options = options or Options()
-    if location == EMBEDDED or location.startswith(f"{EMBEDDED}:"):
+    if is_embedded(location):
         return embedded_at(location, options)
     kind, url = parse_location(location)
     if kind is None:

@@ -8,10 +8,14 @@ import random
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from io import BytesIO
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import httpx
+import aiohttp
+from yarl import URL
 
 from holdfast.dialects.wire import parse_json
 from holdfast.errors import BadRequest, ConfigError, CutOff, Unreachable
@@ -33,7 +37,16 @@ _NOT_FORWARDED = frozenset(
     }
 )  # fmt: skip
 
+# Questions that change nothing where they are asked. A server that hung up without a word (it was restarted,
+# or tired of an idle connection) may be asked them again.
+_HARMLESS = (
+    "/chat", "/generate", "/embed", "/embeddings", "/show", "/chat/completions", "/completions", "/responses",
+    "/messages",
+)  # fmt: skip
+
 _ERROR_BYTES = 64 * 1024
+# Larger bodies are sent piece by piece, so that nobody else waits for it.
+_LARGE = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +73,34 @@ class Incoming:
     stream: AsyncIterator[bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """`read` is how many seconds the server may be silent."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes | AsyncIterable[bytes] | None
+    read: float
+
+
 def shown(url: str) -> str:
     """The address without user and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def seconds_in(retry_after: str) -> float | None:
+    """How long a `Retry-After` asks to wait: seconds, or until a date; None for anything else."""
+    if retry_after.isascii() and retry_after.isdecimal():
+        return float(retry_after)
+    try:
+        date = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    # A date without a zone is one in GMT, as all dates in headers are.
+    there = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (there - datetime.now(UTC)).total_seconds())
 
 
 class Connection:
@@ -93,86 +130,70 @@ class Connection:
                     f"the key or header '{name}' for {self.location} has characters that HTTP cannot carry.",
                     hint="Look for a line break or a special character in it.",
                 )
-        self._client = httpx.AsyncClient(
-            headers=own,
-            trust_env=False,
-            timeout=self._timeout(self._patience.answer),
-            # llama.cpp hangs up after five idle seconds: a connection that old is not worth the risk.
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=4.0),
-        )
+        self._headers = own
+        self._opened: aiohttp.ClientSession | None = None
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        if self._opened is not None:
+            await self._opened.close()
+
+    @property
+    def _session(self) -> aiohttp.ClientSession:
+        """Opened when it is first needed: it belongs to the event loop that runs then."""
+        if self._opened is None:
+            self._opened = aiohttp.ClientSession(
+                headers=self._headers,
+                # llama.cpp hangs up after five idle seconds: a connection that old is not worth the risk.
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=4.0),
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._opened
 
     async def get(self, path: str) -> Any:
-        return await self._json("GET", path, None, self._patience.answer, "")
+        return await self._json(_Request("GET", path, {}, None, self._patience.answer), "")
 
     async def post(self, path: str, body: Any, *, model: str = "") -> Any:
         """Posts something that may be repeated: a question about a model, texts to embed."""
-        return await self._json("POST", path, body, self._patience.stall, model)
+        return await self._json(self._posting(path, body, self._patience.stall), model)
 
     @asynccontextmanager
     async def stream(self, path: str, body: Any, *, model: str) -> AsyncIterator[Incoming]:
         """Posts a chat. Leaving the context hangs up, and by that the server notices that nobody listens."""
 
-        def build() -> httpx.Request:
-            # Compressed streams arrive in lumps.
-            return self._request("POST", path, body, self._patience.stall, {"accept-encoding": "identity"})
-
-        response = await self._send(build, repeatable=True)
+        response = await self._send(self._posting(path, body, self._patience.stall), repeatable=True)
         try:
             await self._raise_for_status(response, model)
-            yield Incoming(
-                response.headers.get("content-type", "").partition(";")[0].strip().lower(),
-                self._bytes(response, raw=False),
-            )
+            content_type = response.headers.get("content-type", "")
+            yield Incoming(content_type.partition(";")[0].strip().lower(), self._bytes(response))
         finally:
-            await response.aclose()
+            response.close()
 
     async def forward(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
     ) -> Forwarded:
-        kept = httpx.Headers({"accept-encoding": "identity"})
-        kept.update({name: value for name, value in headers.items() if _forwarded(name)})
+        kept = {name: value for name, value in headers.items() if _forwarded(name)}
+        resend = isinstance(body, bytes)
+        request = _Request(method, path, kept, body or None, self._patience.stall)
+        repeatable = resend and (method in ("GET", "HEAD") or path.partition("?")[0].endswith(_HARMLESS))
+        response = await self._send(request, repeatable=repeatable, resend=resend, passes_on=True)
+        answered = [(name.lower(), value) for name, value in response.headers.items() if _returned(name)]
 
-        def build() -> httpx.Request:
-            return self._client.build_request(
-                method,
-                self.url + path,
-                headers=kept,
-                content=body or None,
-                timeout=self._timeout(self._patience.stall),
-            )
+        async def close() -> None:
+            response.close()
 
-        response = await self._send(build, repeatable=False, resend=isinstance(body, bytes))
-        answered = [(name, value) for name, value in response.headers.multi_items() if _forwarded(name)]
-        return Forwarded(
-            response.status_code, answered, self._bytes(response, raw=True), close=response.aclose
-        )
+        return Forwarded(response.status, answered, self._bytes(response), close=close)
 
-    def _request(
-        self, method: str, path: str, body: Any, read: float, headers: Mapping[str, str] | None = None
-    ) -> httpx.Request:
-        content = None if body is None else canonical(body).encode()
-        json_type = {} if content is None else {"content-type": "application/json"}
-        return self._client.build_request(
-            method,
-            self.url + path,
-            content=content,
-            headers={**json_type, **(headers or {})},
-            timeout=self._timeout(read),
-        )
+    def _posting(self, path: str, body: Any, read: float) -> "_Request":
+        content = canonical(body).encode()
+        return _Request("POST", path, {"content-type": "application/json"}, content, read)
 
-    def _timeout(self, read: float) -> httpx.Timeout:
-        return httpx.Timeout(connect=self._patience.connect, read=read, write=read, pool=None)
-
-    async def _json(self, method: str, path: str, body: Any, read: float, model: str) -> Any:
-        response = await self._send(lambda: self._request(method, path, body, read), repeatable=True)
+    async def _json(self, request: "_Request", model: str) -> Any:
+        response = await self._send(request, repeatable=True)
         try:
             await self._raise_for_status(response, model)
-            content = b"".join([data async for data in self._bytes(response, raw=False)])
+            content = b"".join([data async for data in self._bytes(response)])
         finally:
-            await response.aclose()
+            response.close()
         try:
             value = parse_json(content)
         except BadRequest:
@@ -182,97 +203,126 @@ class Connection:
             raise refusal(404, content, where=self.location)
         return value
 
-    async def _raise_for_status(self, response: httpx.Response, model: str) -> None:
-        if response.is_success:
+    async def _raise_for_status(self, response: aiohttp.ClientResponse, model: str) -> None:
+        if 200 <= response.status < 300:
             return
         content = b""
-        async for data in self._bytes(response, raw=False):
+        async for data in self._bytes(response):
             content += data
             if len(content) > _ERROR_BYTES:
                 break
-        raise refusal(response.status_code, content, model=model, where=self.location)
+        raise refusal(
+            response.status,
+            content,
+            model=model,
+            where=self.location,
+            retry_after=seconds_in(response.headers.get("retry-after", "")),
+        )
 
     async def _send(
-        self, build: Callable[[], httpx.Request], *, repeatable: bool, resend: bool = True
-    ) -> httpx.Response:
+        self,
+        request: "_Request",
+        *,
+        repeatable: bool,
+        resend: bool = True,
+        passes_on: bool = False,
+    ) -> aiohttp.ClientResponse:
         """The response with its headers read, after as many tries as are safe.
 
         A connection that was never made may be tried again if the body can be sent anew (`resend`); after
-        that, only requests that change nothing on the server are `repeatable`.
+        that, only requests that change nothing on the server are `repeatable`. Who `passes_on` an answer
+        does not judge it.
         """
         tries = self._patience.tries
         for attempt in range(1, tries + 1):
             last = attempt == tries
             wait = self._pause(attempt)
             try:
-                response = await self._client.send(build(), stream=True)
-            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                response = await self._begun(request)
+            except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
                 if last or not resend:
                     raise self._unreachable(error) from error
-            except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError) as error:
+            except (aiohttp.ServerTimeoutError, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+                raise self._unreachable(error) from error
+            except (aiohttp.ClientError, OSError) as error:
                 if last or not repeatable:
                     raise self._unreachable(error) from error
-            except (httpx.TransportError, httpx.InvalidURL) as error:
-                raise self._unreachable(error) from error
             else:
                 asked = self._asked_to_wait(response, wait)
-                if last or not repeatable or asked is None:
+                if last or not repeatable or passes_on or asked is None:
                     return response
-                await response.aclose()
+                response.close()
                 wait = asked
             await self._sleep(wait)
         raise AssertionError("the last try returns or raises")
+
+    async def _begun(self, request: "_Request") -> aiohttp.ClientResponse:
+        timeout = aiohttp.ClientTimeout(sock_connect=self._patience.connect, sock_read=request.read)
+        body = request.body
+        return await self._session.request(
+            request.method,
+            # Spelled as it was given: an escaped slash in a model's name is no slash.
+            URL(self.url + request.path, encoded=True),
+            # Compressed streams arrive in lumps.
+            headers={"accept-encoding": "identity", **request.headers},
+            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _LARGE else body,
+            timeout=timeout,
+            allow_redirects=False,
+        )
 
     def _pause(self, attempt: int) -> float:
         """Doubles from try to try; the jitter keeps many waiting clients from coming back together."""
         longest: float = min(self._patience.pause * 2 ** (attempt - 1), self._patience.longest_pause)
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 (nothing secret in it)
 
-    def _asked_to_wait(self, response: httpx.Response, pause: float) -> float | None:
-        """The seconds until another try makes sense, None if it makes none."""
-        after = response.headers.get("retry-after", "")
-        seconds = float(after) if after.isdecimal() else None
-        if response.status_code == _TOO_MANY:
+    def _asked_to_wait(self, response: aiohttp.ClientResponse, pause: float) -> float | None:
+        """The seconds until another try makes sense, None if it makes none, or none that we can wait for."""
+        after = seconds_in(response.headers.get("retry-after", ""))
+        if response.status not in (*_BUSY, _TOO_MANY) or (after or 0) > self._patience.longest_pause:
+            return None
+        if response.status == _TOO_MANY:
             # Without a word on when, too many stays too many.
-            return seconds if seconds is not None and seconds <= self._patience.longest_pause else None
-        if response.status_code in _BUSY:
-            return min(seconds or pause, self._patience.longest_pause)
-        return None
+            return after
+        return after or pause
 
-    async def _bytes(self, response: httpx.Response, *, raw: bool) -> AsyncIterator[bytes]:
+    async def _bytes(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         try:
-            async for data in response.aiter_raw() if raw else response.aiter_bytes():
+            async for data in response.content.iter_any():
                 yield data
-        except httpx.ReadTimeout as error:
+        except aiohttp.ServerTimeoutError as error:
             raise CutOff(
                 f"{self.location} stopped sending: silent for too long.",
                 hint="Raise the stall timeout if the machine is just slow.",
             ) from error
-        except httpx.HTTPError as error:
+        except (aiohttp.ClientError, OSError) as error:
+            # What had come before it broke may still wait to be read.
+            response.content.set_exception(None)  # type: ignore[arg-type]
+            if rest := response.content.read_nowait():
+                yield rest
             raise CutOff(
                 f"the connection to {self.location} broke in the middle of an answer.",
                 hint="Look at the model server's log; it may have run out of memory.",
             ) from error
         finally:
-            await response.aclose()
+            response.close()
 
     def _unreachable(self, error: Exception) -> Unreachable:
         match error:
-            case httpx.InvalidURL() | httpx.UnsupportedProtocol():
+            case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
                 return Unreachable(
                     f"{self.location} is no address of a server.",
                     hint="Write it like http://127.0.0.1:11434.",
                 )
-            case httpx.ConnectError() if "CERTIFICATE" in str(error):
+            case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
                 return Unreachable(
                     f"the certificate of {self.location} cannot be trusted.",
                     hint="Check the address, and the server's certificate.",
                 )
-            case httpx.ConnectError() | httpx.ConnectTimeout():
+            case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
                 return Unreachable(
                     f"no model server answers at {self.location}.", hint="Start it, or check the address."
                 )
-            case httpx.TimeoutException():
+            case aiohttp.ServerTimeoutError():
                 return Unreachable(
                     f"{self.location} accepted the request and stayed silent for too long.",
                     hint="Look at the model server's log, or raise the stall timeout if it is just slow.",
@@ -281,6 +331,12 @@ class Connection:
                 return Unreachable(
                     f"{self.location} hung up without an answer.", hint="Look at the model server's log."
                 )
+
+
+def _returned(name: str) -> bool:
+    """What is compressed was unpacked on the way, and which pages may read it is for us to say."""
+    own = name.lower() == "content-encoding" or name.lower().startswith("access-control-")
+    return _forwarded(name) and not own
 
 
 def _forwarded(name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from holdfast.dialects import openai
+from holdfast.dialects.pairing import with_ids
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.providers.base import ModelInfo, human_count
@@ -53,14 +54,16 @@ class LlamaCpp(OpenAI):
 
     async def _count_input(self, request: ChatRequest) -> int | None:
         path = f"{self._prefix}/chat/completions/input_tokens"
-        answer = await self._http.post(path, openai.request_out(request), model=request.model)
+        answer = await self._http.post(path, openai.request_out(with_ids(request)), model=request.model)
         return number(answer, "input_tokens")
 
     async def _count_rendered(self, request: ChatRequest) -> int | None:
         """For servers from before `input_tokens`. A picture's tokens are in no template."""
         if any(message.images for message in request.messages):
             return None
-        rendered = await self._http.post("/apply-template", openai.request_out(request), model=request.model)
+        rendered = await self._http.post(
+            "/apply-template", openai.request_out(with_ids(request)), model=request.model
+        )
         prompt = rendered.get("prompt") if isinstance(rendered, dict) else None
         if not isinstance(prompt, str):
             return None

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from holdfast.dialects import ollama
+from holdfast.dialects.pairing import with_names
 from holdfast.dialects.wire import ndjson, parse_json
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
@@ -42,7 +43,7 @@ class Ollama:
         await self._http.aclose()
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        body = ollama.request_out(request)
+        body = ollama.request_out(with_names(request))
         # Left to itself, Ollama drops what does not fit and says so only in its log. `shift` is part of what
         # makes it reload a model, so it is the same in every request of ours.
         body |= {"stream": True, "truncate": False, "shift": False}
@@ -99,7 +100,7 @@ class Ollama:
         if self._renders is False:
             return None
         # Older versions do not know the word and would answer: one token of that is enough.
-        body = ollama.request_out(request.with_options(max_tokens=1))
+        body = ollama.request_out(with_names(request).with_options(max_tokens=1))
         body |= {"stream": False, "truncate": False, "shift": False, "_debug_render_only": True}
         answer = await self._http.post("/api/chat", body, model=request.model)
         shown = answer.get("_debug_info") if isinstance(answer, dict) else None

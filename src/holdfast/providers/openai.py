@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.dialects import openai
+from holdfast.dialects.pairing import with_ids
 from holdfast.dialects.wire import from_server, sse
 from holdfast.errors import ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, JsonObject
@@ -53,7 +54,7 @@ class OpenAI:
         await self._http.aclose()
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        body = openai.request_out(request)
+        body = openai.request_out(with_ids(request))
         body |= {
             "stream": True,
             "stream_options": {**(body.get("stream_options") or {}), "include_usage": True},
@@ -84,7 +85,7 @@ class OpenAI:
                 raise garbled(self.location)
 
     async def count(self, request: ChatRequest) -> int | None:
-        body = openai.request_out(request)
+        body = openai.request_out(with_ids(request))
         asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
         return number(await self._from_vllm("/tokenize", asked), "count")
 

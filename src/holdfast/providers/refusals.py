@@ -19,7 +19,9 @@ _HINTS = {
 }
 
 
-def refusal(status: int, content: bytes, *, where: str, model: str = "") -> HoldfastError:
+def refusal(
+    status: int, content: bytes, *, where: str, model: str = "", retry_after: float | None = None
+) -> HoldfastError:
     """The error for an answer with `status` and `content`, to a request for `model` if it named one."""
     text = content.decode("utf-8", "replace")
     if overflow := classify_overflow(status, text):
@@ -34,7 +36,11 @@ def refusal(status: int, content: bytes, *, where: str, model: str = "") -> Hold
         )
     told = f": {said}" if said else "."
     return UpstreamError(
-        f"{where} refused the request ({status}){told}", status=status, body=body, hint=_HINTS.get(status, "")
+        f"{where} refused the request ({status}){told}",
+        status=status,
+        body=body,
+        hint=_HINTS.get(status, ""),
+        retry_after=retry_after,
     )
 
 

@@ -8,7 +8,7 @@ import base64
 import binascii
 import hashlib
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
@@ -19,10 +19,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from holdfast.dialects import ollama, openai
-from holdfast.dialects.wire import parse_json
+from holdfast.dialects.wire import expect, parse_json
 from holdfast.errors import BadRequest
 from holdfast.messages import JsonObject
 from holdfast.providers.fake_ollama import wire
+from holdfast.providers.fake_ollama.managing import Managing
 from holdfast.providers.fake_ollama.prompt import (
     NUM_KEEP,
     DoesNotFit,
@@ -71,6 +72,7 @@ class FakeOllama:
         self.abandoned = threading.Event()
         self._old = old
         self._runner = Runner(models, answer, tokenize, default_num_ctx)
+        self._managing = Managing(self._runner, self.abandoned)
         self._app = Starlette(
             routes=[
                 Route("/", lambda _: PlainTextResponse("Ollama is running")),
@@ -81,6 +83,8 @@ class FakeOllama:
                 self._post("/api/chat", self._chat),
                 self._post("/api/generate", self._generate),
                 self._post("/api/embed", self._embed),
+                self._post("/api/embeddings", self._embeddings),
+                *self._managing.routes(),
                 Route("/v1/models", self._v1_models),
                 Route("/v1/models/{model:path}", self._v1_model),
                 self._post("/v1/chat/completions", self._v1_chat, wire.error),
@@ -100,6 +104,11 @@ class FakeOllama:
     def loads(self) -> list[Load]:
         """Every time a model was loaded: one more than expected means that its cache was lost."""
         return self._runner.loads
+
+    @property
+    def blobs(self) -> dict[str, int]:
+        """The size of every blob that was uploaded, by its digest."""
+        return self._managing.blobs
 
     @property
     def calls(self) -> list[Call]:
@@ -183,7 +192,7 @@ class FakeOllama:
 
     def _generate(self, body: dict[str, Any]) -> Response:
         model = self._model(body, "model '{}' not found")
-        prompt = body.get("prompt") or ""
+        prompt = expect(body.get("prompt") or "", str, "prompt")
         if not prompt:
             line = wire.Native(body["model"], generate=True).line(**self._only_loaded(model, body))
             return JSONResponse(line)
@@ -208,7 +217,9 @@ class FakeOllama:
         model = self._model(body, 'model "{}" not found, try pulling it first')
         given = body.get("input") or []
         texts = [given] if isinstance(given, str) else given
-        window = self._runner.window(model, (body.get("options") or {}).get("num_ctx"))
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise _Refused(400, "invalid input type")
+        window = self._runner.window(model, _options(body).get("num_ctx"))
         running = self._runner.running.get(model.name)
         self._runner.load(model, window, shift=running is None or running.shift)
         tokens = [self._runner.tokenize(text) for text in texts]
@@ -222,8 +233,14 @@ class FakeOllama:
             answer |= {"total_duration": 1, "load_duration": 1, "prompt_eval_count": count}
         return JSONResponse(answer)
 
+    def _embeddings(self, body: dict[str, Any]) -> Response:
+        """The older way: one text, one vector."""
+        self._model(body, 'model "{}" not found, try pulling it first')
+        prompt = expect(body.get("prompt") or "", str, "prompt")
+        return JSONResponse({"embedding": _vector(self._runner.tokenize(prompt)) if prompt else []})
+
     def _model(self, body: dict[str, Any], missing: str) -> FakeModel:
-        name = body.get("model") or ""
+        name = expect(body.get("model") or "", str, "model")
         if not name:
             raise _Refused(400, "model is required")
         model = self._runner.find(name)
@@ -236,7 +253,7 @@ class FakeOllama:
         if body.get("keep_alive") in _UNLOAD:
             self._runner.unload(model)
             return {"done_reason": "unload", "done": True}
-        window = self._runner.window(model, (body.get("options") or {}).get("num_ctx"))
+        window = self._runner.window(model, _options(body).get("num_ctx"))
         self._runner.load(model, window, shift=self._shift(body))
         return {"done_reason": "load", "done": True}
 
@@ -246,7 +263,7 @@ class FakeOllama:
     def _answered(
         self, model: FakeModel, body: dict[str, Any], messages: Sequence[dict[str, Any]]
     ) -> Generation:
-        tools, options = body.get("tools") or [], body.get("options") or {}
+        tools, options = body.get("tools") or [], _options(body)
         if tools:
             _needs(model, "tools")
         if body.get("think"):
@@ -270,7 +287,7 @@ class FakeOllama:
 
     def _respond(self, generation: Generation, writer: wire.Writer, body: dict[str, Any]) -> Response:
         if body.get("stream") is not False:
-            return StreamingResponse(self._stream(generation, writer), media_type=writer.media_type)
+            return _Streaming(self._stream(generation, writer), media_type=writer.media_type)
         whole = writer.whole(list(generation), generation)
         if generation.reply.error:
             raise _Refused(500, generation.reply.error)
@@ -292,6 +309,17 @@ class FakeOllama:
             yield writer.end(generation)
 
 
+class _Streaming(StreamingResponse):
+    """Ends its source with itself, whoever ended it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if isinstance(self.body_iterator, AsyncGenerator):
+                await self.body_iterator.aclose()
+
+
 async def _no_page(_request: Request, _error: Exception) -> Response:
     return PlainTextResponse("404 page not found", 404)
 
@@ -303,6 +331,14 @@ def _object(content: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise _Refused(400, "json: cannot unmarshal into a Go struct")
     return body
+
+
+def _options(body: dict[str, Any]) -> dict[str, Any]:
+    options = expect(body.get("options") or {}, dict, "options")
+    for name in ("num_ctx", "num_keep", "num_predict"):
+        if not isinstance(options.get(name, 0), int | float):
+            raise _Refused(400, f'option "{name}" must be of type integer')
+    return options
 
 
 def _needs(model: FakeModel, capability: str) -> None:

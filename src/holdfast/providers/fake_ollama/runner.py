@@ -40,6 +40,8 @@ class Reply:
     breaks: bool = False
     # The text again and again, until a limit is reached or nobody listens.
     endless: bool = False
+    # Fields that come with every piece, as `logprobs` do.
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class Piece:
     text: str = ""
     thinking: str = ""
     call: tuple[str, Mapping[str, Any]] | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -147,7 +150,7 @@ def _pieces(reply: Reply) -> Iterator[Piece]:
     yield from (Piece(thinking=part) for part in _PIECE.findall(reply.thinking))
     texts = _PIECE.findall(reply.text)
     for part in itertools.cycle(texts) if reply.endless else texts:
-        yield Piece(text=part)
+        yield Piece(text=part, fields=reply.fields)
     for call in reply.calls:
         yield Piece(call=call)
 

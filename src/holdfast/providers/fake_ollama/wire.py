@@ -64,7 +64,7 @@ class Native:
         return line | {"message": {"role": "assistant", "content": text, **said}, **rest}
 
     def piece(self, piece: Piece) -> bytes:
-        return _json_line(self.line([piece], done=False))
+        return _json_line(self.line([piece], done=False, **piece.fields))
 
     def error(self, message: str) -> bytes:
         return _json_line({"error": message})
@@ -73,7 +73,12 @@ class Native:
         return _json_line(self.line(**self._metrics(generation)))
 
     def whole(self, pieces: Iterable[Piece], generation: Generation) -> dict[str, Any]:
-        return self.line(list(pieces), **self._metrics(generation))
+        said = list(pieces)
+        # Lists like `logprobs` go on from piece to piece.
+        lists: dict[str, Any] = {}
+        for name, value in (item for piece in said for item in piece.fields.items()):
+            lists[name] = [*lists.get(name, ()), *value]
+        return self.line(said, **self._metrics(generation), **lists)
 
     def _metrics(self, generation: Generation) -> dict[str, Any]:
         load = _LOAD_NS if generation.loaded else _QUICK_NS

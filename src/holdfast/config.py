@@ -45,8 +45,24 @@ class Settings:
     host: str = _setting("127.0.0.1", "Address the server listens on.")
     port: int = _setting(11435, "Port the server listens on.")
     key: str = _setting("", "Key that clients must send; needed for any address but loopback.", secret=True)
+    require_key: bool = _setting(False, "Whether a key or a password is needed on this machine, too.")
+    trust_forwarded_users: bool = _setting(
+        False, "Whether programs without a key of their own may say for whom they ask (Open WebUI does)."
+    )
+    allowed_hosts: str = _setting(
+        "", "More names this server answers to, several with commas; .example.com for all below it."
+    )
+    cors_origins: str = _setting(
+        "", "Pages that may use this server from a browser, like app://obsidian.md; several with commas."
+    )
     upstream: str = _setting("", "Model server, e.g. http://127.0.0.1:11434, or embedded. Empty: find one.")
     upstream_key: str = _setting("", "Key that the model server asks for.", secret=True)
+    upstreams: str = _setting(
+        "",
+        "Several model servers: NAME=ADDRESS or ADDRESS, with commas. A model goes to the first that has it; "
+        "NAME/MODEL names the server.",
+    )
+    upstream_keys: str = _setting("", "Keys of those servers: NAME=KEY, with commas.", secret=True)
     model: str = _setting("", "Model for `ask` and `chat`. Empty: the first one the model server lists.")
     store: str = _setting(
         "", "Database: sqlite:///PATH or postgresql://… Empty: holdfast.db in the data folder."
@@ -96,6 +112,18 @@ class Settings:
         "Without: those on this machine and in private networks may, others may not.",
     )
     flush_enabled: bool = _setting(True, "Whether memories are taken from what leaves a window.")
+    retention_days: int = _setting(0, "Days after which conversations are deleted. 0: never.")
+    retention_memories: str = _setting(
+        "keep", "What becomes of what was learned in them.", choices=("keep", "forget")
+    )
+    parallel: int = _setting(1, "Requests that a model server answers at a time; others wait. 0: no limit.")
+    upstream_parallel: str = _setting("", "The same for single servers: NAME=NUMBER, several with commas.")
+    unread: float = _setting(
+        60.0, "Seconds a client may leave what it is sent unread before it is given up. 0: for ever."
+    )
+    heartbeat: float = _setting(
+        10.0, "Seconds after which a client that waits for a stream gets a sign of life. 0: never."
+    )
     stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
     max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")
     language: str = _setting("auto", "Language of what people read.", choices=("auto", "en", "de"))

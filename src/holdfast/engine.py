@@ -7,42 +7,59 @@ it, and keeps the answer. It knows no wire format (that is the doors' business) 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.keeping import remember
 from holdfast.compaction.prompts import Prompts
-from holdfast.conversations import Asides, Hints, Placement, Recorder, going_on, hints_from, locate
+from holdfast.conversations import Recorder, hints_from
 from holdfast.conversations.context import context_of
 from holdfast.dialects.checks import check_request
-from holdfast.errors import Conflict, Overflow, StoreError
+from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
 from holdfast.events import Events
-from holdfast.fitting import Fit, Fitter, Kept, marks
+from holdfast.fitting import Fitter, Kept
 from holdfast.fitting.afterwards import Afterwards
 from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.helpers import SummaryOptions
+from holdfast.fitting.intake import Incoming, Intake
 from holdfast.fitting.recalling import Recalling
+from holdfast.fitting.sending import Sending
 from holdfast.fitting.turns import Turns
-from holdfast.language import banner, say
-from holdfast.memory.base import Memories
+from holdfast.memory.base import Memories, Memory
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
-from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
+from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.models.knowledge import Models
-from holdfast.models.windows import was_loaded
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
-from holdfast.store import Store, Stored
+from holdfast.store import Store
 from holdfast.window.presets import Preset, preset_named
+from holdfast.work.progress import Progress
 from holdfast.work.projector import Projector
+from holdfast.work.queue import Place, Queue
+from holdfast.work.stopping import Stop
 
 log = logging.getLogger("holdfast.engine")
 
 # Answers whose writer died are looked for this often.
 RECOVER_EVERY = 5.0
+# No request is under way for so long: one that is still open then was left by a process that died.
+ABANDONED = 6 * 3600.0
+# What an event says of a window; its report says more.
+_TOLD_OF_WINDOW = (
+    "conversation",
+    "model",
+    "level",
+    "tokens",
+    "window",
+    "room",
+    "utilisation",
+    "batches",
+    "notices",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +67,7 @@ class Ask:
     """A request as it came through a door: what is asked, whose it is, and what the client said about it.
 
     `continues` names a conversation whose history the client leaves to us. `context` are texts that were
-    found for the question.
+    found for the question. Without `memory` nothing is remembered in the conversation, nor of it.
     """
 
     request: ChatRequest
@@ -58,6 +75,7 @@ class Ask:
     headers: Mapping[str, str] = field(default_factory=dict)
     continues: str | None = None
     context: tuple[str, ...] = ()
+    memory: bool = True
 
 
 @dataclass(slots=True)
@@ -69,15 +87,43 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A request under way. The model is asked when the first chunk is."""
+    """A request under way. The model is asked when the first chunk is.
+
+    `off`: its conversation is switched off, so it goes out as it came, and nothing of it is kept.
+    """
 
     model: str
     chunks: AsyncGenerator[Chunk, None]
     conversation: str | None = None
     facts: Facts = field(default_factory=Facts)
+    off: bool = False
+    # The job under which the answer is kept, by which a client may name it later; empty if it is not.
+    job: str = ""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A turn that was kept, on its way to its end."""
+
+    ask: Ask
+    kept: Kept
+    recorder: Recorder
+    progress: Progress
+    facts: Facts = field(default_factory=Facts)
+    stop: Stop = field(default_factory=Stop)
+    # Where it stands in the line before the server it is for.
+    place: Place | None = None
+
+    @property
+    def conversation(self) -> str | None:
+        return self.kept.conversation.id if self.kept.conversation else None
 
 
 class Engine:
+    """`parallel` requests are answered at a time by each server, or as many as `parallel_at` has by its name;
+    0 is as many as come.
+    """
+
     def __init__(
         self,
         store: Store,
@@ -90,12 +136,17 @@ class Engine:
         gate: Gate = Gate(),  # noqa: B008 - frozen
         prompts: Prompts | None = None,
         options: SummaryOptions | None = None,
+        parallel: int = 0,
+        parallel_at: Mapping[str, int] | None = None,
     ) -> None:
         self.store = store
         self.upstreams = upstreams
         self.models = models
         self.remembering = remembering
         self.events = Events()
+        self.queue = Queue(self._capacity)
+        self._parallel = parallel
+        self._parallel_at = parallel_at or {}
         self.turns = Turns()
         self._options = options or SummaryOptions()
         preset = preset or preset_named("balanced")
@@ -125,9 +176,11 @@ class Engine:
             self._recalling,
             tells,
         )
-        self._asides = Asides()
-        self._recorders: set[Recorder] = set()
-        self._chores: set[asyncio.Task[Any]] = set()
+        if remembering is not None:
+            remembering.followers.append(self.remembered)
+        self._sending = Sending(models, self.fitter)
+        self._intake = Intake(store, memory=self._options.memory)
+        self._runs: dict[str, _Run] = {}
         self._recovering: asyncio.Task[None] | None = None
 
     async def turn(self, ask: Ask) -> Turn:
@@ -136,187 +189,146 @@ class Engine:
         check_request(ask.request, continues=bool(ask.continues or hints.explicit or hints.previous))
         context, request = context_of(ask.request)
         ask = replace(ask, request=request, context=(*ask.context, *context))
-        kept = await self.keep(ask, hints)
-        conversation = kept.conversation.id if kept.conversation else None
-        recorder = Recorder(
-            self.store, job=kept.job, model=request.model, conversation=conversation, parent=kept.parent
-        )
-        facts = Facts()
-        chunks = self._recorded(recorder, conversation, self._answer(ask, kept, recorder, facts))
+        incoming = Incoming(request, ask.scope, hints, ask.continues, ask.memory)
+        kept = await self._intake.keep(incoming)
+        if kept is None:
+            passed = partial(self.passed, request, ask.scope.user)
+            return Turn(request.model, self.upstreams.asked(request.model, passed), off=True)
+        run = self._begun(ask, kept, incoming)
+        answer = self.upstreams.asked(request.model, partial(self._answer, run))
+        chunks = self._recorded(run, run.stop.over(answer))
         if kept.placement.kind == "side":
-            chunks = self._noted(chunks, recorder, ask, hints, kept)
-        return Turn(request.model, chunks, conversation, facts)
+            chunks = self._noted(chunks, run.recorder, incoming, kept)
+        return Turn(request.model, chunks, run.conversation, run.facts, job=kept.job)
 
-    async def _answer(
-        self, ask: Ask, kept: Kept, recorder: Recorder, facts: Facts
-    ) -> AsyncGenerator[Chunk, None]:
+    def _begun(self, ask: Ask, kept: Kept, incoming: Incoming) -> _Run:
+        conversation, model = kept.conversation.id if kept.conversation else None, ask.request.model
+        recorder = Recorder(
+            self.store,
+            job=kept.job,
+            model=model,
+            conversation=conversation,
+            parent=kept.parent,
+            kept=self._intake.answering(incoming, kept),
+        )
+        about = {"job": kept.job, "conversation": conversation, "kind": kept.placement.kind, "model": model}
+        return _Run(ask, kept, recorder, Progress(self.events, ask.scope, about))
+
+    async def _answer(self, run: _Run, provider: Provider) -> AsyncGenerator[Chunk, None]:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
-        provider = await self.upstreams.route(ask.request.model)
+        ask, kept, recorder = run.ask, run.kept, run.recorder
         recorder.upstream = provider.location
-        for attempt in (1, 2):
-            fitted = await self.fitter.fit(ask.request, kept, provider, ask.context)
-            facts.report, recorder.window = fitted.report, fitted.window
-            begun = False
-            try:
-                async with aclosing(self.send(fitted, provider)) as chunks:
-                    async for chunk in chunks:
-                        if not begun and kept.conversation is not None:
-                            await self.turns.settle(kept.conversation.id)
-                        begun = True
-                        yield chunk
-            except Overflow as refused:
-                if begun or attempt == 2:
-                    raise
-                log.warning("%s refused a request that should have fitted: %s", provider.location, refused)
-                await self.fitter.refused(fitted, provider, refused)
-            else:
-                return
+        with self.queue.enter(provider.location, ask.scope.user) as run.place:
+            if not run.place.served:
+                await self._waited(run, run.place, provider)
+            run.progress.running(provider.location)
+            for attempt in (1, 2):
+                fitted = await self.fitter.fit(ask.request, kept, provider, ask.context)
+                run.facts.report, recorder.window = fitted.report, fitted.window
+                begun = False
+                try:
+                    async with aclosing(self._sending.send(fitted, provider)) as chunks:
+                        async for chunk in chunks:
+                            if not begun and kept.conversation is not None:
+                                await self.turns.settle(kept.conversation.id)
+                            begun = True
+                            yield chunk
+                except Overflow as refused:
+                    if begun or attempt == 2:
+                        raise
+                    log.warning(
+                        "%s refused a request that should have fitted: %s", provider.location, refused
+                    )
+                    run.progress.refused()
+                    await self.fitter.refused(fitted, provider, refused)
+                else:
+                    return
 
-    async def keep(self, ask: Ask, hints: Hints) -> Kept:
-        """Finds the conversation and appends what is new in the request. Side requests are not kept."""
-        try:
-            placement = await self.store.run(self._placed, ask, hints)
-            return await self.store.run(self.store.atomically, self._kept, ask, placement)
-        except Conflict:
-            # Somebody else went on with the conversation in between: now nobody can.
-            return await self.store.run(self.store.atomically, self._placed_and_kept, ask, hints)
+    async def _waited(self, run: _Run, place: Place, provider: Provider) -> None:
+        """Others are before it: only then is it worth a note in the store."""
+        run.progress.queued(provider.location, place.position)
+        await self.store.run(self.store.jobs.waits, run.kept.job, provider.location)
+        await place.turn()
+        await self.store.run(self.store.jobs.running, run.kept.job)
 
-    async def send(self, fitted: Fit, provider: Provider) -> AsyncGenerator[Chunk, None]:
-        """Asks the model; the recorder around it keeps the answer as it comes.
-
-        A model that thought until its limit and said nothing is asked once more, to answer without thinking.
-        """
-        so_far = Answer()
-        async with aclosing(self._asked(fitted, provider)) as chunks:
-            async for chunk in chunks:
-                so_far.add(chunk)
-                if chunk.finish == "length" and not so_far.message.text and so_far.thinking:
-                    break
-                yield chunk
-            else:
-                return
-        yield Chunk(text=_no_answer())
-        without = replace(fitted, request=replace(fitted.request, think=False))
-        async with aclosing(self._asked(without, provider)) as chunks:
-            async for chunk in chunks:
-                yield chunk
-
-    async def _asked(self, fitted: Fit, provider: Provider) -> AsyncGenerator[Chunk, None]:
-        """One request to the server, with somebody watching whether it really read all of it.
-
-        Who does not want a stream gets nothing before the end, so that a cut can still be mended.
-        """
-        request, begun, held = fitted.request, False, list[Chunk]()
-        watch = self.models.watch(provider, request, fitted.window)
-        try:
+    async def passed(
+        self, request: ChatRequest, user: str, provider: Provider
+    ) -> AsyncGenerator[Chunk, None]:
+        """The server's own answer to a request as it is, in its turn like any other. Nothing is kept."""
+        with self.serving(provider, user) as place:
+            await place.turn()
             async with aclosing(provider.chat(request)) as chunks:
                 async for chunk in chunks:
-                    try:
-                        await watch.see(chunk)
-                    except Overflow as cut:
-                        if not begun:
-                            raise
-                        # Too late to ask again: the answer is out.
-                        log.warning("%s", cut)
-                        self.models.look_again(provider, request.model)
-                        await self.fitter.refused(fitted, provider, cut)
-                        yield Chunk(text=f"\n\n{_cut_notice()}")
-                    if chunk.usage is not None and was_loaded(chunk.usage):
-                        self.models.look_again(provider, request.model)
-                    if request.stream:
-                        begun = True
-                        yield chunk
-                    else:
-                        held.append(chunk)
-            for chunk in held:
-                yield chunk
-        except Overflow:
-            self.models.look_again(provider, request.model)
-            raise
-        finally:
-            # Learning is for the next time; this answer need not wait for it.
-            self._later(watch.close())
+                    yield chunk
 
-    def _later(self, work: Coroutine[Any, Any, Any]) -> None:
-        self._chores.add(chore := asyncio.create_task(work))
-        chore.add_done_callback(self._chores.discard)
+    @contextmanager
+    def serving(self, provider: Provider, user: str) -> Iterator[Place]:
+        """A place before a server for what does not go through the engine; its turn is to be waited for."""
+        with self.afterwards.person(), self.queue.enter(provider.location, user) as place:
+            yield place
 
-    async def _recorded(
-        self, recorder: Recorder, conversation: str | None, chunks: AsyncGenerator[Chunk, None]
-    ) -> AsyncGenerator[Chunk, None]:
-        """Records an answer, known to `close` as long as it is being written."""
-        self._recorders.add(recorder)
+    def cancel(self, job: str) -> bool:
+        """Ends a job that waits or runs in this process; whether it did."""
+        run = self._runs.get(job)
+        if run is not None:
+            run.stop.now(BadRequest("this request was cancelled", hint="Ask again if that was a mistake."))
+        return run is not None
+
+    def position(self, job: str) -> int | None:
+        """How many are to be served until it is this job's turn, itself counted; None if it does not wait."""
+        run = self._runs.get(job)
+        return (run.place.position or None) if run is not None and run.place is not None else None
+
+    def remembered(self, memories: Sequence[Memory], change: str) -> None:
+        """To be told of every change of a memory: whoever follows its scope hears of it."""
+        for memory in memories:
+            told = {"change": change, "id": memory.id, "kind": memory.kind, "text": memory.text}
+            self.events.publish("memory", told, memory.scope)
+
+    def _capacity(self, location: str) -> int:
+        named = next((one.name for one in self.upstreams.states() if one.location == location), "")
+        return self._parallel_at.get(named, self._parallel)
+
+    async def _recorded(self, run: _Run, chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
+        """Records an answer, known to `close` and `cancel` as long as it is waited for or written."""
+        recorder = run.recorder
+        trouble: BaseException | None = HoldfastError("something went wrong inside Holdfast")
+        self._runs[run.kept.job] = run
         try:
             with self.afterwards.person():
                 async with aclosing(recorder.record(chunks)) as recorded:
                     async for chunk in recorded:
+                        run.progress.saw(chunk)
                         yield chunk
+            trouble = None
+        except (HoldfastError, GeneratorExit, asyncio.CancelledError) as error:
+            trouble = error
+            raise
         finally:
-            self._recorders.discard(recorder)
-            self.afterwards.answered(conversation)
+            del self._runs[run.kept.job]
+            self._tell_end(run, trouble)
+            near = self.compacting.may_be_due(run.facts.report, recorder.answer)
+            self.afterwards.answered(run.conversation, near=near)
+
+    def _tell_end(self, run: _Run, trouble: BaseException | None) -> None:
+        report = run.facts.report
+        if run.conversation is not None and report:
+            told = {name: report[name] for name in _TOLD_OF_WINDOW}
+            told["prefix"] = "kept" if report["prefix"]["kept"] else report["prefix"]["cause"]
+            self.events.publish("window", told, run.ask.scope)
+        run.progress.ended(trouble, said=bool(run.recorder.answer.parts))
 
     async def _noted(
-        self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, ask: Ask, hints: Hints, kept: Kept
+        self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, incoming: Incoming, kept: Kept
     ) -> AsyncGenerator[Chunk, None]:
-        """A side request's answer is remembered for a while: the client may come back with it."""
         async with aclosing(chunks):
             async for chunk in chunks:
                 yield chunk
-        placement = kept.placement
-        self._asides.note(
-            ask.scope, placement.side, recorder.answer, sender=hints.sender, conversation=placement.beside
-        )
-
-    def _placed_and_kept(self, ask: Ask, hints: Hints) -> Kept:
-        """Both in one transaction: slower for others, but sure."""
-        return self._kept(ask, self._placed(ask, hints))
-
-    def _placed(self, ask: Ask, hints: Hints) -> Placement:
-        if ask.continues is not None:
-            return going_on(self.store, ask.scope, ask.request, ask.continues)
-        return locate(self.store, ask.scope, ask.request, hints, self._asides)
-
-    def _kept(self, ask: Ask, placement: Placement) -> Kept:
-        """One transaction: conversation, new messages, the prompt as sent, and the job."""
-        log, request = self.store.log, ask.request
-        conversation, parent = placement.conversation, placement.parent
-        appended: list[Stored] = []
-        if placement.kind == "main":
-            if conversation is None:
-                created = log.create(
-                    ask.scope,
-                    title=title_of(placement.messages),
-                    client=placement.client,
-                    external_id=placement.external_id,
-                )
-                conversation = created.id
-            if placement.new:
-                appended = log.append(conversation, placement.new, parent=parent, expect=placement.head)
-                parent = appended[-1].id
-                marks.note(self.store, appended)
-                if self._options.memory:
-                    remember(self.store, log.get(conversation), appended)
-            elif parent != placement.head:
-                # An answer is wanted once more: until it comes, the conversation ends at its question.
-                log.set_head(conversation, parent, expect=placement.head)
-        system = [message for message in request.messages if message.role == "system"]
-        prompt = self.store.prompts.keep(system, request.tools) if placement.kind == "main" else None
-        job = self.store.jobs.start(
-            ask.scope,
-            kind=placement.kind,
-            model=request.model,
-            conversation=conversation,
-            prompt=prompt,
-        )
-        if conversation is None:
-            return Kept(job.id, placement)
-        # From here on a crash leaves a trace of the answer that was wanted.
-        self.store.drafts.save(job.id, conversation, parent, Message("assistant", ()), request.model)
-        row = log.get(conversation)
-        return Kept(job.id, placement, row, parent, tuple(appended), prompt or "")
+        self._intake.note_aside(incoming, kept, recorder)
 
     async def start(self) -> None:
         """Takes up what an earlier process left behind."""
+        await self.store.run(self.store.jobs.abandon, time.time() - ABANDONED)
         self._recovering = asyncio.create_task(self._recover())
         self.afterwards.start()
 
@@ -328,13 +340,19 @@ class Engine:
                 log.warning("answers that were left behind could not be taken up: %s", error)
             await asyncio.sleep(RECOVER_EVERY)
 
+    def stopping(self) -> None:
+        """The end is near: whoever waits for their turn or follows events is let go; others get done."""
+        self.queue.close()
+        self.events.close()
+
     async def close(self) -> None:
         """Ends in good order: what was being answered is kept as far as it came."""
         if self._recovering is not None:
             self._recovering.cancel()
-        for recorder in list(self._recorders):
-            await recorder.stop()
-        await asyncio.gather(*self._chores, return_exceptions=True)
+        self.queue.close()
+        for run in list(self._runs.values()):
+            await run.recorder.stop()
+        await self._sending.close()
         await self.turns.close()
         await self.afterwards.close()
         self.events.close()
@@ -349,31 +367,3 @@ class Engine:
 
 def _tells_nobody(_: str) -> bool:
     return False
-
-
-def title_of(messages: tuple[Message, ...], length: int = 80) -> str:
-    """A conversation is called by the first line a person said in it, until somebody renames it."""
-    said = next((message.text for message in messages if message.role == "user" and message.text.strip()), "")
-    line = " ".join(said.strip().splitlines()[0].split()) if said else ""
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
-
-
-def _no_answer() -> str:
-    return (
-        banner(
-            say(
-                "the model thought until its limit; this answer is without thinking",
-                "das Modell hat bis zu seiner Grenze nachgedacht; diese Antwort ist ohne Nachdenken",
-            )
-        )
-        + "\n\n"
-    )
-
-
-def _cut_notice() -> str:
-    return banner(
-        say(
-            "the model server read only part of this conversation; the next request will be smaller",
-            "der Modell-Server hat nur einen Teil des Gesprächs gelesen; die nächste Anfrage wird kleiner",
-        )
-    )

@@ -3,7 +3,9 @@
     HoldfastError
     ├── BadRequest               the client sent something that makes no sense
     │   ├── TooLarge             … more of it than the server accepts
-    │   └── Unauthorized         … without the key this address needs
+    │   ├── Unauthorized         … without the key this address needs
+    │   ├── Forbidden            … with a key that does not reach so far
+    │   └── TooMany              … more often than it may; says when it may again
     ├── NotFound                 a conversation, message or model that is not there
     │   └── ModelMissing
     ├── Conflict                 the conversation moved on meanwhile
@@ -60,6 +62,18 @@ class Unauthorized(BadRequest):
     pass
 
 
+class Forbidden(BadRequest):
+    pass
+
+
+class TooMany(BadRequest):
+    """`retry_after` is in seconds."""
+
+    def __init__(self, message: str, *, retry_after: float, hint: str = "") -> None:
+        super().__init__(message, hint=hint, code="rate_limit_exceeded")
+        self.retry_after = retry_after
+
+
 class NotFound(HoldfastError):
     pass
 
@@ -90,6 +104,10 @@ class EmbedderError(HoldfastError):
     pass
 
 
+class Stopped(HoldfastError):
+    """Holdfast itself ends, and takes up nothing new."""
+
+
 class FetchFailed(HoldfastError):
     pass
 
@@ -118,11 +136,21 @@ class CutOff(ProviderError):
 
 
 class UpstreamError(ProviderError):
-    """The server refused. Its status and body are kept, so a door of the same dialect can pass them on."""
+    """The server refused. Its status and body are kept, so a door of the same dialect can pass them on.
+
+    `retry_after` are the seconds after which it wants to be asked again, None if it did not say.
+    """
 
     def __init__(
-        self, message: str, *, status: int, body: Mapping[str, Any] | None = None, hint: str = ""
+        self,
+        message: str,
+        *,
+        status: int,
+        body: Mapping[str, Any] | None = None,
+        hint: str = "",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
         self.body = body
+        self.retry_after = retry_after

@@ -1,7 +1,8 @@
 """What happens inside, told to whoever follows: kept for a moment, never stored.
 
 Each scope has a short memory of its last events, and a follower is a place in it: one that comes back late or
-reads too slowly is told how many it missed. Knows no transport, and nothing of what the events mean.
+reads too slowly is told how many it missed. Scopes in which nothing happened for long, and that nobody
+follows, are forgotten. Knows no transport, and nothing of what the events mean.
 """
 
 import asyncio
@@ -15,7 +16,8 @@ from holdfast.messages import JsonObject, Scope
 
 LAGGED = "lagged"
 
-_REMEMBERED = 256
+# So many events of so many scopes.
+_REMEMBERED, _SCOPES = 256, 256
 _DEFAULT = Scope()
 
 
@@ -30,16 +32,40 @@ class Event:
     id: int
 
 
-class Events:
-    """Publish from any thread, follow on any event loop. Only events of one's own scope are seen."""
+@dataclass(slots=True)
+class _Recent:
+    """The last events of a scope. The first it ever had in here has the id `first`."""
 
-    def __init__(self, remembered: int = _REMEMBERED) -> None:
+    first: int
+    events: deque[Event]
+    followers: int = 0
+
+    @property
+    def newest(self) -> int:
+        return self.events[-1].id if self.events else self.first - 1
+
+    @property
+    def oldest(self) -> int:
+        return self.events[0].id if self.events else self.first
+
+
+class Events:
+    """Publish from any thread, follow on any event loop. Only events of one's own scope are seen.
+
+    `listeners` hear of everything at once, in the thread in which it happens: they must be quick.
+    """
+
+    def __init__(self, remembered: int = _REMEMBERED, scopes: int = _SCOPES) -> None:
+        self.listeners: list[Callable[[Event], None]] = []
         self._remembered = remembered
+        self._scopes = scopes
         self._lock = threading.Lock()
-        self._recent: dict[Scope, deque[Event]] = {}
+        # The scope in which something happened last is the last.
+        self._recent: dict[Scope, _Recent] = {}
         self._wakers: set[Callable[[], None]] = set()
         self._closed = False
-        # Counted from the clock, so that a place in an earlier process is never taken for one in this.
+        # Counted from the clock, so that a place in an earlier process is never taken for one in this; and
+        # beyond whatever was forgotten.
         self._first = int(time.time() * 1000)
 
     def publish(
@@ -47,10 +73,12 @@ class Events:
     ) -> Event:
         at = time.time() if now is None else now
         with self._lock:
-            recent = self._recent.setdefault(scope, deque(maxlen=self._remembered))
-            event = Event(kind, data, scope, at, recent[-1].id + 1 if recent else self._first)
-            recent.append(event)
+            recent = self._known(scope)
+            event = Event(kind, data, scope, at, recent.newest + 1)
+            recent.events.append(event)
             self._wake()
+        for listener in self.listeners:
+            listener(event)
         return event
 
     def follow(self, scope: Scope, after: int | None = None) -> AsyncGenerator[Event, None]:
@@ -79,12 +107,14 @@ class Events:
 
         with self._lock:
             self._wakers.add(wake)
+            recent = self._known(scope)
+            recent.followers += 1
         try:
             while True:
                 # Cleared before looking: what is published after the look wakes us.
                 news.clear()
                 over = self._closed
-                event = self._next(scope, seen)
+                event = self._next(recent, scope, seen)
                 if event is not None:
                     seen = event.id
                     yield event
@@ -95,21 +125,35 @@ class Events:
         finally:
             with self._lock:
                 self._wakers.discard(wake)
+                recent.followers -= 1
+
+    def _known(self, scope: Scope) -> _Recent:
+        """To be asked for with the lock. Whatever is used becomes the last to be forgotten."""
+        recent = self._recent.pop(scope, None) or _Recent(self._first, deque(maxlen=self._remembered))
+        if len(self._recent) >= self._scopes:
+            self._forget_one()
+        self._recent[scope] = recent
+        return recent
+
+    def _forget_one(self) -> None:
+        for scope, recent in self._recent.items():
+            if not recent.followers:
+                # Whoever comes back to that scope must not take a new event for one it has seen.
+                self._first = max(self._first, recent.newest + 1)
+                del self._recent[scope]
+                return
 
     def _last(self, scope: Scope) -> int:
         with self._lock:
-            recent = self._recent.get(scope)
-            return recent[-1].id if recent else self._first - 1
+            return self._known(scope).newest
 
-    def _next(self, scope: Scope, seen: int) -> Event | None:
+    def _next(self, recent: _Recent, scope: Scope, seen: int) -> Event | None:
         """The event after the one last seen, or the word that it is gone."""
         with self._lock:
-            recent = self._recent.get(scope, ())
-            oldest = recent[0].id if recent else self._first
-            newest = recent[-1].id if recent else self._first - 1
+            oldest, newest = recent.oldest, recent.newest
             if oldest - 1 <= seen <= newest:
-                return recent[seen + 1 - oldest] if seen < newest else None
-            ours = self._first - 1 <= seen < oldest
+                return recent.events[seen + 1 - oldest] if seen < newest else None
+            ours = recent.first - 1 <= seen < oldest
             missed = oldest - 1 - seen if ours else None
             return Event(LAGGED, {"missed": missed}, scope, time.time(), oldest - 1)
 

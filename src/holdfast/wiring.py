@@ -6,6 +6,7 @@ The only module that knows every part there is. It decides nothing about a turn.
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,10 +17,10 @@ from holdfast.errors import ConfigError
 from holdfast.fitting.forgetting import Forgetting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
-from holdfast.memory.folder import Folder
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.sources import ExtraPaths
+from holdfast.memory.searching.sources import ExtraPaths
+from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.discovery import (
@@ -30,23 +31,30 @@ from holdfast.providers.discovery import (
     connect,
     discover,
     embedded_at,
+    is_embedded,
+    keys_from,
+    named_locations,
     parse_location,
 )
-from holdfast.providers.http import Patience
+from holdfast.providers.http import Patience, shown
+from holdfast.providers.place import Place
 from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store, open_store
 from holdfast.window.presets import preset_from
+from holdfast.work.queue import parallel_from
+from holdfast.work.retention import Retention
 
 
 def build_engine(settings: Settings) -> Engine:
     preset = preset_from(settings)
     store = open_store(settings.store)
-    return Engine(
+    remembering = build_remembering(settings, store)
+    engine = Engine(
         store,
         build_upstreams(settings),
         Models(store, settings.home / "cache"),
         preset,
-        remembering=build_remembering(settings, store),
+        remembering=remembering,
         gate=Gate.of(settings.memory_gate),
         prompts=Prompts(settings.home / "prompts"),
         options=SummaryOptions(
@@ -55,7 +63,13 @@ def build_engine(settings: Settings) -> Engine:
             flush=settings.memory and settings.flush_enabled,
             stall=settings.stall_timeout,
         ),
+        parallel=settings.parallel,
+        parallel_at=parallel_from(settings.upstream_parallel),
     )
+    if settings.retention_days:
+        forget = settings.retention_memories == "forget"
+        engine.afterwards.retention = Retention(store, remembering, settings.retention_days, forget)
+    return engine
 
 
 def build_remembering(settings: Settings, store: Store) -> Remembering:
@@ -94,24 +108,43 @@ async def running_engine(settings: Settings) -> AsyncIterator[Engine]:
 
 
 def build_upstreams(settings: Settings) -> Upstreams:
-    """The server that was named or is found, and the embedded model for when there is none."""
+    """The servers that were named or one that is found, and the embedded model for when there is none."""
     options = _options(settings)
-    named = settings.upstream if _is_embedded(settings.upstream) else EMBEDDED
+    named = settings.upstream if is_embedded(settings.upstream) else EMBEDDED
     embedded = embedded_at(named, options)
+    if settings.upstreams:
+        return Upstreams(_places(settings, options, embedded), embedded)
 
     async def find() -> Provider | None:
-        if _is_embedded(settings.upstream):
-            return embedded
+        if is_embedded(settings.upstream):
+            return None
         if settings.upstream:
-            _refuse_ourselves(settings)
+            _refuse_ourselves(settings, settings.upstream)
             return await connect(settings.upstream, options)
         return (await discover(_elsewhere(settings), options)).provider
 
     return Upstreams(find, embedded)
 
 
-def _is_embedded(location: str) -> bool:
-    return location == EMBEDDED or location.startswith(f"{EMBEDDED}:")
+def _places(settings: Settings, options: Options, embedded: Provider) -> list[Place]:
+    """A place for each server that was named, the one server of `upstream` first."""
+    one = ", ".join(filter(None, (settings.upstream, settings.upstreams)))
+    locations = named_locations(one)
+    keys = keys_from(settings.upstream_keys, locations)
+    if settings.upstream and settings.upstream_key:
+        keys = {next(iter(locations)): settings.upstream_key} | keys
+
+    def place(name: str, location: str) -> Place:
+        async def find() -> Provider:
+            if is_embedded(location):
+                return embedded
+            _refuse_ourselves(settings, location)
+            # A key is for the server it was given for, and no other.
+            return await connect(location, replace(options, key=keys.get(name, "")))
+
+        return Place(find, name=name, location=shown(location))
+
+    return [place(name, location) for name, location in locations.items()]
 
 
 def _elsewhere(settings: Settings) -> list[str]:
@@ -138,11 +171,11 @@ def _options(settings: Settings) -> Options:
     )
 
 
-def _refuse_ourselves(settings: Settings) -> None:
+def _refuse_ourselves(settings: Settings, location: str) -> None:
     """A proxy whose model server is itself would ask itself for ever."""
-    address = urlsplit(parse_location(settings.upstream)[1])
+    address = urlsplit(parse_location(location)[1])
     if address.hostname in (settings.host, "127.0.0.1", "localhost") and address.port == settings.port:
         raise ConfigError(
-            f"{settings.upstream} is Holdfast's own address.",
+            f"{shown(location)} is Holdfast's own address.",
             hint="Name the model server's, usually http://127.0.0.1:11434, or leave it out.",
         )

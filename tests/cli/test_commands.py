@@ -26,7 +26,8 @@ def upstream():
 @pytest.fixture
 def run(tmp_path, upstream, monkeypatch):
     """Runs a command; gives its standard output, or everything about it with `whole`."""
-    for name, value in {"HOME": tmp_path / "home", "UPSTREAM": upstream, "LANGUAGE": "en"}.items():
+    settings = {"HOME": tmp_path / "home", "UPSTREAM": upstream, "LANGUAGE": "en", "EMBEDDER": "off"}
+    for name, value in settings.items():
         monkeypatch.setenv(f"HOLDFAST_{name}", str(value))
     monkeypatch.chdir(tmp_path)
 
@@ -145,6 +146,18 @@ def test_doctor_says_when_a_server_has_no_models(run, monkeypatch):
 def found_about(run, about):
     findings = json.loads(run("doctor", "--json", whole=True).stdout)
     return next((finding for finding in findings if finding["about"] == about), None)
+
+
+def test_several_servers_are_listed_together_and_doctor_says_how_each_is(run, upstream, monkeypatch):
+    with FakeOllama(models=[FakeModel("other:latest")]).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", "")
+        monkeypatch.setenv("HOLDFAST_UPSTREAMS", f"one={upstream}, two={address}, gone=http://127.0.0.1:9")
+        listed = json.loads(run("models", "--json"))
+        assert [row["name"] for row in listed["models"]] == ["fake:latest", "other:latest"]
+        assert address in listed["server"]
+        found = {finding["about"]: finding for finding in json.loads(run("doctor", "--json"))}
+    assert [found[name]["state"] for name in ("one", "two", "gone")] == ["ok", "ok", "note"]
+    assert found["gone"]["remedy"]
 
 
 def test_doctor_says_where_notes_are_and_what_is_still_to_be_written(run, tmp_path):

@@ -3,17 +3,20 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
 import pytest
 
 from holdfast.errors import BadRequest, HoldfastError, NotFound
-from holdfast.memory.library import Library
-from holdfast.memory.notes import Notes
+from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.keeping.library import Library
+from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.cli.test_conversations import fails
+from tests.providers.apps import server
 from tests.talks import kept_talk
 
 
@@ -80,7 +83,7 @@ def test_what_is_forgotten_leaves_the_windows_that_quote_it(hold, home):
         )
         hold("memory", "forget", name, "--yes")
         first, second = store.decisions.of("lane")
-    assert second.data["instead"] == {first.id: ""}
+    assert (first.data, second.rule) == ({"text": "", "memories": []}, "forgotten")
 
 
 def test_without_new_words_the_editor_opens(hold, monkeypatch):
@@ -100,7 +103,7 @@ def test_search_names_the_source_the_score_and_how_it_was_found(hold):
     assert "word for word" in shown.stdout
     assert "Compared by: fts5" in shown.stdout
     assert "index: 1 files, last read" in shown.stdout
-    assert "only words were compared" in shown.stderr
+    assert "Only words were compared" in shown.stderr
     assert "Source" not in hold("memory", "search", "a828e60", "--citations", "off")
     answer = json.loads(hold("memory", "search", "Datenbankwahl", "--kind", "decision", "--json"))
     assert "Wahl der Datenbank" in answer["hits"][0]["snippet"]
@@ -144,6 +147,18 @@ def test_what_goes_out_comes_in_elsewhere(hold, tmp_path, monkeypatch):
     assert "line 1" in taken.stderr
     fails(hold("memory", "import", str(tmp_path / "none"), whole=True), HoldfastError, "cannot be read")
     fails(hold("memory", "export", "-o", str(tmp_path), whole=True), HoldfastError, "-o")
+
+
+def test_what_an_export_has_not_is_told_beside_it(hold, home):
+    keep(hold, "The kestrel nests on the tower")
+    (home / "workspace" / "default" / "memory").mkdir()
+    (home / "workspace" / "default" / "memory" / "2026-01-01.md").write_bytes(b"\0")
+    result = hold("memory", "export", whole=True)
+    out = json.loads(result.stdout)
+    assert [memory["text"] for memory in out["memories"]] == ["The kestrel nests on the tower"]
+    assert "2026-01-01.md is no text" in out["left_out"][0]
+    assert "Left out: default/memory/2026-01-01.md is no text" in " ".join(result.stderr.split())
+    assert "2026-01-01.md" in hold("memory", "export", "--format", "markdown", whole=True).stderr
 
 
 def test_clearing_needs_the_name_and_stays_in_its_scope(hold):
@@ -231,7 +246,9 @@ def test_nothing_is_read_or_changed_across_a_border(hold, everyone):
 
 
 def examined(hold):
-    return {one["about"]: one for one in json.loads(hold("doctor", "--json", whole=True).stdout)}
+    result = hold("doctor", "--json", whole=True)
+    assert result.exit_code in (0, 1), result.exception
+    return {one["about"]: one for one in json.loads(result.stdout)}
 
 
 def test_doctor_says_what_finds_memories_and_how_far_the_index_is(hold, home, monkeypatch):
@@ -246,3 +263,23 @@ def test_doctor_says_what_finds_memories_and_how_far_the_index_is(hold, home, mo
     findings = examined(hold)
     assert (findings["Index"]["state"], "blob.md" in findings["Index"]["found"]) == ("note", True)
     assert (findings["embedder"]["state"], "127.0.0.1:9" in findings["embedder"]["found"]) == ("note", True)
+
+
+def test_doctor_has_a_sentence_embedded_and_tells_what_came_of_it(hold, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_UPSTREAM", "http://127.0.0.1:9")
+    asked = []
+
+    def embeddings(body):
+        asked.append(body["input"])
+        rows = Hashing(64).embed(body["input"]).tolist() if len(asked) < 4 else []
+        return {"data": [{"index": at, "embedding": row} for at, row in enumerate(rows)]}
+
+    with server({"/v1/embeddings": embeddings}) as known:
+        monkeypatch.setenv("HOLDFAST_EMBEDDER", f"openai+{known.url}/v1")
+        well, ill = examined(hold)["embedder"], examined(hold)["embedder"]
+    assert (well["state"], well["remedy"]) == ("ok", "")
+    assert re.search(r": 64 dimensions, one sentence in \d+\.\d s$", well["found"])
+    assert any("gateway" in texts[0] for texts in asked)
+    assert ill["state"] == "note"
+    assert ill["found"]
+    assert "only words are compared" in ill["remedy"]

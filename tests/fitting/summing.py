@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from holdfast.engine import Engine
 from holdfast.fitting.helpers import SummaryOptions
-from holdfast.memory.notes import Notes
+from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import ModelInfo

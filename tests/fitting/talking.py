@@ -3,7 +3,7 @@
 from contextlib import asynccontextmanager
 
 from holdfast.engine import Ask, Engine
-from holdfast.messages import ChatRequest, Message
+from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import ModelInfo
 from holdfast.providers.fake import ScriptedProvider
@@ -47,11 +47,11 @@ class Client:
         self.history.append(Message.of("user", text))
         return await self.send(**more)
 
-    async def send(self, tools=(), extra=None, system=None, stream=True, **options):
+    async def send(self, tools=(), extra=None, system=None, stream=True, scope=None, **options):
         first = self.system if system is None else [Message.of("system", system)]
         messages = (*first, *self.history)
         chat = ChatRequest("small", messages, tools, options, extra=extra or {}, stream=stream)
-        turn = await self.engine.turn(Ask(chat))
+        turn = await self.engine.turn(Ask(chat, scope=scope or Scope()))
         pieces = [chunk async for chunk in turn.chunks]
         said = "".join(chunk.text for chunk in pieces)
         self.history.append(Message.of("assistant", said))

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import threading
 import time
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -14,7 +16,10 @@ from holdfast.fitting.afterwards import REST, Afterwards
 from holdfast.fitting.case import Case, request_at_rest
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import item_of
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedders.hashing import Hashing
 from holdfast.messages import Scope
+from tests.fitting.remembering import remembering
 from tests.fitting.summing import (
     EAGER,
     FACTS,
@@ -274,6 +279,8 @@ async def test_a_prompt_that_cannot_be_used_is_told_of_and_stops_no_turn(tmp_pat
             await engine.compacting.compact(client.conversation)
         assert await client.say("Are you there?") == "Noted, the garden is fine."
         assert chain(engine, client) == []
+        # What is tried ahead of need fails as well.
+        await engine.afterwards.idle.quiet()
         (own / "summary.jinja").write_text("You write the minutes. Mine.\n{{ transcript }}")
         await engine.compacting.compact(client.conversation)
         assert server.asked()[-1].messages[-1].text.startswith("You write the minutes. Mine.")
@@ -327,3 +334,87 @@ async def test_the_note_of_a_later_summary_says_where_all_of_it_begins(tmp_path)
             first.covers[0],
             second.through,
         )
+
+
+async def test_conversations_wait_for_their_rest_together_and_get_it_one_after_the_other(tmp_path):
+    server = Playing()
+    async with summing(server, tmp_path) as engine:
+        clients = [await talked(engine, turns=2) for _ in range(3)]
+        waiting = [name for name in engine.afterwards.idle.waiting if name.startswith("rest")]
+        assert len(waiting) == 1
+        now = [time.time()]
+        later = Afterwards(engine.store, engine.compacting, None, clock=lambda: now[0])
+        engine.store.log.delete(clients[0].conversation)
+        for client in clients:
+            later.answered(client.conversation, near=False)
+        now[0] += REST
+        later.start()
+        await later.idle.quiet()
+        assert all(chain(engine, client) for client in clients[1:])
+        await later.close()
+
+
+class Sleepy(Hashing):
+    """An embedder that can rest; it says when it was woken."""
+
+    def __init__(self):
+        super().__init__()
+        self.awake = threading.Event()
+        self.embedded = 0
+
+    def embed(self, texts):
+        self.embedded += len(texts)
+        self.awake.set()
+        return super().embed(texts)
+
+    def rest(self):
+        there = self.awake.is_set()
+        self.awake.clear()
+        return there
+
+
+class Chosen(ChosenEmbedder):
+    """One that is told which embedder there is."""
+
+    def __init__(self, embedder):
+        super().__init__(EmbedderOptions("embedded"))
+        self._opened = embedder
+
+
+@asynccontextmanager
+async def afterwards(engine):
+    later = Afterwards(engine.store, engine.compacting, None, remembering=engine.remembering)
+    later.start()
+    await later.idle.quiet()
+    try:
+        yield later
+    finally:
+        await later.close()
+
+
+async def test_an_embedder_rests_when_all_is_understood_and_is_roused_for_a_full_window(tmp_path):
+    embedder = Sleepy()
+    async with remembering(Playing(), tmp_path, embedder=Chosen(embedder)) as engine:
+        client = Client(engine)
+        for at in range(30):
+            await client.say(said(at))
+        async with afterwards(engine) as later:
+            assert embedder.embedded > 0
+            assert not embedder.awake.is_set()
+            with later.person():
+                pass
+            later.answered(client.conversation, near=False)
+            assert not embedder.awake.is_set()
+            later.answered(client.conversation, near=True)
+            assert await asyncio.to_thread(embedder.awake.wait, 30)
+
+
+async def test_an_embedder_stays_awake_for_those_who_have_notes_and_is_woken_when_they_come(tmp_path):
+    embedder = Sleepy()
+    async with remembering(Playing(), tmp_path, embedder=Chosen(embedder)) as engine:
+        engine.remembering.library.add(Scope(), "My sister is called Ottilie.")
+        async with afterwards(engine) as later:
+            assert embedder.awake.is_set()
+            assert engine.remembering.embedder.rest()
+            with later.person():
+                assert await asyncio.to_thread(embedder.awake.wait, 30)

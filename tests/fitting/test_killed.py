@@ -32,7 +32,7 @@ CHILD = """if True:
     import asyncio, os, pathlib, signal, sys
     from sqlalchemy import event
     from tests.fitting.summing import GOOD, Playing, summing, talked
-    from holdfast.memory.notes import Notes
+    from holdfast.memory.workspace.notes import Notes
 
     where, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 
@@ -64,7 +64,7 @@ CHILD = """if True:
                     began.append(statement)
                     if where == "before it is written":
                         die()
-                if began and where == "half written" and statement.startswith("UPDATE lanes"):
+                if began and where == "half written" and statement.startswith("INSERT INTO decisions"):
                     die()
                 if began and where == "before a promise is ticked off" and "UPDATE outbox" in statement:
                     die()

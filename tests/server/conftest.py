@@ -32,12 +32,12 @@ class Running:
     url: str
     client: httpx.Client
     store: Store
-    provider: Provider
+    provider: Provider | Upstreams
 
 
 @contextmanager
 def running(
-    folder: Path, provider: Provider | HoldfastError, preset: Preset = AT_REST, **settings: object
+    folder: Path, provider: Provider | Upstreams | HoldfastError, preset: Preset = AT_REST, **settings: object
 ) -> Iterator[Running]:
     store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
 
@@ -47,7 +47,9 @@ def running(
         return provider
 
     # The embedded model is not wanted here: nobody asks for it by its name.
-    engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, folder / "cache"), preset)
+    upstreams = provider if isinstance(provider, Upstreams) else Upstreams(find, ScriptedProvider())
+    parallel = settings.get("parallel", 0)
+    engine = Engine(store, upstreams, Models(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
     with served(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as client:
         yield Running(url, client, store, provider)
@@ -60,7 +62,9 @@ def serve(tmp_path):
 
     with ExitStack() as stack:
 
-        def start(provider: Provider | HoldfastError | None = None, **settings: object) -> Running:
+        def start(
+            provider: Provider | Upstreams | HoldfastError | None = None, **settings: object
+        ) -> Running:
             return stack.enter_context(running(tmp_path, provider or ScriptedProvider(), **settings))
 
         yield start

@@ -10,15 +10,15 @@ import httpx
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.memory.folder import Folder
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.serving import served
 from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
-from holdfast.store import open_store
+from holdfast.store import Store, open_store
 from tests.server.conftest import AT_REST
 
 GARDEN = {"x-holdfast-project": "garden"}
@@ -34,14 +34,22 @@ class Door:
     client: httpx.Client
     parts: Remembering
     notes: Path
+    engine: Engine
+    provider: ScriptedProvider
+
+    @property
+    def store(self) -> Store:
+        return self.engine.store
 
 
 @contextmanager
 def remembering(folder: Path, embedder: str = "off") -> Iterator[Door]:
     store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
 
+    provider = ScriptedProvider()
+
     async def find() -> Provider:
-        return ScriptedProvider()
+        return provider
 
     chosen = ChosenEmbedder(EmbedderOptions(embedder, log=folder / "embedder.log"))
     parts = Remembering(store, Folder(folder / "workspace"), chosen)
@@ -54,7 +62,7 @@ def remembering(folder: Path, embedder: str = "off") -> Iterator[Door]:
     )
     app = create_app(engine, Settings(home=folder))
     with served(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
-        yield Door(client, parts, folder / "workspace")
+        yield Door(client, parts, folder / "workspace", engine, provider)
 
 
 def found(response: httpx.Response, status: int = 200):

@@ -18,8 +18,9 @@ ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello ther
 
 def test_models_are_listed_in_both_shapes(serve):
     client = serve().client
-    assert [model["name"] for model in client.get("/api/tags").json()["models"]] == ["scripted"]
-    assert [model["id"] for model in client.get("/v1/models").json()["data"]] == ["scripted"]
+    names = ["scripted", "use-multilingual"]
+    assert [model["name"] for model in client.get("/api/tags").json()["models"]] == names
+    assert [model["id"] for model in client.get("/v1/models").json()["data"]] == names
     assert client.get("/v1/models/scripted").json()["id"] == "scripted"
     assert client.get("/v1/models/nobody").status_code == 404
     assert client.get("/api/ps").json()["models"][0]["context_length"] == 8192

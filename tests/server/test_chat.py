@@ -190,8 +190,8 @@ def test_trouble_before_the_first_byte_has_a_status_of_its_own(serve, error, sta
     response = holdfast.client.post("/api/chat", json=ollama(USER, stream=True))
     assert response.status_code == status
     assert isinstance(response.json()["error"], str)
-    # The question is not lost by it.
-    assert [said(holdfast, row)[0] for row in conversations(holdfast)] == [("user", USER["content"])] * 2
+    # The question is not lost by it, and asking it once more does not begin another conversation.
+    assert [said(holdfast, row) for row in conversations(holdfast)] == [[("user", USER["content"])]]
 
 
 BAD = [

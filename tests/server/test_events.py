@@ -16,6 +16,7 @@ from holdfast.messages import Scope
 from holdfast.providers.fake_ollama import FakeOllama
 from holdfast.providers.serving import served
 from holdfast.server.app import create_app
+from holdfast.store import open_store
 
 
 class Watched(Events):
@@ -40,6 +41,8 @@ class Inside:
     def __init__(self, events):
         self.events = events
         self.upstreams = self
+        self.store = open_store("sqlite://")
+        self.remembering = None
 
     async def main(self):
         raise Unreachable("no model server here")
@@ -49,6 +52,7 @@ class Inside:
 
     async def close(self):
         self.events.close()
+        self.store.close()
 
 
 @pytest.fixture

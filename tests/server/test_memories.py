@@ -15,7 +15,7 @@ from holdfast.events import Events
 from holdfast.memory.base import KINDS
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.workspace import Entry, Note, Transient
+from holdfast.memory.workspace.base import Entry, Note, Transient
 from holdfast.messages import Scope
 from holdfast.server.reindexing import Reindexing
 from holdfast.store import open_store
@@ -178,11 +178,14 @@ def test_a_question_of_punctuation_or_of_great_length_is_answered(client):
     search(client, "?!… ,;")
     # httpx refuses to write such an address; others do.
     plain = http.client.HTTPConnection(client.base_url.host, client.base_url.port, timeout=60)
-    plain.request("GET", f"/api/memory/search?q=kestrel+{'word+' * 20_000}")
+    plain.request("GET", f"/api/memory/search?q=kestrel+{'word+' * 12_000}")
     answer = plain.getresponse()
     assert answer.status == 200
     assert "kestrel" in json.load(answer)["hits"][0]["snippet"]
+    plain.request("GET", f"/api/memory/search?q=kestrel+{'word+' * 20_000}")
+    assert plain.getresponse().status == 400, "an address ends at 64 KB"
     plain.close()
+    search(client, "kestrel")
 
 
 def test_notes_with_bytes_that_are_no_text_can_be_found(client, door):

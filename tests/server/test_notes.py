@@ -1,5 +1,6 @@
 """The doors to the files of memory, and to the profile: nobody writes over what they have not read."""
 
+import os
 import shutil
 
 import pytest
@@ -51,6 +52,22 @@ def test_a_note_is_made_read_and_changed_by_its_tag(client):
     assert client.get("/api/notes/default/pumps.md").text == "# More pumps\n"
     (note,) = found(client.get("/api/notes"))["notes"]
     assert (note["path"], f'"{note["tag"]}"') == ("default/pumps.md", changed.headers["etag"])
+
+
+def test_what_has_an_unusable_name_is_listed_apart_and_an_export_counts_what_it_has_not(client, door):
+    days = door.notes / "default" / "memory"
+    days.mkdir(parents=True)
+    (days / os.fsdecode(b"gr\xfc\xdfe.md")).write_text("- Lost.")
+    odd = "default/memory/gr\\xfc\\xdfe.md"
+    listed = found(client.get("/api/notes"))
+    assert listed["notes"] == []
+    assert "no text" in listed["left_out"][odd]
+    assert found(client.get("/api/notes", headers=GARDEN_GROUP))["left_out"] == {}
+    assert odd in found(client.get("/api/memory/stats"))["index"]["skipped"]
+    for form in ("json", "markdown"):
+        out = client.post("/api/memory/export", params={"format": form})
+        assert out.headers["x-holdfast-left-out"] == "1"
+    assert "x-holdfast-left-out" not in client.post("/api/memory/export", headers=GARDEN_GROUP).headers
 
 
 def test_who_has_read_an_older_version_writes_nothing(client, door):

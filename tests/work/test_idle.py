@@ -110,6 +110,27 @@ async def test_a_person_whose_request_fails_is_gone_too(idle, bench):
     assert bench.done == ["one"]
 
 
+async def test_calm_work_begins_when_nobody_came_for_a_while(bench):
+    clock = Clock()
+    idle = Idle(clock)
+    idle.put("at once", bench.quick("at once"), calm=20)
+    await idle.quiet()
+    assert bench.done == ["at once"], "nobody was there yet"
+    idle.put("calm", bench.quick("calm"), calm=20)
+    for _ in range(3):
+        clock.now += 19
+        with idle.person():
+            pass
+        idle.put("soon", bench.quick("soon"))
+        await idle.quiet()
+    assert (bench.done, idle.waiting) == (["at once", "soon", "soon", "soon"], ("calm",))
+    clock.now += 20
+    idle.put("soon", bench.quick("soon"))
+    await idle.quiet()
+    assert sorted(bench.done[4:]) == ["calm", "soon"]
+    await idle.close()
+
+
 async def test_what_is_put_again_takes_the_place_of_what_waits_and_waits_anew(bench):
     clock = Clock()
     idle = Idle(clock)

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import StoreError
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
-from holdfast.memory.notes import Notes
+from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.work.projector import LEASE, LEASE_SECONDS, Projector
@@ -187,7 +187,7 @@ def test_who_loses_the_lease_stops(store, projector):
 DIES = """
 import os, signal, sys
 from pathlib import Path
-from holdfast.memory.notes import Notes
+from holdfast.memory.workspace.notes import Notes
 from holdfast.store import open_store
 from holdfast.work.projector import Projector
 

@@ -10,7 +10,21 @@ from typing import Annotated
 import typer
 
 from holdfast import __version__
-from holdfast.cli import chat, config, conversations, count, doctor, memory, models, profile, serve, window
+from holdfast.cli import (
+    chat,
+    config,
+    conversations,
+    count,
+    doctor,
+    jobs,
+    keys,
+    memory,
+    models,
+    password,
+    profile,
+    serve,
+    window,
+)
 from holdfast.cli.output import complain
 from holdfast.errors import HoldfastError
 from holdfast.language import say, speak
@@ -27,12 +41,15 @@ app.command("ask")(chat.ask)
 app.command("chat")(chat.chat)
 app.command("count")(count.count)
 app.command("window")(window.window)
+app.command("jobs")(jobs.jobs)
 app.command("doctor")(doctor.doctor)
 app.command("config")(config.config)
+app.command("password")(password.password)
 app.add_typer(conversations.app, name="conversations")
 app.add_typer(memory.app, name="memory")
 app.add_typer(profile.app, name="profile")
 app.add_typer(models.app, name="models")
+app.add_typer(keys.app, name="keys")
 
 
 def _version(wanted: bool) -> None:

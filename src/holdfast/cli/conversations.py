@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli import changes, compact
+from holdfast.cli import changes, compact, prune, switch
 from holdfast.cli.kept import Id, Json, headline, kept
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project, scope_here
@@ -223,6 +223,8 @@ def fork(
         console.print(Text(told.format(id=made.id)))
 
 
+app.command("prune")(prune.prune)
+app.command("switch")(switch.switch)
 app.command("compact")(compact.compact)
 app.command("pin")(changes.pin)
 app.command("unpin")(changes.unpin)

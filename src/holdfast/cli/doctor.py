@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,11 +14,13 @@ import typer
 from holdfast import __version__
 from holdfast.cli.output import console, load, print_json
 from holdfast.config import Settings
-from holdfast.errors import HoldfastError
+from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.language import say
 
 if TYPE_CHECKING:
+    from holdfast.memory.embedders.choice import ChosenEmbedder
     from holdfast.providers.base import Provider
+    from holdfast.providers.place import State
     from holdfast.providers.upstreams import Upstreams
     from holdfast.store import Store
 
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 _ROOM = 1_000_000_000
 # More notes than these are not counted.
 _MANY = 1_000
+# What an embedder is tried with.
+_SENTENCE = "The gateway runs on the machine in the cellar."
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +147,7 @@ def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
 
     parts = build_remembering(settings, store)
     try:
-        about = say("embedder", "Embedder")
-        embedder = parts.embedder.current()
-        if embedder is not None:
-            yield Finding("ok", about, str(embedder.identity))
-        elif parts.embedder.off:
-            yield Finding("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
-        else:
-            remedy = say("Until then only words are compared.", "Bis dahin zählen nur Wörter.")
-            yield Finding("note", about, parts.embedder.trouble, remedy)
+        yield _embedder(parts.embedder)
         # The time is up before it begins: nothing is read, and what has changed is only counted.
         fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
     finally:
@@ -168,6 +165,28 @@ def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
     )
     state: Literal["ok", "note"] = "note" if fresh.skipped else "ok"
     yield Finding(state, "Index", found, behind if fresh.stale or waiting else "")
+
+
+def _embedder(chosen: "ChosenEmbedder") -> Finding:
+    """Whether a sentence really becomes a vector, and how long that takes, starting included."""
+    about = say("embedder", "Embedder")
+    if chosen.off:
+        return Finding("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
+    until = say("Until then only words are compared.", "Bis dahin zählen nur Wörter.")
+    began = time.perf_counter()
+    embedder = chosen.current()
+    if embedder is None:
+        return Finding("note", about, chosen.trouble, until)
+    try:
+        size = embedder.embed([_SENTENCE]).shape[1]
+    except EmbedderError as error:
+        return Finding("note", about, error.message, f"{error.hint} {until}".strip())
+    seconds = time.perf_counter() - began
+    took = say(
+        f"{size} dimensions, one sentence in {seconds:.1f} s",
+        f"{size} Dimensionen, ein Satz in {seconds:.1f} s",
+    )
+    return Finding("ok", about, f"{embedder.identity}: {took}")
 
 
 async def _models(settings: Settings) -> list[Finding]:
@@ -188,6 +207,9 @@ async def _models(settings: Settings) -> list[Finding]:
     upstreams = build_upstreams(settings)
     about = say("will be used", "wird benutzt")
     try:
+        if settings.upstreams:
+            await upstreams.look()
+            findings += [_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
         names = ", ".join(model.name for model in await provider.models())
         findings.append(_usable(about, f"{provider.name} {provider.location}", names))
@@ -232,6 +254,20 @@ async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") 
             "helper_model leer lassen, oder der Server hält zwei (Ollama: OLLAMA_MAX_LOADED_MODELS=2).",
         ),
     )
+
+
+def _server(state: "State") -> Finding:
+    """One of several model servers."""
+    if state.well:
+        count = state.models or 0
+        found = say(f"{count} models", f"{count} Modelle")
+        return Finding("ok", state.name, f"{state.kind} {state.location}: {found}")
+    remedy = say(
+        "Until it answers, others that have the model stand in.",
+        "Bis er antwortet, springen andere ein, die das Modell haben.",
+    )
+    told = state.error or say("no answer yet", "noch keine Antwort")
+    return Finding("note", state.name, f"{state.location}: {told}", remedy)
 
 
 def _usable(about: str, server: str, names: str) -> Finding:

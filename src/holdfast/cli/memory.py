@@ -33,9 +33,9 @@ from holdfast.errors import BadRequest, HoldfastError
 from holdfast.language import say
 
 if TYPE_CHECKING:
-    from holdfast.memory.catalogue import Page, Stats
-    from holdfast.memory.exchange import Imported
-    from holdfast.memory.tidying import Outcome
+    from holdfast.memory.keeping.catalogue import Page, Stats
+    from holdfast.memory.keeping.exchange import Imported
+    from holdfast.memory.keeping.tidying import Outcome
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
@@ -60,7 +60,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
-    from holdfast.memory.checks import checked_kind
+    from holdfast.memory.workspace.checks import checked_kind
 
     settings, scope = load(context).settings, scope_for(whose, project)
     with remembering(settings) as parts:
@@ -102,7 +102,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List memories, newest first."""
-    from holdfast.memory.checks import checked_kind
+    from holdfast.memory.workspace.checks import checked_kind
 
     settings, scope = load(context).settings, scope_for(whose, project)
     wanted = None if kind is None else checked_kind(kind)
@@ -177,7 +177,7 @@ def edit(
     as_json: Json = False,
 ) -> None:
     """Correct a memory; without anything new its words are opened in your editor ($EDITOR)."""
-    from holdfast.memory.checks import checked_kind
+    from holdfast.memory.workspace.checks import checked_kind
 
     settings, scope = load(context).settings, scope_for(None, project)
     text = " ".join(words) if words else None
@@ -309,16 +309,18 @@ def export(
     project: Project = None,
 ) -> None:
     """Write out all memories; JSON has their history and the archive too."""
-    from holdfast.memory.exchange import exported
+    from holdfast.memory.keeping.exchange import exported
 
     settings, scope = load(context).settings, scope_for(None, project)
     with remembering(settings) as parts:
-        text = exported(parts.library, scope, form.value)
+        made = exported(parts.library, scope, form.value)
+    for trouble in made.left_out:
+        complain(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
     if output is None:
-        write(text)
+        write(made.text)
         return
     try:
-        output.write_text(text, encoding="utf-8", errors="surrogateescape")
+        output.write_text(made.text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise HoldfastError(
             say(f"{output} could not be written: {error.strerror}.", f"{output}: {error.strerror}."),
@@ -338,7 +340,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring memories in, from JSON or Markdown. What is there already stays as it is."""
-    from holdfast.memory.exchange import take_in
+    from holdfast.memory.keeping.exchange import take_in
 
     settings, scope = load(context).settings, scope_for(whose, project)
     text = _read(file)

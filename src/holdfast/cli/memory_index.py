@@ -17,7 +17,7 @@ from holdfast.cli.remembered import WhoseOption, kind_named, progress, rememberi
 from holdfast.language import say
 
 if TYPE_CHECKING:
-    from holdfast.memory.hits import Answer
+    from holdfast.memory.searching.hits import Answer
 
 
 class Within(StrEnum):
@@ -46,7 +46,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find notes and memories by their words and by their meaning."""
-    from holdfast.memory.checks import checked_kind
+    from holdfast.memory.workspace.checks import checked_kind
 
     settings, scope = load(context).settings, scope_for(whose, project)
     wanted = [checked_kind(kind) for kind in kinds or ()]

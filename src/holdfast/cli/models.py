@@ -30,12 +30,13 @@ def models(context: typer.Context, as_json: Json = False) -> None:
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            provider = await engine.upstreams.main()
-            rows = [
-                row_of(model, await engine.models.windows(provider, model.name))
-                for model in await provider.models()
-            ]
-            return f"{provider.name} {provider.location}", rows
+            upstreams = engine.upstreams
+            rows = []
+            for model in await upstreams.models():
+                provider = await upstreams.route(model.name)
+                rows.append(row_of(model, await engine.models.windows(provider, model.name)))
+            servers = await upstreams.servers()
+            return ", ".join(f"{server.name} {server.location}" for server in servers), rows
 
     server, rows = asyncio.run(look())
     if as_json:

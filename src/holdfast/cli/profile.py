@@ -21,7 +21,7 @@ from holdfast.language import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.memory.profile import Profile
+    from holdfast.memory.profiles.profile import Profile
     from holdfast.store import Proposal
 
 app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)

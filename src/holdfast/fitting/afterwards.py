@@ -15,9 +15,11 @@ from typing import TypeVar
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
 from holdfast.memory.remembering import Remembering
+from holdfast.patterns import compiling
 from holdfast.store import Store
 from holdfast.work.idle import Idle
 from holdfast.work.projector import Projector
+from holdfast.work.retention import Retention
 from holdfast.work.watching import Watching
 
 log = logging.getLogger("holdfast.work")
@@ -26,10 +28,19 @@ R = TypeVar("R")
 
 # A conversation that nobody went on with for so long is at rest.
 REST = 15 * 60.0
+# What is said within so many seconds is indexed together; who searches earlier has it indexed then.
+_INDEX, _TOGETHER = "index", 1.0
+_REST = "rest"
 # So many messages hold the one writer up for no longer than somebody would notice.
 _INDEXED_AT_ONCE = 64
-# So many texts keep the embedder busy for about a second; and while people talk, they wait so long.
-_UNDERSTOOD_AT_ONCE, _SETTLED = 32, 20.0
+# So many texts keep the embedder busy for some seconds, since to see what is to be done takes a while, too;
+# who comes stops it sooner. And they wait until people were silent so long.
+_UNDERSTOOD_AT_ONCE, _SETTLED = 256, 20.0
+# An embedder that nobody asked for so long gives back its memory, which is more than the server's; and how
+# often that is looked at.
+_UNASKED, _LOOK = 5 * 60.0, 60.0
+# By then the server answers.
+_STARTED = 1.0
 # Notes that could not be written are tried again after this.
 _AGAIN = 60.0
 # Statistics, and promises that were kept, are forgotten after this.
@@ -49,6 +60,8 @@ class Afterwards:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.idle = Idle()
+        # How long conversations are kept; None for ever.
+        self.retention: Retention | None = None
         self._store = store
         self._compacting = compacting
         self._projector = projector
@@ -56,8 +69,15 @@ class Afterwards:
         self._remembering = remembering
         self._watching = Watching()
         self._clock = clock
+        # What had been promised when notes were last written.
+        self._promised = 0
         # Conversations that were talked in and are not at rest yet.
         self._talked: set[str] = set()
+        # When those that are to be put at rest were last talked in, the longest ago first.
+        self._resting: dict[str, float] = {}
+        # Whether there are notes, for which every question needs the embedder; and when it was last roused.
+        self._notes = False
+        self._roused_at = float("-inf")
 
     def notices(self) -> tuple[str, ...]:
         """What people should know of work that did not go well."""
@@ -65,16 +85,22 @@ class Afterwards:
 
     def person(self) -> AbstractContextManager[None]:
         """Somebody is being served: whatever else is done stops."""
+        if self._notes:
+            self._rouse()
         return self.idle.person()
 
     def start(self) -> None:
         """Takes up what an earlier process left behind."""
-        self.idle.put("index", self._index)
+        self.idle.put(_INDEX, self._index)
         self.idle.put("notes", self._write_notes)
         self.idle.put("housekeeping", self._tidy)
+        self.idle.put("patterns", self._prepare, after=_STARTED)
         self.idle.put("left behind", self._take_up)
+        if self.retention is not None:
+            self.idle.put("retention", partial(self._retire, self.retention))
         if self._remembering is not None:
-            self.idle.put("embedder", self._wake)
+            self.idle.put("embedder", self._begin)
+            self.idle.put("rest of the embedder", self._release, after=_LOOK)
             self.noted()
             folder = self._remembering.workspace.folder
             if folder is not None:
@@ -84,14 +110,26 @@ class Afterwards:
         """Notes have changed, or may have: they are read and understood when it is quiet."""
         self.idle.put("index of notes", self._index_notes)
 
-    def answered(self, conversation: str | None) -> None:
-        """An answer is kept: what follows from it is done as soon as it is quiet."""
-        self.idle.put("index", self._index)
-        self.idle.put("notes", self._write_notes)
+    def answered(self, conversation: str | None, *, near: bool = True) -> None:
+        """An answer is kept: what follows from it is done as soon as it is quiet.
+
+        `near` says whether it may be time for a summary.
+        """
+        if not self.idle.is_waiting(_INDEX):
+            self.idle.put(_INDEX, self._index, after=_TOGETHER)
+        if self._store.outbox.promised != self._promised:
+            self.idle.put("notes", self._write_notes)
         if conversation is not None:
             self._talked.add(conversation)
-            self.idle.put(f"summary of {conversation}", partial(self._ahead, conversation), after=self._pause)
-            self.idle.put(f"rest of {conversation}", partial(self._rest, conversation), after=REST)
+            if near:
+                # What is left out of a full window is chosen by its meaning, too.
+                self._rouse()
+                work = partial(self._ahead, conversation)
+                self.idle.put(f"summary of {conversation}", work, after=self._pause)
+            self._resting.pop(conversation, None)
+            self._resting[conversation] = self._clock()
+            if not self.idle.is_waiting(_REST):
+                self._rest_later()
 
     def compacted(self, conversation: str) -> None:
         """Somebody had it summarised: its notes are written, and the server reads the new window."""
@@ -100,9 +138,9 @@ class Afterwards:
 
     async def close(self) -> None:
         await self._watching.close()
-        await self._put_at_rest()
+        await self._end()
 
-    async def _put_at_rest(self) -> None:
+    async def _end(self) -> None:
         """Nobody knows when somebody comes back: what should be remembered is taken down, without a model."""
         await self.idle.close()
         for conversation in self._talked:
@@ -118,13 +156,38 @@ class Afterwards:
     async def _ahead(self, conversation: str) -> None:
         try:
             changed = await self._compacting.ahead(conversation)
-            await self._write_notes()
+            if self._store.outbox.promised != self._promised:
+                await self._write_notes()
             if changed:
                 await self._compacting.warm(conversation)
         except NotFound:
             self._talked.discard(conversation)
 
-    async def _rest(self, conversation: str) -> None:
+    def _rest_later(self) -> None:
+        """One piece for all of them, due when it is time for the one that was talked in longest ago."""
+        last = next(iter(self._resting.values()), None)
+        if last is not None:
+            self.idle.put(_REST, self._rest, after=max(0.0, last + REST - self._clock()))
+
+    async def _rest(self) -> None:
+        """One conversation that nobody went on with is put at rest."""
+        conversation, last = next(iter(self._resting.items()))
+        if last + REST > self._clock():
+            # Somebody went on with what would have been due.
+            self._rest_later()
+            return
+        # Taken out first: one that fails must not keep others from their rest.
+        del self._resting[conversation]
+        self._rest_later()
+        try:
+            await self._put_at_rest(conversation)
+        except asyncio.CancelledError:
+            if conversation not in self._resting:
+                self._resting = {conversation: last, **self._resting}
+            self._rest_later()
+            raise
+
+    async def _put_at_rest(self, conversation: str) -> None:
         try:
             await self._compacting.at_rest(conversation)
         except NotFound:
@@ -138,9 +201,15 @@ class Afterwards:
     async def _take_up(self) -> None:
         """What was talked about when an earlier process ended is put at rest by this one."""
         now = self._clock()
-        for row in await self._store.run(self._store.log.used_since, now - _LEFT_BEHIND):
-            rest = partial(self._rest, row.id)
-            self.idle.put(f"rest of {row.id}", rest, after=max(0.0, row.updated_at + REST - now))
+        rows = await self._store.run(self._store.log.used_since, now - _LEFT_BEHIND)
+        left = {row.id: row.updated_at for row in reversed(rows)}
+        self._resting = {name: at for name, at in left.items() if name not in self._resting} | self._resting
+        self._rest_later()
+
+    async def _prepare(self) -> None:
+        """What was left for later to be quick at the start is done before somebody has to wait for it."""
+        for _ in compiling():
+            await asyncio.sleep(0)
 
     async def _index(self) -> None:
         """What was said becomes searchable now, so that no question has to wait for it.
@@ -153,9 +222,9 @@ class Afterwards:
             log.warning("what was said could not be indexed: %s", error)
         else:
             if indexed == _INDEXED_AT_ONCE:
-                self.idle.put("index", self._index)
+                self.idle.put(_INDEX, self._index)
             elif indexed and self._remembering is not None:
-                self.idle.put("meaning", self._understand, after=_SETTLED)
+                self._understand_later()
 
     async def _index_notes(self) -> None:
         memory = self._remembering
@@ -164,16 +233,37 @@ class Afterwards:
             await _stoppable(lambda stop: memory.index.sync(stop=stop))
         except HoldfastError as error:
             log.warning("notes could not be indexed: %s", error)
-        self.idle.put("meaning", self._understand)
+        self._understand_later()
 
-    async def _wake(self) -> None:
+    async def _begin(self) -> None:
         """The embedder takes seconds to start; nobody's first question should wait for that."""
+        memory = self._remembering
+        assert memory is not None
+        self._notes = bool(await asyncio.to_thread(memory.index.everywhere))
+        if self._notes:
+            await asyncio.to_thread(self._wake)
+
+    def _rouse(self) -> None:
+        """Somebody is going to need the embedder, if not at once: nobody waits for it."""
+        if self._remembering is not None and self._remembering.embedder.rests:
+            self._roused_at = self._clock()
+            asyncio.get_running_loop().run_in_executor(None, self._wake)
+
+    def _wake(self) -> None:
         assert self._remembering is not None
         try:
-            if await asyncio.to_thread(self._remembering.index.everywhere):
-                await asyncio.to_thread(self._remembering.meaning.vectors_of, ["."])
+            self._remembering.embedder.wake()
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
+
+    async def _release(self) -> None:
+        """An embedder that is not asked any more gives back its memory, until somebody needs it."""
+        assert self._remembering is not None
+        await asyncio.to_thread(self._remembering.embedder.rest, _UNASKED)
+        self.idle.put("rest of the embedder", self._release, after=_LOOK)
+
+    def _understand_later(self) -> None:
+        self.idle.put("meaning", self._understand, calm=_SETTLED)
 
     async def _understand(self) -> None:
         """What was written and said becomes findable by its meaning, a little at a time."""
@@ -181,15 +271,21 @@ class Afterwards:
         assert memory is not None
         try:
             more = await _stoppable(lambda stop: memory.understand(_UNDERSTOOD_AT_ONCE, stop))
+            if more:
+                self._understand_later()
+            else:
+                self._notes = bool(await asyncio.to_thread(memory.index.everywhere))
+                # It stays a while for whoever has notes, or a full window.
+                if not self._notes and self._clock() - self._roused_at > _UNASKED:
+                    await asyncio.to_thread(memory.embedder.rest)
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
-        else:
-            if more:
-                self.idle.put("meaning", self._understand)
 
     async def _write_notes(self) -> None:
         if self._projector is not None:
+            promised = self._store.outbox.promised
             await self._store.run(self._projector.project)
+            self._promised = promised
             if self._projector.left:
                 # Another process was at it, or the disk is full: what is promised stays promised.
                 self.idle.put("notes", self._write_notes, after=_AGAIN)
@@ -198,7 +294,16 @@ class Afterwards:
         before = self._clock() - _KEPT
         await self._store.run(self._store.compactions.forget, before)
         await self._store.run(self._store.outbox.forget, before)
+        await self._store.run(self._store.jobs.forget, before)
         self.idle.put("housekeeping", self._tidy, after=_DAILY)
+
+    async def _retire(self, retention: Retention) -> None:
+        """What was kept long enough goes."""
+        try:
+            await _stoppable(lambda stop: retention.prune(self._clock(), stop=stop))
+        except HoldfastError as error:
+            log.warning("old conversations could not be deleted: %s", error)
+        self.idle.put("retention", partial(self._retire, retention), after=_DAILY)
 
 
 async def _stoppable(work: Callable[[Callable[[], bool]], R]) -> R:

@@ -42,6 +42,11 @@ class Case:
     def scope(self) -> Scope:
         return self.kept.conversation.scope if self.kept.conversation else Scope()
 
+    @property
+    def remembers(self) -> bool:
+        """Whether anything that is remembered belongs into this conversation."""
+        return self.kept.conversation is None or self.kept.conversation.memory
+
     def count(self, text: str) -> int:
         return self.counter.count_text(text).high
 

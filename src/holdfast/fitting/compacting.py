@@ -7,7 +7,7 @@ transaction. Two never work on one conversation at once. It sends nothing for pe
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -25,6 +25,7 @@ from holdfast.fitting.places import Place, Places
 from holdfast.fitting.summing import Span, Summing, Written
 from holdfast.fitting.turns import Turns
 from holdfast.language import say
+from holdfast.messages import Message
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
 from holdfast.providers.upstreams import Upstreams
@@ -100,6 +101,14 @@ class Compacting:
         self._places = Places(store, models, upstreams, preset, tells)
         helpers = Helpers(models, upstreams, preset, options, clock)
         self._summing = Summing(store, compactor, helpers, options)
+
+    def may_be_due(self, report: Mapping[str, Any], answer: Message) -> bool:
+        """Whether it is worth looking: with nothing shortened and much room, nothing is due."""
+        if not report or report["level"]:
+            return True
+        share = self._preset.levels.ahead or 0.0
+        # No text has more tokens than bytes.
+        return bool(report["at_most"] + len(answer.encode()) >= share * report["room"])
 
     async def ahead(self, conversation: str) -> bool:
         """Summarises if it is time to, while nobody waits; whether the window changed."""

@@ -17,10 +17,10 @@ from holdfast.fitting.case import Case, Tells, draft_of, in_order, tells_all
 from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
 from holdfast.fitting.outcome import Outcome, outcome_of
-from holdfast.fitting.quotes import quotes_for
+from holdfast.fitting.quotes import may_quote, quotes_for
 from holdfast.fitting.recalling import Recalling
 from holdfast.fitting.turns import Turns
-from holdfast.memory.profile_text import Told
+from holdfast.memory.profiles.text import Told
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
@@ -49,6 +49,17 @@ class Fit:
     kept: Kept
     window: int
     report: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A window before anything is summarised or brought back; `recalls` says if there are memories at all."""
+
+    lot: Lot
+    made: Fitted
+    believed: lanes.State
+    notices: list[str]
+    recalls: bool
 
 
 class Fitter:
@@ -94,8 +105,8 @@ class Fitter:
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
         request = replace(request, tools=in_order(request.tools))
-        tells = self._tells(provider.location)
-        case = Case(request, kept, provider, budget, counter, context, tells)
+        case = Case(request, kept, provider, budget, counter, context)
+        case = replace(case, tells=case.remembers and self._tells(provider.location))
         made, report = await self._made(case)
         options: dict[str, int] = {}
         if not decides_itself(provider):
@@ -134,13 +145,8 @@ class Fitter:
 
     async def _in_lane(self, case: Case) -> tuple[Fitted, dict[str, Any]]:
         began = time.perf_counter()
-        lot = await self._store.run(
-            self._store.at_once, lot_of, self._store, case.request, case.kept, case.budget, case.count
-        )
-        refused = self._refused.pop(lot.lane.conversation, None)
-        believed = _believed(lot.lane.state, refused)
-        draft = draft_of(case, lot, min(believed.slack, believed.most))
-        made, notices = await asyncio.to_thread(self._begun, case, lot, draft, 2 if refused else 0)
+        begun = await asyncio.to_thread(self._begun, case)
+        lot, made, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
         summary: Keeping | None = None
         if made.view.history >= made.view.thresholds.summarise:
             made, summary, believed = await self._summarised(case, lot, made, believed)
@@ -148,7 +154,7 @@ class Fitter:
         if lot.lane.conversation in self._unkept:
             notices.append(self._unkept.pop(lot.lane.conversation))
         try:
-            quotes, trouble = await self._brought(made.view, case, lot)
+            quotes, trouble = await self._brought(made.view, case, begun)
             notices += trouble
         except StoreError as error:
             log.warning("what the window leaves out could not be searched: %s", error)
@@ -196,18 +202,27 @@ class Fitter:
         if self._recalling is not None and names:
             self._recalling.count(case, names)
 
-    def _begun(self, case: Case, lot: Lot, draft: Draft, at_least: int) -> tuple[Fitted, list[str]]:
+    def _begun(self, case: Case) -> "_Begun":
+        lot = self._store.at_once(lot_of, self._store, case.request, case.kept, case.budget, case.count)
+        refused = self._refused.pop(lot.lane.conversation, None)
+        believed = _believed(lot.lane.state, refused)
+        draft = draft_of(case, lot, min(believed.slack, believed.most))
         profile = self._recalling.profile(case) if self._recalling else Told()
-        notices = ["profile_broken"] if profile.trouble else []
         view = _first(case, lot, draft, profile.text)
         if self._recalling is not None and view.history >= view.thresholds.leave_out:
             view = view.knowing(self._recalling.nearness(view))
-        return self._fitted(view, at_least), notices
+        made = self._fitted(view, 2 if refused else 0)
+        notices = ["profile_broken"] if profile.trouble else []
+        recalls = self._recalling is not None and self._recalling.has_any(case)
+        return _Begun(lot, made, believed, notices, recalls)
 
-    async def _brought(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], list[str]]:
+    async def _brought(self, view: View, case: Case, begun: "_Begun") -> tuple[list[Proposal], list[str]]:
         """What is put behind the question: quotes from above, then memories where there is room for them."""
-        quotes = await self._store.run(quotes_for, self._store, view, case.kept, lot)
-        if self._recalling is None or any(one.rule == "recalled_full" for one in quotes):
+        quotes: list[Proposal] = []
+        if may_quote(view, begun.lot):
+            quotes = await self._store.run(quotes_for, self._store, view, case.kept, begun.lot)
+        full = any(one.rule == "recalled_full" for one in quotes)
+        if self._recalling is None or full or not begun.recalls:
             return quotes, []
         return await self._recalling.beside(view, case, quotes)
 

@@ -87,6 +87,17 @@ def lot_of(
     return Lot(lane, items, system, prompt, told, beyond)
 
 
+def stored_in(request: ChatRequest, kept: Kept) -> tuple[Stored, ...]:
+    """What the log has for the messages of a request, in order; nothing if it does not have all of them."""
+    matched = kept.placement.matched
+    if kept.placement.from_log or len(matched) != len(request.messages):
+        return ()
+    talk = [one for message, one in zip(request.messages, matched, strict=True) if message.role != "system"]
+    known = talk[: len(talk) - len(kept.appended)]
+    path = (*(one for one in known if one is not None), *kept.appended)
+    return path if len(path) == len(talk) else ()
+
+
 def items_of(request: ChatRequest, kept: Kept) -> tuple[Item, ...]:
     """The client's history. What matched is sent as stored; what was new has its name from the log."""
     start = len(leading_system(request.messages))

@@ -58,7 +58,8 @@ class Places:
         windows = await self._models.windows(provider, request.model)
         budget = self._preset.budget(used[0].window, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
-        case = Case(request, kept, provider, budget, counter, tells=self._tells(provider.location))
+        tells = row.memory and self._tells(provider.location)
+        case = Case(request, kept, provider, budget, counter, tells=tells)
         lot = await store.run(lot_of, store, request, kept, budget, case.count)
         first = [] if lot.horizon is None else [lot.horizon]
         return Place(case, lot, await asyncio.to_thread(View, draft_of(case, lot), first))

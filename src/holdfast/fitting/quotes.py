@@ -18,15 +18,24 @@ from holdfast.words import telling, terms
 _LEAST = 40
 
 
+def may_quote(view: View, lot: Lot) -> bool:
+    """Whether there is a question that nothing was quoted for yet, and anything that the window lacks."""
+    question = view.question
+    if question is None or question.depth < 0 or question is not view.shown[-1].item:
+        return False
+    if any(one.section == "recalled" for one in view.shown[-1].additions):
+        return False
+    return not lot.is_whole or len(_whole(view)) != len(lot.items)
+
+
+def _whole(view: View) -> set[str]:
+    return {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}
+
+
 def quotes_for(store: Store, view: View, kept: Kept, lot: Lot) -> list[Proposal]:
     """The decisions that put quotes behind the question; none where it points at nothing that is missing."""
     question = view.question
-    if question is None or question.depth < 0 or question is not view.shown[-1].item:
-        return []
-    if any(one.section == "recalled" for one in view.shown[-1].additions):
-        return []
-    whole = {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}
-    if lot.is_whole and len(whole) == len(lot.items):
+    if question is None or not may_quote(view, lot):
         return []
     # The question itself is no place to find what it asks for.
     before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
@@ -37,7 +46,7 @@ def quotes_for(store: Store, view: View, kept: Kept, lot: Lot) -> list[Proposal]
     leaving = dropped_recall(view) if room < _LEAST else []
     if leaving:
         room = cap - replayed(view) + sum(proposal.tokens_before for proposal in leaving)
-    found = _found(store, view, kept, before[-1], whole - {question.id}, room)
+    found = _found(store, view, kept, before[-1], _whole(view) - {question.id}, room)
     if leaving:
         # Making room costs the prefix: only what is asked for by its name is worth that.
         named = telling(question.message.text)

@@ -66,7 +66,7 @@ class Summing:
             Body.from_json(before.body) if before else None,
             span.target,
             span.count,
-            flush=self._options.flush,
+            flush=self._options.flush and row.memory,
             again=tuple(item_of(stored) for stored in again),
             ledger=Body.from_json(latest.body).ledger if latest else None,
         )
@@ -81,7 +81,7 @@ class Summing:
             tuple(said),
             made,
             tokens,
-            noted=self._options.memory,
+            noted=self._options.memory and row.memory,
         )
         return Written(keeping.id, said[-1].depth, made.body, tokens, keeping)
 

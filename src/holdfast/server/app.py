@@ -3,40 +3,106 @@
 Knows nothing of what happens in a turn; `create_app` gets a ready engine.
 """
 
+import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import __version__
 from holdfast.config import Settings
 from holdfast.engine import Engine
-from holdfast.errors import BadRequest, HoldfastError, NotFound
-from holdfast.server import chats, events, memories, models, notes, ollama, openai, profiles, tokens
-from holdfast.server.errors import ollama_error, openai_error
-from holdfast.server.guard import Guard, check_address
+from holdfast.errors import BadRequest, HoldfastError, NotFound, TooMany, Unauthorized, UpstreamError
+from holdfast.server import (
+    anthropic,
+    chats,
+    completions,
+    embedding,
+    events,
+    jobs,
+    keys,
+    login,
+    memories,
+    metrics,
+    models,
+    notes,
+    ollama,
+    openai,
+    passing,
+    profiles,
+    responses,
+    tokens,
+    upstreams,
+)
+from holdfast.server.access import NOBODY, Access, access_of
+from holdfast.server.encoder import Encoder
+from holdfast.server.errors import anthropic_error, ollama_error, openai_error
+from holdfast.server.guard import Guard
 from holdfast.server.reindexing import Reindexing
 from holdfast.server.welcome import welcome
 
 log = logging.getLogger("holdfast.server")
 
+# What of an answer's head a page elsewhere may read.
+_TOLD = (
+    "ETag",
+    "Retry-After",
+    "X-Holdfast-Conversation",
+    "X-Holdfast-Level",
+    "X-Holdfast-Prefix",
+    "X-Holdfast-Tokens",
+    "X-Holdfast-Window",
+)
+
+# In this order a path is looked for.
+_DOORS = (
+    passing,
+    embedding,
+    upstreams,
+    ollama,
+    openai,
+    responses,
+    completions,
+    anthropic,
+    chats,
+    profiles,
+    memories,
+    notes,
+    models,
+    tokens,
+    events,
+    jobs,
+    metrics,
+    keys,
+    login,
+)
+
 
 def create_app(engine: Engine, settings: Settings) -> FastAPI:
-    check_address(settings)
+    guard = Guard(settings, engine.store, engine.events)
     reindexing = Reindexing(engine.events)
+    chosen = engine.remembering.embedder if engine.remembering else None
+    encoder = Encoder(chosen, settings.home / "logs" / "encoder.log")
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await engine.start()
-        await _say_which_server(engine)
+        # Nobody waits for a model server that is slow to say that it is there.
+        telling = asyncio.create_task(_say_which_server(engine))
         yield
+        telling.cancel()
         await reindexing.close()
+        await encoder.close()
         await engine.close()
 
     app = FastAPI(
@@ -50,13 +116,30 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.state.engine = engine
+    app.state.heartbeat = settings.heartbeat
+    app.state.unread = settings.unread
     app.state.reindexing = reindexing
-    app.add_middleware(Guarded, guard=Guard(settings))
+    app.state.encoder = encoder
+    app.state.guard = guard
+    app.state.metrics = metrics.of(engine)
+    app.add_middleware(Guarded, guard=guard)
+    if guard.origins.pages:
+        # Outside of the guard: a browser asks whether it may ask, and sends no key with that.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origin_regex=guard.origins.pages,
+            allow_methods=("*",),
+            allow_headers=("*",),
+            allow_private_network=True,
+            expose_headers=_TOLD,
+        )
+    # Outside of all others: whoever is turned away is counted too.
+    app.add_middleware(metrics.Measured, metrics=app.state.metrics)
     app.add_exception_handler(HoldfastError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unexpected)
-    for door in (ollama, openai, chats, profiles, memories, notes, models, tokens, events):
+    for door in _DOORS:
         app.include_router(door.router)
     app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
@@ -79,16 +162,21 @@ class Guarded:
         self._guard = guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] != "/health":
+        if scope["type"] == "http":
+            path: str = scope["path"]
             try:
-                self._guard.check(Headers(scope=scope))
+                access = await self._guard.admit(HTTPConnection(scope))
+                length = Headers(scope=scope).get("content-length", "")
+                if length.isdigit():
+                    self._guard.check_size(path, int(length), access)
             except HoldfastError as error:
-                await _shaped(scope["path"], error)(scope, receive, send)
+                await _shaped(path, error)(scope, receive, send)
                 return
-            receive = self._counted(receive)
+            scope.setdefault("state", {})["access"] = access
+            receive = self._counted(path, receive, access)
         await self._app(scope, receive, send)
 
-    def _counted(self, receive: Receive) -> Receive:
+    def _counted(self, path: str, receive: Receive, access: Access) -> Receive:
         """A body is as large as it turns out to be, whatever its head claimed."""
         size = 0
 
@@ -96,16 +184,25 @@ class Guarded:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
-            self._guard.check_size(size)
+            self._guard.check_size(path, size, access)
             return message
 
         return counted
 
 
 def _shaped(path: str, error: HoldfastError) -> JSONResponse:
-    shape = openai_error if path.startswith("/v1/") else ollama_error
+    if path == anthropic.PATH or path.startswith(f"{anthropic.PATH}/"):
+        shape = anthropic_error
+    else:
+        shape = openai_error if path.startswith("/v1/") else ollama_error
     status, body = shape(error)
-    return JSONResponse(body, status)
+    return JSONResponse(body, status, _headers(error))
+
+
+def _headers(error: HoldfastError) -> dict[str, str]:
+    if isinstance(error, TooMany | UpstreamError) and error.retry_after is not None:
+        return {"Retry-After": str(math.ceil(error.retry_after))}
+    return {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
 
 
 async def _told(request: Request, error: Exception) -> JSONResponse:
@@ -147,9 +244,15 @@ async def _root(request: Request) -> Response:
 async def _health(request: Request) -> dict[str, object]:
     """Alive, and which model server is in use; whether that one is well is its own affair."""
     engine: Engine = request.app.state.engine
+    told: dict[str, object] = {"status": "ok", "version": __version__}
+    if access_of(request) is NOBODY:
+        return told
     try:
         provider = await engine.upstreams.main()
-        upstream = {"kind": provider.name, "location": provider.location}
+        told["upstream"] = {"kind": provider.name, "location": provider.location}
     except HoldfastError as error:
-        upstream = {"error": str(error)}
-    return {"status": "ok", "version": __version__, "upstream": upstream}
+        told["upstream"] = {"error": str(error)}
+    if access_of(request).admin:
+        told["upstreams"] = [asdict(state) for state in engine.upstreams.states()]
+        told["warnings"] = request.app.state.guard.warnings
+    return told

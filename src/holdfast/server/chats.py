@@ -4,10 +4,10 @@ Knows the log; what of a conversation a model is shown is in `chat_windows`.
 """
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
 
 from holdfast.conversations import forks
@@ -27,11 +27,23 @@ Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 class Changes(BaseModel):
-    """What can be changed about a conversation."""
+    """What can be changed about a conversation, at least one of it; what is left out stays.
+
+    `off`: its requests are passed through, and nothing more of it is kept. Without `memory` it is kept and
+    made to fit, but nothing that is remembered goes into it, and nothing of it is remembered.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    title: Title
+    title: Title | None = None
+    off: bool | None = None
+    memory: bool | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.title is None and self.off is None and self.memory is None:
+            raise ValueError("nothing to change: give a title, off or memory")
+        return self
 
 
 class ForkFrom(BaseModel):
@@ -68,7 +80,11 @@ async def change(request: Request, conversation: str, changes: Changes) -> dict[
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> Conversation:
-        return store.log.rename(store.log.get(conversation, scope).id, changes.title)
+        row = store.log.get(conversation, scope)
+        if changes.title is not None:
+            store.log.rename(row.id, changes.title)
+        switches = changes.model_dump(include={"off", "memory"}, exclude_none=True)
+        return store.log.update_settings(row.id, switches)
 
     return conversation_out(await store.run(store.atomically, work))
 

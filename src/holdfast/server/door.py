@@ -6,24 +6,33 @@ Knows how bytes travel; what they mean in a dialect is in the `Shape` each door 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.types import Message as ASGIMessage
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
 
 from holdfast.dialects.wire import expect
 from holdfast.engine import Ask, Engine, Turn
-from holdfast.errors import BadRequest, HoldfastError
+from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.providers.base import Forwarded, understands
+from holdfast.server.access import access_of
 
 T = TypeVar("T")
 
 log = logging.getLogger("holdfast.server")
 
+# So many pieces go out before others get a moment.
+_BREATH = 16
+
+# What a client that waits may be sent without being told anything: white space, or a comment.
+_SIGNS = {"application/x-ndjson": b" ", "text/event-stream": b": waiting\n\n"}
 # Hop-by-hop headers and those that the response's own transport decides.
 _NOT_FORWARDED = {"connection", "content-length", "keep-alive", "transfer-encoding", "date", "server"}
 
@@ -33,6 +42,7 @@ class Writer(Protocol):
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]: ...
     def end(self) -> list[dict[str, Any]]: ...
+    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]: ...
     def whole(self) -> dict[str, Any]: ...
 
 
@@ -47,6 +57,12 @@ class Shape:
     media_type: str
     frame: Callable[[dict[str, Any]], bytes]
     closing: bytes = b""
+    # A sign of life while nothing can be said yet; empty for the one that every client of the format skips.
+    waiting: bytes = b""
+
+    @property
+    def sign(self) -> bytes:
+        return self.waiting or _SIGNS[self.media_type]
 
 
 def engine_of(request: Request) -> Engine:
@@ -61,66 +77,122 @@ async def body_of(request: Request) -> bytes:
         raise BadRequest("the client went away before its request was complete") from None
 
 
-def scope_of(request: Request) -> Scope:
+def scope_of(request: Request, project: str | None = None) -> Scope:
+    """Whose request this is: the user by how they came in, the project as the key, the header or they say."""
+    access = access_of(request)
     kind = request.headers.get("x-holdfast-kind", "private")
     if kind not in ("private", "group"):
         raise BadRequest(f"X-Holdfast-Kind is {kind!r}", hint="It is either private or group.")
-    # Headers are bytes; what people type into them is UTF-8.
-    raw = request.headers.get("x-holdfast-project", "default").encode("latin-1")
-    project = raw.decode("utf-8", "replace").strip()
+    if project is None and (header := request.headers.get("x-holdfast-project")) is not None:
+        # Headers are bytes; what people type into them is UTF-8.
+        project = header.encode("latin-1").decode("utf-8", "replace")
+    project = (access.project or Scope().project) if project is None else project.strip()
     if not project.strip(".") or len(project) > 100 or any(character in project for character in "/\\\0"):
         raise BadRequest(
             "X-Holdfast-Project is no usable name", hint="Up to 100 characters, without slashes."
         )
-    return Scope(project=project, kind="group" if kind == "group" else "private")
+    if access.project not in ("", project):
+        raise Forbidden(f"this key is for the project {access.project}", hint="Leave the project out.")
+    return Scope(access.user, project, "group" if kind == "group" else "private")
 
 
 def is_off(request: Request) -> bool:
-    return request.headers.get("x-holdfast", "").strip().lower() == "off"
+    return access_of(request).off or request.headers.get("x-holdfast", "").strip().lower() == "off"
 
 
 async def answer(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
     """One chat request, from its body to the response."""
     if is_off(request):
         return await pass_through(request, shape, body, fields)
-    return await converse(request, shape, shape.read(fields))
+    chat = shape.read(fields)
+    turn = await turn_of(request, chat)
+    if turn.off:
+        return await pass_through(request, shape, body, fields)
+    return await respond(request, shape, chat, turn)
 
 
 async def converse(
     request: Request, shape: Shape, chat: ChatRequest, *, goes_on: str | None = None
 ) -> Response:
     """A turn of a conversation; `goes_on` names the one whose history the client leaves to us."""
-    ask = Ask(chat, scope_of(request), dict(request.headers), continues=goes_on)
-    turn = await engine_of(request).turn(ask)
-    return await respond(request, shape, chat, turn)
+    return await respond(request, shape, chat, await turn_of(request, chat, goes_on))
+
+
+async def turn_of(request: Request, chat: ChatRequest, goes_on: str | None = None) -> Turn:
+    memory = access_of(request).memory
+    ask = Ask(chat, scope_of(request), dict(request.headers), continues=goes_on, memory=memory)
+    return await engine_of(request).turn(ask)
 
 
 async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
     """Switched off: the model server's own answer to the client's own bytes, nothing kept."""
-    engine = engine_of(request)
+    engine, user = engine_of(request), access_of(request).user
     provider = await engine.upstreams.route(expect(fields.get("model", ""), str, "model"))
-    if understands(provider, shape.path):
+    if not understands(provider, shape.path):
+        # This model server does not speak the client's dialect: translated, but neither changed nor kept.
+        chat = shape.read(fields)
+        return await respond(request, shape, chat, Turn(chat.model, engine.passed(chat, user, provider)))
+    with ExitStack() as held:
+        place = held.enter_context(engine.serving(provider, user))
+        if not place.served:
+            await _unless_gone(request, place.turn())
         passed = provider.forward("POST", shape.path, _content_type(request), body)
-        return forwarded(await _unless_gone(request, passed))
-    # This model server does not speak the client's dialect: translated, but neither changed nor kept.
-    chat = shape.read(fields)
-    return await respond(request, shape, chat, Turn(chat.model, provider.chat(chat)))
+        return forwarded(await _unless_gone(request, passed), held.pop_all().close)
 
 
 async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn) -> Response:
-    """Waits for the first piece of the answer, so that an error still has a status of its own."""
+    """Waits for the answer, or of a stream for its first piece: so an error still has a status of its own.
+
+    Who has waited long for that piece gets a stream that has only begun, and from then on signs of life.
+    """
     writer = shape.writer(chat, turn)
     chunks = turn.chunks
-    try:
-        first = await _unless_gone(request, anext(chunks, None))
-        if chat.stream:
-            stream = _streamed(first, chunks, writer, shape)
-            return StreamingResponse(stream, media_type=shape.media_type, headers=_told(turn))
-        whole = await _unless_gone(request, _whole(first, chunks, writer))
+    if not chat.stream:
+        try:
+            whole = await _unless_gone(request, _whole(chunks, writer))
+        except BaseException:
+            await chunks.aclose()
+            raise
         return JSONResponse(whole, headers=_told(turn))
+    first: asyncio.Future[Chunk | None] = asyncio.ensure_future(anext(chunks, None))
+    pause: float = request.app.state.heartbeat
+    try:
+        await _done_or_gone(request, first, pause or None)
+        if first.done():
+            first.result()
     except BaseException:
+        first.cancel()
+        await asyncio.wait({first})
         await chunks.aclose()
         raise
+    stream = _streamed(first, chunks, writer, shape, pause)
+    return Until(stream, first.cancel, media_type=shape.media_type, headers=_told(turn))
+
+
+class Until(StreamingResponse):
+    """A stream after which something is to be done, however it ended, and even if it never began."""
+
+    def __init__(self, content: AsyncIterator[bytes], over: Callable[[], object], **rest: Any) -> None:
+        super().__init__(content, **rest)
+        self._content = content
+        self._over = over
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        unread: float = scope["app"].state.unread
+
+        async def taken(message: ASGIMessage) -> None:
+            async with asyncio.timeout(unread or None):
+                await send(message)
+
+        try:
+            await super().__call__(scope, receive, taken)
+        except* TimeoutError:
+            log.warning("a client that read nothing for %d seconds was given up", unread)
+        finally:
+            # Whatever it holds is free at once, not when somebody collects what is left of it.
+            if isinstance(self._content, AsyncGenerator):
+                await self._content.aclose()
+            self._over()
 
 
 def _told(turn: Turn) -> dict[str, str]:
@@ -137,9 +209,7 @@ def _told(turn: Turn) -> dict[str, str]:
     return told
 
 
-async def _whole(first: Chunk | None, chunks: AsyncGenerator[Chunk, None], writer: Writer) -> dict[str, Any]:
-    if first is not None:
-        writer.chunk(first)
+async def _whole(chunks: AsyncGenerator[Chunk, None], writer: Writer) -> dict[str, Any]:
     async with aclosing(chunks):
         async for chunk in chunks:
             writer.chunk(chunk)
@@ -148,41 +218,67 @@ async def _whole(first: Chunk | None, chunks: AsyncGenerator[Chunk, None], write
 
 
 async def _streamed(
-    first: Chunk | None, chunks: AsyncGenerator[Chunk, None], writer: Writer, shape: Shape
+    first: asyncio.Future[Chunk | None],
+    chunks: AsyncGenerator[Chunk, None],
+    writer: Writer,
+    shape: Shape,
+    pause: float,
 ) -> AsyncIterator[bytes]:
     """The answer as it comes. Once bytes are out, trouble can only be told in the stream itself."""
     try:
+        while not first.done():
+            yield shape.sign
+            await asyncio.wait({first}, timeout=pause)
         async with aclosing(chunks):
-            if first is not None:
-                for payload in writer.chunk(first):
+            if (begun := first.result()) is not None:
+                for payload in writer.chunk(begun):
                     yield shape.frame(payload)
+            number = 0
             async for chunk in chunks:
                 for payload in writer.chunk(chunk):
                     yield shape.frame(payload)
+                number += 1
+                if number % _BREATH == 0:
+                    # A server that is never waited for would leave nobody time to see that the client left.
+                    await asyncio.sleep(0)
         for payload in writer.end():
             yield shape.frame(payload)
         yield shape.closing
     except HoldfastError as error:
         log.warning("an answer was cut off: %s", error)
-        yield shape.frame(shape.error(error)[1])
+        yield _told_in_stream(error, writer, shape)
     except Exception as error:
         log.exception("an answer failed in mid-stream")
-        yield shape.frame(shape.error(HoldfastError(f"internal error: {type(error).__name__}"))[1])
+        internal = HoldfastError(f"internal error: {type(error).__name__}")
+        yield _told_in_stream(internal, writer, shape)
+
+
+def _told_in_stream(error: HoldfastError, writer: Writer, shape: Shape) -> bytes:
+    return b"".join(shape.frame(payload) for payload in writer.failed(shape.error(error)[1]))
 
 
 async def _unless_gone(request: Request, work: Awaitable[T]) -> T:
     """The result of `work`, given up as soon as the client hangs up: nobody computes for an empty chair."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_hung_up(request))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise BadRequest("the client went away before the answer")
+        await _done_or_gone(request, task)
         return await task
     finally:
-        gone.cancel()
         task.cancel()
-        await asyncio.wait({task, gone})
+        await asyncio.wait({task})
+
+
+async def _done_or_gone(request: Request, task: asyncio.Future[T], patience: float | None = None) -> None:
+    """Waits until `task` is done, or for so long; an error if the client hangs up meanwhile."""
+    gone = asyncio.ensure_future(_hung_up(request))
+    either: set[asyncio.Future[Any]] = {task, gone}
+    try:
+        await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        if gone.done() and not task.done():
+            raise BadRequest("the client went away before the answer")
+    finally:
+        gone.cancel()
+        await asyncio.wait({gone})
 
 
 async def _hung_up(request: Request) -> None:
@@ -190,11 +286,11 @@ async def _hung_up(request: Request) -> None:
         pass
 
 
-def forwarded(answer: Forwarded) -> Response:
-    """A model server's answer, passed on byte for byte."""
+def forwarded(answer: Forwarded, over: Callable[[], object] = lambda: None) -> Response:
+    """A model server's answer, passed on byte for byte; `over` is called when it is through."""
     headers = {name: value for name, value in answer.headers if name.lower() not in _NOT_FORWARDED}
     background = BackgroundTask(answer.close)
-    return StreamingResponse(answer.stream, answer.status, headers=headers, background=background)
+    return Until(answer.stream, over, status_code=answer.status, headers=headers, background=background)
 
 
 def _content_type(request: Request) -> dict[str, str]:
@@ -207,3 +303,8 @@ def ndjson_frame(payload: dict[str, Any]) -> bytes:
 
 def sse_frame(payload: dict[str, Any]) -> bytes:
     return b"data: " + canonical(payload).encode() + b"\n\n"
+
+
+def event_frame(payload: dict[str, Any]) -> bytes:
+    """An event that is called by its type."""
+    return f"event: {payload['type']}\n".encode() + sse_frame(payload)

@@ -1,6 +1,6 @@
 """What went wrong, in the status and shape that a client of each protocol expects.
 
-Knows the error tree and the two shapes, nothing of routes.
+Knows the error tree and the three shapes, nothing of routes.
 """
 
 from typing import Any
@@ -12,16 +12,35 @@ from holdfast.errors import HoldfastError
 _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
     (errors.TooLarge, 413),
     (errors.Unauthorized, 401),
+    (errors.Forbidden, 403),
+    (errors.TooMany, 429),
     (errors.BadRequest, 400),
     (errors.NotFound, 404),
     (errors.Conflict, 409),
     (errors.Overflow, 400),
     (errors.Unreachable, 503),
+    (errors.Stopped, 503),
     (errors.CutOff, 502),
     (errors.ProviderError, 502),
     (errors.StoreError, 503),
 )
-_TYPES = {401: "authentication_error", 404: "not_found_error", 409: "conflict_error"}
+_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "conflict_error",
+    429: "rate_limit_error",
+}
+
+_ANTHROPIC_TYPES = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
 
 
 def status_of(error: HoldfastError) -> int:
@@ -33,6 +52,10 @@ def status_of(error: HoldfastError) -> int:
 def ollama_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
     if isinstance(error, errors.UpstreamError) and isinstance((error.body or {}).get("error"), str):
         return error.status, dict(error.body or {})
+    if isinstance(error, errors.ModelMissing):
+        # Clients look for these words to offer getting the model.
+        told = HoldfastError(f'model "{error.model}" not found, try pulling it first', hint=error.hint)
+        return 404, {"error": str(told)}
     return status_of(error), {"error": str(error)}
 
 
@@ -48,6 +71,14 @@ def openai_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
             "code": _code_of(error),
         }
     }
+
+
+def anthropic_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
+    """Agents of this protocol shorten their history themselves when they read that a prompt is too long."""
+    status = status_of(error)
+    said = f"prompt is too long: {error}" if isinstance(error, errors.Overflow) else str(error)
+    kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
+    return status, {"type": "error", "error": {"type": kind, "message": said}}
 
 
 def _code_of(error: HoldfastError) -> str | None:

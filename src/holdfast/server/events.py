@@ -22,11 +22,13 @@ def _followed(
     request: Request,
     after: int | None = None,
     last_event_id: Annotated[int | None, Header()] = None,
+    project: str | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Found before the response begins, while a refusal can still be one."""
     # A client that reconnects repeats its first address, and says in the header how far it came.
     place = after if last_event_id is None else last_event_id
-    return engine_of(request).events.follow(scope_of(request), place)
+    # A browser's own follower sends no headers of ours, so the project can be in the address.
+    return engine_of(request).events.follow(scope_of(request, project), place)
 
 
 @router.get("", response_class=EventSourceResponse)

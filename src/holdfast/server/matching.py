@@ -6,7 +6,7 @@ Knows HTTP's conditions and nothing of files.
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from holdfast.memory.workspace import ABSENT
+from holdfast.memory.workspace.base import ABSENT
 
 
 def etag(tag: str) -> str:

@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
-from holdfast.memory.checks import checked_kind
-from holdfast.memory.exchange import Imported, exported, take_in
+from holdfast.memory.keeping.exchange import Imported, exported, take_in
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.workspace.checks import checked_kind
 from holdfast.messages import Scope
 from holdfast.server.door import body_of, engine_of, scope_of
 from holdfast.server.reindexing import Reindexing
@@ -172,12 +172,14 @@ async def reindex(request: Request, wait: bool = False) -> Response:
 
 @router.post("/export")
 async def export(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
-    """All memories as a file; JSON has their history and the archive too."""
+    """All memories as a file; JSON has their history and the archive too, and says what was left out."""
     library = remembering_of(request).library
-    text = await asyncio.to_thread(exported, library, scope_of(request), format)
+    made = await asyncio.to_thread(exported, library, scope_of(request), format)
     media, name = ("application/json", "json") if format == "json" else ("text/markdown", "md")
     head = {"Content-Disposition": f'attachment; filename="memories.{name}"'}
-    return Response(text.encode("utf-8", "replace"), media_type=media, headers=head)
+    if made.left_out:
+        head["X-Holdfast-Left-Out"] = str(len(made.left_out))
+    return Response(made.text.encode("utf-8", "replace"), media_type=media, headers=head)
 
 
 @router.post(

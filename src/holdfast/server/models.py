@@ -16,9 +16,9 @@ router = APIRouter(prefix="/api/models", tags=["Models"])
 @router.get("/installed")
 async def installed(request: Request) -> dict[str, Any]:
     engine = engine_of(request)
-    provider = await engine.upstreams.main()
     rows = []
-    for model in await provider.models():
+    for model in await engine.upstreams.models():
+        provider = await engine.upstreams.route(model.name)
         windows = await engine.models.windows(provider, model.name)
         rows.append(
             {

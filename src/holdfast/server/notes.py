@@ -12,12 +12,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import BadRequest, Conflict, StoreError
-from holdfast.memory.comments import first_comment
-from holdfast.memory.folder import check_size
 from holdfast.memory.private import redacted_file
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, visible
-from holdfast.memory.workspace import ABSENT, Entry, Note, Workspace, inside, look, not_there
+from holdfast.memory.workspace.base import ABSENT, Entry, Note, Workspace, inside, look, not_there
+from holdfast.memory.workspace.comments import first_comment
+from holdfast.memory.workspace.folder import check_size
 from holdfast.messages import Scope
 from holdfast.server.door import body_of, scope_of
 from holdfast.server.matching import changed, etag, expected, unchanged
@@ -34,14 +34,16 @@ _RESERVED = frozenset({_SUMMARIES, "projects", "groups"})
 
 @router.get("")
 async def notes(request: Request) -> dict[str, Any]:
-    """The files of this scope, each with the tag of its current version."""
+    """The files of this scope, each with the tag of its current version; and those that cannot be used."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
     found = await asyncio.to_thread(_listed, workspace, scope)
     return {
         "notes": [
             {"path": str(entry.path), "size": entry.size, "modified_at": entry.mtime, "tag": entry.tag}
             for entry in found
-        ]
+            if not entry.trouble
+        ],
+        "left_out": {str(entry.path): entry.trouble for entry in found if entry.trouble},
     }
 
 

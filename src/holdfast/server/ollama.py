@@ -4,6 +4,9 @@ Knows the routes; the wire format is in `dialects`, the turn in `engine`. What a
 models is passed on as it is; for any other server the same questions are answered in Ollama's words.
 """
 
+import asyncio
+import hashlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,9 +17,10 @@ from starlette.responses import JSONResponse, Response
 from holdfast import __version__
 from holdfast.dialects import ollama, ollama_writer
 from holdfast.dialects.wire import expect, parse_object, without
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, ProviderError
 from holdfast.messages import ChatRequest, canonical
-from holdfast.providers.base import ModelInfo, understands
+from holdfast.providers.base import ModelInfo, Provider, understands
+from holdfast.server import encoder
 from holdfast.server.door import (
     Shape,
     answer,
@@ -40,6 +44,8 @@ def _read_chat(fields: dict[str, Any]) -> ChatRequest:
     chat = ollama.request_in(fields)
     if not chat.model:
         raise BadRequest("model is required", param="model")
+    if encoder.is_encoder(chat.model):
+        raise BadRequest(f'"{chat.model}" does not support chat', hint="It makes embeddings.")
     return chat
 
 
@@ -157,18 +163,26 @@ def conversation_in(context: Any) -> str | None:
 @router.get("/api/tags")
 async def tags(request: Request) -> Response:
     found = await engine_of(request).upstreams.models()
-    return JSONResponse({"models": [_tag(model) for model in found]})
+    return JSONResponse({"models": [_tag(model) for model in (*found, *encoder.listed())]})
 
 
 @router.get("/api/ps")
 async def running(request: Request) -> Response:
-    provider = await engine_of(request).upstreams.main()
-    if understands(provider, "/api/ps"):
-        return forwarded(await provider.forward("GET", "/api/ps", {}))
-    loaded = [model for model in await provider.models() if model.running_window]
-    return JSONResponse(
-        {"models": [_tag(model) | {"context_length": model.running_window} for model in loaded]}
-    )
+    servers = await engine_of(request).upstreams.servers()
+    if len(servers) == 1 and understands(servers[0], "/api/ps"):
+        return forwarded(await servers[0].forward("GET", "/api/ps", {}))
+    found = await asyncio.gather(*(_loaded(server) for server in servers))
+    return JSONResponse({"models": [row for rows in found for row in rows]})
+
+
+async def _loaded(server: Provider) -> list[dict[str, Any]]:
+    """What a server holds in memory, as `/api/ps` tells it."""
+    if understands(server, "/api/ps"):
+        answer = await server.forward("GET", "/api/ps", {})
+        told = parse_object(b"".join([data async for data in answer.stream])).get("models")
+        return told if isinstance(told, list) else []
+    models = [model for model in await server.models() if model.running_window]
+    return [_tag(model) | {"context_length": model.running_window} for model in models]
 
 
 @router.post("/api/show")
@@ -178,7 +192,9 @@ async def show(request: Request) -> Response:
     name = fields.get("model") or fields.get("name")
     if not name:
         raise BadRequest("model is required", param="model")
-    provider = await engine_of(request).upstreams.route(expect(name, str, "model"))
+    if encoder.is_encoder(expect(name, str, "model")) and (ours := encoder.listed()):
+        return JSONResponse(_shown(ours[0]))
+    provider = await engine_of(request).upstreams.route(name)
     if understands(provider, "/api/show"):
         return forwarded(
             await provider.forward("POST", "/api/show", {"content-type": "application/json"}, body)
@@ -186,14 +202,17 @@ async def show(request: Request) -> Response:
     return JSONResponse(_shown(await provider.describe(name)))
 
 
+@router.head("/api/version", include_in_schema=False)
 @router.get("/api/version")
 async def version(request: Request) -> Response:
     """The protocol that is spoken here; our own name in it keeps two Holdfasts from asking each other."""
     provider = await engine_of(request).upstreams.main()
     spoken = PROTOCOL_VERSION
     if understands(provider, "/api/version"):
-        answer = await provider.forward("GET", "/api/version", {})
-        spoken = parse_object(b"".join([data async for data in answer.stream])).get("version", spoken)
+        with suppress(BadRequest, ProviderError):
+            # A server that is away just now speaks no other protocol for that.
+            answer = await provider.forward("GET", "/api/version", {})
+            spoken = parse_object(b"".join([data async for data in answer.stream])).get("version", spoken)
     return JSONResponse({"version": spoken, "holdfast": __version__})
 
 
@@ -206,10 +225,15 @@ def _tag(model: ModelInfo) -> dict[str, Any]:
         "model": model.name,
         "modified_at": model.modified_at or _now(),
         "size": model.size or 0,
-        "digest": model.digest,
+        "digest": model.digest or _digest(model),
         "details": _details(model),
         "capabilities": list(model.capabilities),
     }
+
+
+def _digest(model: ModelInfo) -> str:
+    """For a server that names none: clients take models of one digest for one model with several names."""
+    return hashlib.sha256(model.name.encode()).hexdigest()
 
 
 def _details(model: ModelInfo) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from holdfast.dialects.wire import parse_object
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
+from holdfast.server import encoder
 from holdfast.server.door import Shape, answer, body_of, engine_of, sse_frame
 from holdfast.server.errors import openai_error
 
@@ -67,13 +68,14 @@ async def models(request: Request) -> JSONResponse:
             "owned_by": "holdfast",
             **{name: value for name, value in model.raw.items() if model.raw.get("object") == "model"},
         }
-        for model in found
+        for model in (*found, *encoder.listed())
     ]
     return JSONResponse({"object": "list", "data": rows})
 
 
 @router.get("/v1/models/{name:path}")
 async def model(request: Request, name: str) -> JSONResponse:
-    found = await engine_of(request).upstreams.describe(name)
+    ours = encoder.listed() if encoder.is_encoder(name) else []
+    found = ours[0] if ours else await engine_of(request).upstreams.describe(name)
     row = {"id": found.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
     return JSONResponse(row)

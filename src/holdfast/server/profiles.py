@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.errors import Conflict, HoldfastError
-from holdfast.memory.profile import Profile
+from holdfast.memory.profiles.profile import Profile
 from holdfast.messages import Scope
 from holdfast.server.door import scope_of
 from holdfast.server.matching import changed, etag, expected

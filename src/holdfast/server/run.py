@@ -6,23 +6,48 @@ Knows uvicorn; nothing of routes or turns.
 import logging
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import uvicorn
 
 from holdfast.config import Settings
 from holdfast.errors import ConfigError
+from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import check_address
+from holdfast.server.origins import is_loopback
+from holdfast.store import open_store
 from holdfast.wiring import build_engine
 
 # Seconds for answers that are under way when the server is told to stop.
 GRACE = 5
 
 
-def run(settings: Settings, ready: Callable[[str], None]) -> None:
-    """Serves until interrupted; `ready` gets the address once clients can come."""
-    check_address(settings)
-    listener = _listen(settings.host, settings.port)
+def run(settings: Settings, ready: Callable[[str], None], beside: str | None = None) -> None:
+    """Serves until interrupted, on a second address too if one is given `beside` the one of the settings.
+
+    `ready` gets the first address once clients can come.
+    """
+    if not is_loopback(settings.host):
+        _check(settings)
+    with ExitStack() as stack:
+        first = stack.enter_context(_listen(settings.host, settings.port))
+        listeners = [first]
+        if beside is not None:
+            listeners.append(stack.enter_context(_listen(beside, first.getsockname()[1])))
+        _log(settings)
+        engine = build_engine(settings)
+        config = uvicorn.Config(
+            create_app(engine, settings),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        _Server(config, ready, engine.stopping).run(sockets=listeners)
+
+
+def _log(settings: Settings) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
@@ -31,13 +56,13 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     # What goes wrong in a request is logged where it is told; uvicorn would add a traceback for every answer
     # that is cut off when the server is stopped.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-    engine = build_engine(settings)
-    app = create_app(engine, settings)
-    config = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
-    )
-    with listener:
-        _Server(config, ready, engine.events.close).run(sockets=[listener])
+
+
+def _check(settings: Settings) -> None:
+    """Before the port is taken: not for a moment is anybody let in who should not be."""
+    with open_store(settings.store) as store:
+        there = store.keys.any() or store.sessions.password(Scope().user) is not None
+    check_address(settings, keys=there)
 
 
 class _Server(uvicorn.Server):

@@ -6,11 +6,13 @@ event loop. Knows neither models nor conversations.
 
 import asyncio
 import contextvars
+import heapq
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from holdfast.errors import HoldfastError
@@ -19,12 +21,17 @@ log = logging.getLogger("holdfast.work")
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
+# So many pieces that no longer wait may be remembered before they are cleared away.
+_DEAD = 100
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
     name: str
     work: Work
     due: float
+    # It begins only when nobody came for so many seconds.
+    calm: float = 0.0
     # Work speaks the language of whoever asked for it, not of whoever happened to be there when it began.
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
 
@@ -33,8 +40,13 @@ class Idle:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._people = 0
+        # When the last of them left.
+        self._left = float("-inf")
         self._closed = False
         self._waiting: dict[str, _Piece] = {}
+        # The same by when they are due, with others that were dropped or replaced since.
+        self._due: list[tuple[float, int, _Piece]] = []
+        self._numbers = count()
         self._running: tuple[_Piece, asyncio.Task[None]] | None = None
         # Whether what runs was told to stop, and is to begin again later.
         self._interrupted = False
@@ -52,15 +64,17 @@ class Idle:
             yield
         finally:
             self._people -= 1
+            self._left = self._clock()
             self._go_on()
 
-    def put(self, name: str, work: Work, *, after: float = 0.0) -> None:
-        """Have `work` done in `after` seconds or later. It takes the place of what waits under this name."""
+    def put(self, name: str, work: Work, *, after: float = 0.0, calm: float = 0.0) -> None:
+        """Have `work` done in `after` seconds or later. It takes the place of what waits under this name.
+
+        What is `calm` does not begin in the pauses of a talk, but when nobody came for so many seconds.
+        """
         if self._closed:
             return
-        # Taken out first, since what is due at the same time is done in the order it was asked for.
-        self._waiting.pop(name, None)
-        self._waiting[name] = _Piece(name, work, self._clock() + after)
+        self._wait(_Piece(name, work, self._clock() + after, calm))
         self._go_on()
 
     def drop(self, name: str) -> None:
@@ -84,7 +98,10 @@ class Idle:
     @property
     def waiting(self) -> tuple[str, ...]:
         """What waits, in the order in which it will be done."""
-        return tuple(piece.name for piece in self._in_order())
+        return tuple(piece.name for _, _, piece in sorted(self._due) if self._waits(piece))
+
+    def is_waiting(self, name: str) -> bool:
+        return name in self._waiting
 
     @property
     def running(self) -> str | None:
@@ -95,11 +112,31 @@ class Idle:
         while self._running is not None or self._next_due() is not None:
             await self._moved.wait()
 
-    def _in_order(self) -> list[_Piece]:
-        return sorted(self._waiting.values(), key=lambda piece: piece.due)
+    def _wait(self, piece: _Piece) -> None:
+        """What is due at the same time is done in the order it was asked for, or interrupted."""
+        self._waiting[piece.name] = piece
+        if len(self._due) > 2 * len(self._waiting) + _DEAD:
+            self._due = [one for one in self._due if self._waits(one[2])]
+            heapq.heapify(self._due)
+        heapq.heappush(self._due, (piece.due, next(self._numbers), piece))
+
+    def _waits(self, piece: _Piece) -> bool:
+        return self._waiting.get(piece.name) is piece
+
+    def _first(self) -> _Piece | None:
+        while self._due:
+            piece = self._due[0][2]
+            quiet = self._left + piece.calm
+            if not self._waits(piece):
+                heapq.heappop(self._due)
+            elif piece.due <= self._clock() < quiet:
+                self._wait(replace(piece, due=quiet))
+            else:
+                return piece
+        return None
 
     def _next_due(self) -> _Piece | None:
-        first = next(iter(self._in_order()), None)
+        first = self._first()
         return first if first is not None and first.due <= self._clock() else None
 
     def _go_on(self) -> None:
@@ -107,12 +144,12 @@ class Idle:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._waiting and self._running is None and not self._people:
-            piece = self._next_due()
-            if piece is not None:
-                self._begin(piece)
+        first = self._first()
+        if first is not None and self._running is None and not self._people:
+            if first.due <= self._clock():
+                self._begin(first)
             else:
-                pause = self._in_order()[0].due - self._clock()
+                pause = first.due - self._clock()
                 self._timer = asyncio.get_running_loop().call_later(pause, self._go_on)
         self._moved.set()
         self._moved = asyncio.Event()
@@ -132,8 +169,8 @@ class Idle:
         error = None if task.cancelled() else task.exception()
         if self._interrupted and (task.cancelled() or error is not None):
             # An interruption may surface as any error. What was put under this name meanwhile is newer.
-            if not self._closed:
-                self._waiting.setdefault(piece.name, piece)
+            if not self._closed and piece.name not in self._waiting:
+                self._wait(piece)
         elif isinstance(error, HoldfastError):
             log.warning("%s: %s", piece.name, error)
         elif error is not None:

@@ -1,0 +1,76 @@
+"""`holdfast jobs`: the last requests to model servers, how long they took and what came of them."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from holdfast.cli.kept import Json
+from holdfast.cli.output import console, load, moment, print_json, print_table
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.store import Job
+
+
+def jobs(
+    context: typer.Context,
+    status: Annotated[
+        str | None, typer.Option(help="Only these: queued, running, done, failed or cut.")
+    ] = None,
+    conversation: Annotated[str | None, typer.Option(help="Only those of this conversation.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List the last requests to model servers, newest first."""
+    from holdfast.store import open_store
+    from holdfast.store.jobs import job_out, status_named
+
+    wanted = None if status is None else status_named(status)
+    with open_store(load(context).settings.store) as store:
+        rows = store.jobs.recent(limit, status=wanted, conversation=conversation)
+    if as_json:
+        print_json([job_out(job) for job in rows])
+    elif rows:
+        columns = (
+            say("id", "Id"),
+            say("since", "seit"),
+            say("status", "Stand"),
+            say("model", "Modell"),
+            say("tokens", "Tokens"),
+            say("first", "erstes"),
+            say("seconds", "Sekunden"),
+            say("error", "Fehler"),
+        )
+        print_table(columns, [_row(job) for job in rows])
+    else:
+        console.print(say("No requests yet.", "Noch keine Anfragen."))
+
+
+def _row(job: "Job") -> tuple[Any, ...]:
+    names = {
+        "queued": say("waits", "wartet"),
+        "running": say("runs", "läuft"),
+        "done": say("done", "fertig"),
+        "failed": say("failed", "gescheitert"),
+        "cut": say("cut off", "abgebrochen"),
+    }
+    read, written = job.usage.prompt, job.usage.completion
+    tokens = "" if read is None and written is None else f"{_or_unknown(read)} → {_or_unknown(written)}"
+    return (
+        job.id,
+        moment(job.queued_at),
+        names[job.status],
+        job.model,
+        tokens,
+        _seconds(job.queued_at, job.first_token_at),
+        _seconds(job.queued_at, job.finished_at),
+        job.error,
+    )
+
+
+def _or_unknown(count: int | None) -> str:
+    return "?" if count is None else str(count)
+
+
+def _seconds(since: float, until: float | None) -> str:
+    return "" if until is None else f"{until - since:.1f}"

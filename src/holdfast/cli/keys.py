@@ -1,0 +1,144 @@
+"""`holdfast keys`: what lets programs in. Making one, listing them, taking one back.
+
+A key's secret is shown when it is made, and kept nowhere.
+"""
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.kept import Json
+from holdfast.cli.output import console, load, moment, print_json, print_table, write
+from holdfast.errors import BadRequest
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.store import Key
+
+app = typer.Typer(help="Keys that let programs in.", no_args_is_help=True)
+
+_RATE = re.compile(r"(\d{1,6})\s*(?:/\s*min(?:ute)?)?")
+
+
+@app.command()
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Option(help="What it is for, for you to know it by.")] = "",
+    user: Annotated[str, typer.Option(help="Whose conversations and memories it reaches.")] = "default",
+    project: Annotated[str, typer.Option(help="Only this project; else the one a client names.")] = "",
+    admin: Annotated[bool, typer.Option("--admin", help="May see and make keys, jobs, settings.")] = False,
+    forwarder: Annotated[
+        bool, typer.Option("--forwarder", help="Speaks for several people, and says for whom (Open WebUI).")
+    ] = False,
+    off: Annotated[bool, typer.Option("--off", help="Only passes through; nothing is kept.")] = False,
+    memory_off: Annotated[
+        bool, typer.Option("--memory-off", help="Keeps and fits, but remembers nothing.")
+    ] = False,
+    rate: Annotated[str, typer.Option(help="Requests a minute, as 60 or 60/min; 0 for no limit.")] = "0",
+    as_json: Json = False,
+) -> None:
+    """Make a key. Its secret is shown now, and never again."""
+    from holdfast.store import Key, open_store
+
+    wanted = Key(
+        name=name.strip(),
+        user=user.strip(),
+        project=project.strip(),
+        admin=admin,
+        forwarder=forwarder,
+        off=off,
+        memory=not memory_off,
+        rate=_rate(rate),
+    )
+    with open_store(load(context).settings.store) as store:
+        made, secret = store.keys.create(wanted)
+    if as_json:
+        print_json({"key": made.to_json(), "secret": secret})
+        return
+    console.print(
+        say(
+            "This is the key. It is shown only now; clients send it as `Authorization: Bearer KEY`:",
+            "Das ist der Schlüssel. Er wird nur jetzt gezeigt; Programme senden ihn als"
+            " `Authorization: Bearer KEY`:",
+        )
+    )
+    write(f"{secret}\n")
+
+
+@app.command("list")
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the keys there are, without their secrets."""
+    from holdfast.store import open_store
+
+    with open_store(load(context).settings.store) as store:
+        rows = store.keys.all()
+    if as_json:
+        print_json([key.to_json() for key in rows])
+    elif rows:
+        columns = (
+            say("id", "Id"),
+            say("name", "Name"),
+            say("user", "Person"),
+            say("project", "Projekt"),
+            say("may", "darf"),
+            say("a minute", "je Minute"),
+            say("made", "angelegt"),
+            say("last used", "zuletzt benutzt"),
+        )
+        print_table(columns, [_row(key) for key in rows])
+    else:
+        console.print(
+            say(
+                "No keys yet. Make one with `holdfast keys create`.",
+                "Noch keine Schlüssel. Mit `holdfast keys create` wird einer angelegt.",
+            )
+        )
+
+
+@app.command()
+def revoke(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="ID", help="As `keys list` has it.")],
+    as_json: Json = False,
+) -> None:
+    """Take a key back: whoever has it cannot come in any more."""
+    from holdfast.store import open_store
+
+    with open_store(load(context).settings.store) as store:
+        gone = store.keys.revoke(key)
+    if as_json:
+        print_json({"revoked": gone.to_json()})
+    else:
+        named = f"{gone.id} {gone.name}".strip()
+        console.print(Text(say(f"Revoked: {named}", f"Zurückgenommen: {named}")))
+
+
+def _rate(text: str) -> int:
+    found = _RATE.fullmatch(text.strip())
+    if found is None:
+        raise BadRequest(
+            say(f"{text!r} is no rate.", f"{text!r} ist keine Rate."),
+            hint=say("Write 60 or 60/min.", "Schreiben Sie 60 oder 60/min."),
+        )
+    return int(found[1])
+
+
+def _row(key: "Key") -> tuple[str, ...]:
+    marks = {
+        say("all", "alles"): key.admin,
+        say("speak for others", "für andere sprechen"): key.forwarder,
+        say("only pass through", "nur durchreichen"): key.off,
+        say("no memory", "ohne Gedächtnis"): not key.memory,
+    }
+    return (
+        key.id,
+        key.name,
+        key.user,
+        key.project,
+        ", ".join(mark for mark, there in marks.items() if there),
+        str(key.rate or ""),
+        moment(key.created_at),
+        moment(key.used_at) if key.used_at else "",
+    )

@@ -1,0 +1,177 @@
+"""`/metrics`: how the server does, in Prometheus' text format. Hears events and the ends of requests.
+
+Numbers only: nobody's words, names or addresses are in them but those of model servers. For administrators;
+that only they come here is the guard's business.
+"""
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0, generate_latest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from holdfast.engine import Engine
+from holdfast.events import Event
+from holdfast.messages import JsonObject
+
+router = APIRouter(tags=["Server"])
+
+_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+# The level whose work is told by events of its own.
+_SUMMARY = 3
+
+
+class Metrics:
+    """`hear` is for events, `answered` for every response. Each app has its own."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self._requests = Counter(
+            "holdfast_requests", "HTTP requests, by route and status.", ["door", "status"], registry=registry
+        )
+        self._jobs = Counter(
+            "holdfast_jobs", "Requests to model servers that ended.", ["kind", "status"], registry=registry
+        )
+        self._first = Histogram(
+            "holdfast_first_token_seconds",
+            "From a request to the first piece of its answer, waiting included.",
+            ["upstream"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._duration = Histogram(
+            "holdfast_job_seconds",
+            "From a request to the end of its answer, waiting included.",
+            ["upstream"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._waited = Histogram(
+            "holdfast_wait_seconds",
+            "From a request to its turn.",
+            ["upstream"],
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._tokens = Counter(
+            "holdfast_tokens",
+            "Tokens as model servers counted them; cached are those of a prompt that were not read anew.",
+            ["kind"],
+            registry=registry,
+        )
+        self._overflows = Counter(
+            "holdfast_overflow_retries", "Requests sent again because they were too long.", registry=registry
+        )
+        self._compactions = Counter(
+            "holdfast_compactions", "Histories made shorter, by level.", ["level"], registry=registry
+        )
+        self._memories = Counter(
+            "holdfast_memories", "Memories that changed, by how.", ["change"], registry=registry
+        )
+        self._errors = Counter(
+            "holdfast_errors",
+            "Answers that failed or were cut off, by reason.",
+            ["reason"],
+            registry=registry,
+        )
+
+    def answered(self, door: str, status: int) -> None:
+        self._requests.labels(door, str(status)).inc()
+
+    def hear(self, event: Event) -> None:
+        data = event.data
+        match event.kind:
+            case "job" if data.get("status") in ("done", "failed", "cut"):
+                self._ended(data)
+            case "overflow":
+                self._overflows.inc()
+            case "window":
+                for batch in data.get("batches", ()):
+                    if batch["level"] != _SUMMARY:
+                        self._compactions.labels(str(batch["level"])).inc()
+            case "compaction" if data.get("phase") == "done":
+                self._compactions.labels(str(_SUMMARY)).inc()
+            case "memory" if "change" in data:
+                self._memories.labels(data["change"]).inc()
+
+    def _ended(self, data: JsonObject) -> None:
+        upstream = data.get("upstream", "")
+        self._jobs.labels(data["kind"], data["status"]).inc()
+        for name, histogram in (
+            ("waited", self._waited),
+            ("first", self._first),
+            ("seconds", self._duration),
+        ):
+            if data[name] is not None:
+                histogram.labels(upstream).observe(data[name])
+        for kind in ("prompt", "completion", "cached"):
+            if data[kind]:
+                self._tokens.labels(kind).inc(data[kind])
+        if "reason" in data:
+            self._errors.labels(data["reason"]).inc()
+
+
+def of(engine: Engine) -> Metrics:
+    """What is counted of an engine from now on."""
+    made = Metrics()
+    made.registry.register(_Lines(engine))
+    engine.events.listeners.append(made.hear)
+    return made
+
+
+class _Lines:
+    """How long the lines before model servers are at the moment of asking."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        running = GaugeMetricFamily("holdfast_running", "Requests being answered.", labels=["upstream"])
+        waiting = GaugeMetricFamily("holdfast_waiting", "Requests waiting.", labels=["upstream"])
+        for upstream, length in self._engine.queue.lengths.items():
+            running.add_metric([upstream], length.running)
+            waiting.add_metric([upstream], length.waiting)
+        yield running
+        yield waiting
+
+
+class Measured:
+    """Counts every request by the route that it came to and the status it got; of a path of ours only."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # A client that left before there was an answer is counted as servers usually do.
+        status = 499
+
+        async def seen(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, seen)
+        finally:
+            self._metrics.answered(_door(scope.get("route")), status)
+
+
+def _door(route: BaseRoute | None) -> str:
+    """Paths that are no routes could be anything, and there is no end of them."""
+    return str(getattr(route, "path", "")) or "none"
+
+
+@router.get("/metrics", include_in_schema=False)
+async def metrics(request: Request) -> Response:
+    found: Metrics = request.app.state.metrics
+    return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)

@@ -1,0 +1,36 @@
+"""The encoder behind `use-multilingual`: the one of memories where they use it, one of its own otherwise."""
+
+import pytest
+
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.server.encoder import DIMENSIONS, Encoder
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def test_there_is_one_process_for_memories_and_clients(tmp_path):
+    chosen = ChosenEmbedder(EmbedderOptions("embedded", log=tmp_path / "chosen.log"))
+    encoder = Encoder(chosen, tmp_path / "own.log")
+    try:
+        assert (await encoder.embed(["Hello"])).shape == (1, DIMENSIONS)
+        assert chosen.ready() is not None, "it was the one of memories that answered"
+        assert not (tmp_path / "own.log").exists()
+    finally:
+        await encoder.close()
+        chosen.close()
+
+
+async def test_without_memories_it_has_a_process_of_its_own(tmp_path):
+    encoder = Encoder(ChosenEmbedder(EmbedderOptions("off")), tmp_path / "own.log")
+    try:
+        assert (await encoder.embed([])).shape == (0, DIMENSIONS)
+        assert not (tmp_path / "own.log").exists(), "nothing is started for nothing"
+        assert (await encoder.embed(["Hello", ""])).shape == (2, DIMENSIONS)
+        assert (tmp_path / "own.log").exists()
+    finally:
+        await encoder.close()

@@ -1,0 +1,184 @@
+"""A model server that is down, restarting, busy or talks nonsense, as a client of Holdfast sees it."""
+
+import json
+import threading
+from contextlib import contextmanager
+
+import uvicorn
+
+from holdfast.providers.discovery import Options, connect
+from holdfast.providers.fake import ScriptedProvider
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.providers.http import Connection, Patience
+from holdfast.providers.ollama import Ollama
+from holdfast.providers.place import Place
+from holdfast.providers.serving import served
+from holdfast.providers.upstreams import Upstreams
+from tests.providers.hostile import END, SILENCE, hostile, piece, response, started
+
+ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
+LINE = b'{"model":"fake","message":{"role":"assistant","content":"Half"},"done":false}\n'
+
+
+def quick(url, **patience):
+    return Ollama(Connection(url, patience=Patience(connect=1.0, tries=1, **patience)))
+
+
+@contextmanager
+def listening(app, port):
+    """`app` on one port, again and again: a server that is restarted."""
+    config = uvicorn.Config(app, port=port, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        thread.join(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def test_a_server_that_is_started_later_and_restarted_is_used_when_it_is_there(serve):
+    with FakeOllama().served() as address:
+        port = int(address.rpartition(":")[2])
+
+    async def find():
+        return await connect(address, Options(patience=Patience(tries=1)))
+
+    client = serve(Upstreams(find, ScriptedProvider())).client
+    assert client.get("/health").status_code == 200
+    assert client.post("/api/chat", json=ASK).status_code == 503
+    assert "Start it" in client.post("/v1/chat/completions", json=ASK).json()["error"]["message"]
+    for _ in range(2):
+        with listening(FakeOllama(), port):
+            assert client.post("/api/chat", json=ASK).status_code == 200
+            assert client.get("/api/upstreams").json()["upstreams"][0]["well"] is True
+        assert client.post("/api/chat", json=ASK).status_code == 503
+        (state,) = client.get("/api/upstreams").json()["upstreams"]
+        assert (state["well"], state["kind"]) == (False, "ollama")
+        assert state["last_seen"] <= state["last_failure"]
+
+
+def test_a_server_that_goes_away_in_mid_stream_leaves_what_it_said_and_a_word_on_it(serve):
+    with FakeOllama(lambda _: Reply("Half an answer", breaks=True)).served() as address:
+        holdfast = serve(quick(address))
+        lines = holdfast.client.post("/api/chat", json={**ASK, "stream": True}).text.splitlines()
+        said = "".join(json.loads(line).get("message", {}).get("content", "") for line in lines)
+        assert said == "Half an answer"
+        assert json.loads(lines[-1]).keys() == {"error"}
+        events = holdfast.client.post("/v1/chat/completions", json={**ASK, "stream": True}).text
+        assert '"error"' in events.strip().splitlines()[-1]
+        chat = holdfast.client.get("/api/chats").json()["chats"][0]["id"]
+        kept = holdfast.client.get(f"/api/chats/{chat}/messages").json()["messages"]
+        assert kept[-1]["content"].startswith("Half an answer")
+
+
+# What a server does when it should chat, by the name of the model that is asked for.
+NONSENSE = {
+    "page": ([response(b"<html>hi</html>", content_type="text/html")], 502, "no answer of a model server"),
+    "words": ([response(b"not json at all", content_type="application/x-ndjson")], 502, "not JSON"),
+    "garbage": ([started("application/x-ndjson"), piece(LINE), piece(b"garbage\n"), END], 502, "not JSON"),
+    "cut": ([started("application/x-ndjson"), piece(LINE)], 502, "broke"),
+    "ended": ([started("application/x-ndjson"), piece(LINE), END], 502, "stopped in the middle"),
+    "silent": ([SILENCE], 503, "silent"),
+    "stalled": ([started("application/x-ndjson"), piece(LINE), SILENCE], 502, "silent"),
+    "gone": ([], 503, "hung up"),
+}
+
+
+def well(request):
+    """The answer to what is asked before a chat."""
+    return response(b'{"models":[]}' if request.startswith(b"GET") else b'{"model_info":{}}')
+
+
+def test_nonsense_and_silence_become_an_error_that_says_what_happened(serve):
+    def play(request):
+        if b"POST /api/chat" not in request:
+            return [well(request)]
+        return next(script for name, (script, _, _) in NONSENSE.items() if f'"{name}"'.encode() in request)
+
+    with hostile(play) as server:
+        client = serve(quick(server.url, stall=0.5, answer=5.0)).client
+        for name, (_, status, word) in NONSENSE.items():
+            answer = client.post("/api/chat", json={**ASK, "model": name})
+            assert (name, answer.status_code, list(answer.json())) == (name, status, ["error"])
+            assert word in answer.json()["error"]
+
+
+def test_a_busy_server_is_passed_on_with_the_time_it_names(serve):
+    def play(request):
+        if b"POST /api/chat" not in request:
+            return [well(request)]
+        status = "429 Too Many Requests" if b'"many"' in request else "503 Service Unavailable"
+        return [response(b'{"error":"come back later"}', status, Retry_After="90")]
+
+    with hostile(play) as server:
+        client = serve(Ollama(Connection(server.url))).client
+        for model, status in (("many", 429), ("loading", 503)):
+            for path, headers in (
+                ("/api/chat", {"X-Holdfast": "off"}),
+                ("/api/chat", {}),
+                ("/v1/chat/completions", {}),
+            ):
+                answer = client.post(path, json={**ASK, "model": model}, headers=headers)
+                assert answer.status_code == status
+                assert answer.headers["retry-after"] == "90"
+                assert "come back later" in json.dumps(answer.json())
+
+
+def test_a_short_wait_is_waited_for_and_the_client_notices_nothing(serve):
+    fake = FakeOllama()
+    busy = [2]
+
+    async def app(scope, receive, send):
+        if scope["type"] == "http" and scope["path"] == "/api/chat" and busy[0]:
+            busy[0] -= 1
+            head = [(b"retry-after", b"0"), (b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": 503, "headers": head})
+            await send({"type": "http.response.body", "body": b'{"error":"loading"}'})
+            return
+        await fake(scope, receive, send)
+
+    with served(app) as address:
+        client = serve(Ollama(Connection(address, patience=Patience(pause=0.01)))).client
+        assert client.post("/api/chat", json=ASK).status_code == 200
+    assert busy == [0]
+
+
+def test_another_server_stands_in_for_one_that_is_gone_and_all_are_listed(serve):
+    gone = FakeOllama(models=[FakeModel("fake:latest"), FakeModel("only-here:latest")])
+    here = FakeOllama(lambda _: "From the other.", models=[FakeModel("fake:latest", trained_window=2048)])
+
+    def place(name, url):
+        async def find():
+            return quick(url)
+
+        return Place(find, name=name, location=url)
+
+    with here.served() as second:
+        with gone.served() as first:
+            both = Upstreams([place("one", first), place("two", second)], ScriptedProvider())
+            holdfast = serve(both)
+            client = holdfast.client
+            names = [row["name"] for row in client.get("/api/tags").json()["models"]]
+            assert names[:3] == ["fake:latest", "only-here:latest", "two/fake:latest"]
+            assert client.post("/api/chat", json=ASK).status_code == 200
+            assert client.post("/api/chat", json={**ASK, "model": "two/fake"}).status_code == 200
+            assert {row["name"] for row in client.get("/api/ps").json()["models"]} == {"fake:latest"}
+            assert len(client.get("/api/ps").json()["models"]) == 2
+            assert client.post("/api/show", json={"model": "two/fake"}).status_code == 200
+            off = client.post("/api/chat", json={**ASK, "model": "two/fake"}, headers={"X-Holdfast": "off"})
+            assert off.json()["message"]["content"] == "From the other."
+            client.post("/api/pull", json={"model": "two/pulled"})
+            assert "pulled:latest" in [row["name"] for row in client.get("/api/tags").json()["models"]]
+        answer = client.post("/api/chat", json=ASK)
+        assert answer.json()["message"]["content"] == "From the other."
+        assert answer.headers["x-holdfast-window"] == "2048"
+        assert client.post("/api/chat", json={**ASK, "model": "only-here"}).status_code == 503
+        assert client.post("/api/chat", json={**ASK, "model": "one/fake"}).status_code == 503
+        one, two = client.get("/health").json()["upstreams"]
+        assert (one["well"], two["well"]) == (False, True)
+        assert one["error"]

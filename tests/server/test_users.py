@@ -1,0 +1,134 @@
+"""Two people with keys of their own: no door shows one of them anything of the other."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast.messages import Scope
+from holdfast.store import Key
+from tests.server.remembering import found, remembering
+
+ASK = {"model": "scripted", "stream": False}
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory):
+    with remembering(tmp_path_factory.mktemp("users")) as door:
+        yield door
+
+
+@pytest.fixture(scope="module")
+def ada(door):
+    return {"Authorization": f"Bearer {door.store.keys.create(Key(user='ada'))[1]}"}
+
+
+@pytest.fixture(scope="module")
+def bob(door):
+    return {"Authorization": f"Bearer {door.store.keys.create(Key(user='bob'))[1]}"}
+
+
+@pytest.fixture(scope="module")
+def chat(door, ada):
+    messages = [{"role": "user", "content": "The kestrel nests on the tower"}]
+    answer = door.client.post("/api/chat", json={**ASK, "messages": messages}, headers=ada)
+    return answer.headers["x-holdfast-conversation"]
+
+
+@pytest.fixture(scope="module")
+def memory(door, ada):
+    made = door.client.post("/api/memory", json={"text": "The kestrel is called Kira."}, headers=ada)
+    return found(made, 201)["memory"]["id"]
+
+
+def test_conversations(door, ada, bob, chat):
+    assert [row["id"] for row in found(door.client.get("/api/chats", headers=ada))["chats"]] == [chat]
+    for others in (bob, {}):
+        assert found(door.client.get("/api/chats", headers=others))["chats"] == []
+        hits = found(door.client.get("/api/chats/search", params={"q": "kestrel"}, headers=others))
+        assert hits["hits"] == []
+        for path in ("/messages", "/window", "/compactions", "/messages/1"):
+            assert door.client.get(f"/api/chats/{chat}{path}", headers=others).status_code == 404
+        for path in ("/fork", "/compact", "/undo", "/messages/1/pin"):
+            assert door.client.post(f"/api/chats/{chat}{path}", headers=others).status_code == 404
+        assert door.client.patch(f"/api/chats/{chat}", json={"off": True}, headers=others).status_code == 404
+        assert door.client.delete(f"/api/chats/{chat}", headers=others).status_code == 404
+    hits = found(door.client.get("/api/chats/search", params={"q": "kestrel"}, headers=ada))
+    assert len(hits["hits"]) == 1
+
+
+def test_a_conversation_named_outright_is_not_gone_on_with_by_another(door, ada, bob, chat):
+    before, asked = door.store.log.get(chat).head, len(door.provider.requests)
+    messages = [{"role": "user", "content": "And where does it nest?"}]
+    headers = {**bob, "X-Holdfast-Conversation": chat}
+    answer = door.client.post("/api/chat", json={**ASK, "messages": messages}, headers=headers)
+    assert answer.status_code == 404, answer.text
+    assert door.store.log.get(chat).head == before
+    assert len(door.provider.requests) == asked
+
+
+def test_memories(door, ada, bob, memory):
+    assert found(door.client.get("/api/memory/list", headers=ada))["total"] == 1
+    for others in (bob, {}):
+        assert found(door.client.get("/api/memory/list", headers=others))["total"] == 0
+        hits = found(door.client.get("/api/memory/search", params={"q": "kestrel"}, headers=others))["hits"]
+        assert hits == []
+        assert "Kira" not in door.client.post("/api/memory/export", headers=others).text
+        assert door.client.get(f"/api/memory/{memory}", headers=others).status_code == 404
+        assert door.client.put(f"/api/memory/{memory}", json={"text": "x"}, headers=others).status_code == 404
+        assert door.client.delete(f"/api/memory/{memory}", headers=others).status_code == 404
+    hits = found(door.client.get("/api/memory/search", params={"q": "kestrel"}, headers=ada))["hits"]
+    assert len(hits) == 1
+
+
+def test_notes_and_the_profile(door, ada, bob, memory):
+    paths = [note["path"] for note in found(door.client.get("/api/notes", headers=ada))["notes"]]
+    assert paths == ["ada/MEMORY.md"]
+    door.client.patch("/api/memory/profile", json={"name": "Ada"}, headers=ada)
+    for others in (bob, {}):
+        assert found(door.client.get("/api/notes", headers=others))["notes"] == []
+        assert door.client.get("/api/notes/ada/MEMORY.md", headers=others).status_code == 404
+        mine = door.client.put("/api/notes/ada/MEMORY.md", content="- x", headers=others)
+        assert mine.status_code == 404
+        assert "Ada" not in door.client.get("/api/memory/profile", headers=others).text
+
+
+def test_what_a_model_is_told(door, ada, bob, memory):
+    def asked(headers):
+        messages = [{"role": "user", "content": "What is the kestrel called?"}]
+        door.client.post("/api/chat", json={**ASK, "messages": messages}, headers=headers)
+        return json.dumps([message.text for message in door.provider.requests[-1].messages])
+
+    assert "Kira" in asked(ada)
+    assert "Kira" not in asked(bob)
+    assert "Kira" not in asked({})
+
+
+def test_events(door, ada, bob):
+    def first(headers, **params):
+        with door.client.stream("GET", "/api/events", headers=headers, params=params) as events:
+            lines = events.iter_lines()
+            told = (json.loads(line[6:]) for line in lines if line.startswith("data: "))
+            return next(event["n"] for event in told if "n" in event)
+
+    # Each is told from the first event on that this process knows of.
+    for n, scope in enumerate((Scope("ada"), Scope("bob"), Scope("bob", "garden"))):
+        door.engine.events.publish("step", {"n": n}, scope)
+    place = {"after": door.engine.events._first - 1}
+    with ThreadPoolExecutor(3) as pool:
+        told = [
+            pool.submit(first, ada, **place),
+            pool.submit(first, bob, **place),
+            pool.submit(first, bob, **place, project="garden"),
+        ]
+        assert [future.result(20) for future in told] == [0, 1, 2]
+
+
+def test_answers_that_are_gone_on_from(door, ada, bob):
+    body = {"model": "scripted", "input": "The owl is called Olga", "stream": False}
+    answer = found(door.client.post("/v1/responses", json=body, headers=ada))["id"]
+    found(door.client.get(f"/v1/responses/{answer}", headers=ada))
+    for others in (bob, {}):
+        assert door.client.get(f"/v1/responses/{answer}", headers=others).status_code == 404
+        after = {**body, "input": "What is it called?", "previous_response_id": answer}
+        assert door.client.post("/v1/responses", json=after, headers=others).status_code == 404

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from holdfast.engine import Ask, Engine, title_of
+from holdfast.engine import Ask, Engine
 from holdfast.errors import Unreachable
+from holdfast.fitting.intake import title_of
 from holdfast.messages import ChatRequest, Message
 from holdfast.models.knowledge import Models
 from holdfast.providers.discovery import connect

@@ -148,3 +148,28 @@ async def test_a_follower_on_a_dead_event_loop_stops_nobody():
     assert events.followers == 0
     # The task that could not end is let go without a word.
     left[0][1]._log_destroy_pending = False
+
+
+async def test_listeners_hear_of_every_scope():
+    events, heard = Events(), []
+    events.listeners.append(heard.append)
+    made = [events.publish("step", {"n": 1}, MINE), events.publish("step", {"n": 2}, THEIRS)]
+    assert heard == made
+
+
+async def test_scopes_that_nobody_follows_are_forgotten_when_there_are_many():
+    events = Events(scopes=2)
+    old = events.publish("step", {"n": 0}, MINE)
+    async with aclosing(events.follow(THEIRS)) as followed:
+        waiting = asyncio.create_task(anext(followed))
+        await asyncio.sleep(0)
+        for number in range(5):
+            events.publish("step", {"n": number}, Scope(project=f"p{number}"))
+        events.publish("step", {"n": 9}, THEIRS)
+        assert (await waiting).data == {"n": 9}
+    # Ids go on rising in a scope that was forgotten: whoever comes back knows that something is missing.
+    new = events.publish("step", {"n": 1}, MINE)
+    assert new.id > old.id
+    async with aclosing(events.follow(MINE, old.id)) as followed:
+        lagged, event = await take(followed, 2)
+    assert (lagged.kind, lagged.data, event.data) == (LAGGED, {"missed": None}, {"n": 1})

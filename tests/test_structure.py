@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "holdfast"
 
 # From the bottom up. A package may import from the rows below its own, and from itself.
 LAYERS = (
-    ("errors", "config", "events", "language", "messages", "words", "__init__"),
+    ("errors", "config", "events", "language", "messages", "patterns", "words", "__init__"),
     ("dialects", "tokens"),
     ("store", "providers"),
     ("conversations", "files", "memory", "models", "research"),

@@ -9,7 +9,7 @@ from evals import retrieval
 from evals.retrieval_data import read_docs, read_queries, seconds_of
 from evals.retrieval_scores import scores
 from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.meaning import Meaning
+from holdfast.memory.searching.meaning import Meaning
 from holdfast.store import open_store
 
 DOCS = [

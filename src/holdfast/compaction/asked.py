@@ -9,6 +9,7 @@ from typing import Literal
 
 from holdfast.compaction.lines import Kind
 from holdfast.compaction.statements import statement_in
+from holdfast.patterns import late
 from holdfast.window.own_words import own_sentences
 from holdfast.window.rules import decisions_in, rules_in
 
@@ -82,13 +83,13 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "…", ")", '"', "“")) else f"{text}."
 
 
-_HINT = re.compile(
+_HINT = late(
     r"(?i)remember|memor|in mind|forget|\bnote|\bmerk|vergiss|speicher|notier|denke? (?:bitte )?daran|behalt"
     r"|schreibe? dir"
 )
 # What only points at something else: "remember what we said", "merk dir das für später". An article with its
 # noun, or a whole sentence about "this", says something.
-_EMPTY = re.compile(
+_EMPTY = late(
     r"(?i:what|was|wie|how|who|wer|wo|where)\b"
     r"|(?i:das|dies|es)\b(?! (?:[a-zäöüß]+ )?[A-ZÄÖÜ])(?!(?: \S+){4})"
     r"|(?i:this|that|it)\b(?!(?: \S+){3})"
@@ -116,7 +117,7 @@ _VERB = r"(?:am|is|are|was|have|has|use|uses|like|prefer|work|works|live|lives|n
 
 
 def _asking(text: str) -> re.Pattern[str]:
-    return re.compile(_PLEASE + text, re.IGNORECASE)
+    return late(_PLEASE + text, re.IGNORECASE)
 
 
 _WISHES: tuple[tuple[_Form, re.Pattern[str]], ...] = (
@@ -140,15 +141,15 @@ _WISHES: tuple[tuple[_Form, re.Pattern[str]], ...] = (
     ("thing", _asking(rf"(?:remember|memori[sz]e){_LATER} (?=(?:the|my|our) .*\d)")),
 )
 
-_SUBJECT = re.compile(
+_SUBJECT = late(
     r"(?:(?i:ich|wir|er|es|man)|(?i:meine?|unsere?|der|die|das|eine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+"
     r"|(?:Frau|Herr|Dr\.|Prof\.) [A-ZÄÖÜ][\w-]+|[A-ZÄÖÜ][a-zäöüß]+) "
 )
-_FINITE = re.compile(r"[a-zäöüß]+(?:t|e|st|en)|bin|sind|war|kann|muss|darf|soll|will|mag|wird")
-_SEPARABLE = re.compile(
+_FINITE = late(r"[a-zäöüß]+(?:t|e|st|en)|bin|sind|war|kann|muss|darf|soll|will|mag|wird")
+_SEPARABLE = late(
     r"(?:ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zurück|zusammen|teil|statt)[a-zäöüß]{3,}"
 )
 # "die Frau von Peter …": the subject goes on.
-_GOES_ON = re.compile(
+_GOES_ON = late(
     r"(?i)(?:von|vom|des|der|aus|für|bei|im|in|am|an|auf|mit|und|oder|zur|zum|unserer|meiner|unseres|meines) "
 )

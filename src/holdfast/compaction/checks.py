@@ -10,6 +10,7 @@ from itertools import islice
 
 from holdfast import words
 from holdfast.compaction.headings import SECTIONS, heading_of, lines_under, sections_in
+from holdfast.patterns import late
 
 # As much of an answer as is looked at for its shape; a usable one is far shorter.
 _GLANCE = 60_000
@@ -27,16 +28,14 @@ _FOREIGN_SHARE = 0.2
 # In so many words German and English show themselves.
 _LONG_PROSE = 60
 
-_THINK = re.compile(
+_THINK = late(
     r"<(?P<end>/)?(?:think|thinking|thought|reasoning|reflection|seed:think)>|◁(?P<close>/)?think▷"
     r"|<\|channel\|>(?:(?P<final>final)|analysis)<\|message\|>",
     re.IGNORECASE,
 )
-_CONTROL = re.compile(
-    r"<\|[a-z_]{2,20}\|>|</?(?:s|summary|answer|output)>|<(?:end_of_turn|eos|start_of_turn)>"
-)
-_FENCE = re.compile(r"(?:```|~~~)[\w-]*")
-_PREAMBLE = re.compile(
+_CONTROL = late(r"<\|[a-z_]{2,20}\|>|</?(?:s|summary|answer|output)>|<(?:end_of_turn|eos|start_of_turn)>")
+_FENCE = late(r"(?:```|~~~)[\w-]*")
+_PREAMBLE = late(
     r"\A(?:(?:sure|certainly|of course|okay|ok|here\b[^\n:]{0,80}|below is|the following|this is"
     r"|i(?:'ve| have)|klar|gerne?|natürlich"
     r"|hier (?:ist|kommt|folgt)|folgende|im folgenden|nachfolgend|die zusammenfassung"
@@ -44,24 +43,24 @@ _PREAMBLE = re.compile(
     re.IGNORECASE,
 )
 
-_MARKUP = re.compile(
+_MARKUP = late(
     r"</?tool_calls?\b|<\|?tool[_▁](?:call|calls|use)|\[/?TOOL_CALLS?\]"
     r"|<\|python_tag\|>|</?function(?:=|_call|s?>)"
     r"|<invoke\b|<\|plugin\|>|✿FUNCTION✿|<tool_use>|^[ \t]*(?:functions|to)[.=]\w+\s*[:({]",
     re.IGNORECASE | re.MULTILINE,
 )
-_CALL = re.compile(
+_CALL = late(
     r"\A\W{0,20}\"?(?:name|function|tool|tool_calls|tool_name|action)\"?\s*:.*\"?(?:arguments|parameters|args"
     r"|input|action_input|function)\"?\s*:",
     re.DOTALL,
 )
-_SPEAKER = re.compile(
+_SPEAKER = late(
     r"^[^\w\n]{0,10}(?:user|assistant|human|ai|tool|system|nutzer|benutzer|assistent|mensch|ki)[^\w\n]{0,6}:|^<\|?im_start",
     re.IGNORECASE | re.MULTILINE,
 )
-_ENDS = re.compile(r"[.!?…:;)\]}\"'“”»`*_|>]\s*\Z")
+_ENDS = late(r"[.!?…:;)\]}\"'“”»`*_|>]\s*\Z")
 # Small words that nobody ends a sentence with.
-_WANTS_MORE = re.compile(
+_WANTS_MORE = late(
     r"(?:a|an|and|are|as|at|because|but|by|for|from|has|have|if|in|into|is|it|its|of|on|or|so|than|that|the"
     r"|their|then|this|to|was|were|when|where|which|while|will|with|would"
     r"|aber|als|am|an|auf|aus|bei|bis|da|damit|das|dass|dem|den|der|des|die|durch|eine?[mnr]?|für|hat|ist|im"
@@ -69,10 +68,10 @@ _WANTS_MORE = re.compile(
     r"|über)",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"\w+")
-_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_QUOTED = re.compile(r"„[^“”\n]{2,300}[“”]|“[^”\n]{2,300}”|\"[^\"\n]{2,300}\"|»[^«\n]{2,300}«")
+_WORDS = late(r"\w+")
+_OTHER_SCRIPT = late(r"[\u0370-\u1fff\u3040-\ud7ff]")
+_CODE = late(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_QUOTED = late(r"„[^“”\n]{2,300}[“”]|“[^”\n]{2,300}”|\"[^\"\n]{2,300}\"|»[^«\n]{2,300}«")
 
 
 def strip_answer(answer: str) -> str:

@@ -6,10 +6,12 @@ German and English. A sentence may do several of these, or none. Who said it, an
 import re
 from dataclasses import dataclass
 
-_WORD = re.compile(r"[\w'-]+")
+from holdfast.patterns import late
+
+_WORD = late(r"[\w'-]+")
 # What a sentence does shows at its beginning.
 _GLANCE = 300
-_QUESTION = re.compile(r"\?[\"'”“)*_ ]*$")
+_QUESTION = late(r"\?[\"'”“)*_ ]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def _any(phrases: str, before: str = " ") -> re.Pattern[str]:
 
     All begin with a space, which makes them quick to look for in a long span.
     """
-    return re.compile(rf"{before}(?:{'|'.join(phrases.split()).replace('_', ' ')})(?= )")
+    return late(rf"{before}(?:{'|'.join(phrases.split()).replace('_', ' ')})(?= )")
 
 
 _OPENING = (

@@ -4,15 +4,15 @@ Read from calls and results alone, by names that agents commonly use. It does no
 """
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from holdfast.messages import ToolCall
+from holdfast.patterns import late
 from holdfast.window.items import Item, answered
 
-_CHANGES = re.compile(
+_CHANGES = late(
     r"(?i)(?:write|edit|create|patch|replace|insert|append|update|delete|remove|rename|move|save|modify)"
 )
 _FILE_KEYS = (
@@ -27,15 +27,13 @@ _FILE_KEYS = (
     "notebook_path",
 )
 _COMMAND_KEYS = ("command", "cmd", "script", "query", "url")
-_PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\n\\\"]{1,200})")
-_TROUBLE = re.compile(
+_PATCHED = late(r"\*\*\* (?:Update|Add|Delete) File: ([^\n\\\"]{1,200})")
+_TROUBLE = late(
     r"(?i)^\W*(?:error\b|fatal\b|traceback|exception\b|fehler\b|failed\b|failure\b|\w*(?:error|exception):"
     r"|(?:command|process) (?:failed|exited with)|exit (?:code|status):? [1-9]|permission denied|no such file"
     r"|not found\b|cannot |could not |unable to )|\bcommand not found\b|\bexit(?:ed with)? code:? [1-9]"
 )
-_TELLING = re.compile(
-    r"(?i)(?:\w*(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)"
-)
+_TELLING = late(r"(?i)(?:\w*(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)")
 # A program that failed says so at its beginning or its end.
 _GLANCE = 400
 _LONGEST_TARGET = 80

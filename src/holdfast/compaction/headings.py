@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from holdfast.patterns import late
+
 SECTIONS = ("requests", "goal", "done", "open", "must_not")
 
 HEADINGS = {
@@ -59,18 +61,18 @@ _NAMES = {
 }
 # "Done (with the files changed)", "Must not / tried and failed": what else a heading says.
 _MORE = r"(?: *(?:[(/&,–—-]|and |und |with |mit |so far|as |of |by |bisher|wie |des |der |vom )[^:\n]{0,80})?"
-_SECTION = re.compile(
+_SECTION = late(
     "(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _NAMES.items()) + rf"){_MORE}", re.IGNORECASE
 )
 
 _NUMBER = r"(?:\(?(?:\d{1,2}|[a-e]|[ivx]{1,4})[.):] *|§ *\d )?"
 _BULLET = r"(?:[-*•–·▪◦‣+→✅❌☐☑✔✓🎯📌] *)?"
-_HASHED = re.compile(rf"(?P<hashes>#{{1,6}}) *{_NUMBER}(?P<title>.*)")
-_BOLD = re.compile(rf"{_BULLET}{_NUMBER}(?P<mark>\*\*|__)(?P<title>[^*_\n]{{2,90}})(?P=mark)(?P<rest>.*)")
-_PLAIN = re.compile(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
-_LISTED = re.compile(rf"{_BULLET}{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
-_ALONE = re.compile(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}})")
-_NUMBERED = re.compile(_NUMBER)
+_HASHED = late(rf"(?P<hashes>#{{1,6}}) *{_NUMBER}(?P<title>.*)")
+_BOLD = late(rf"{_BULLET}{_NUMBER}(?P<mark>\*\*|__)(?P<title>[^*_\n]{{2,90}})(?P=mark)(?P<rest>.*)")
+_PLAIN = late(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
+_LISTED = late(rf"{_BULLET}{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
+_ALONE = late(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}})")
+_NUMBERED = late(_NUMBER)
 _ORNAMENT = " \t*_:#=<>[]`✅❌⏳🎯📌📝🚫⚠️🔜"
 
 # A longer line is no heading, whatever stands in it.

@@ -3,17 +3,17 @@
 Looks at pairs of calls and results only; what else a result says is none of its business.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from holdfast.compaction.ledger_lines import arguments_of, command_of, error_lines, shortened
 from holdfast.compaction.ledger_spelling import SAYS
 from holdfast.messages import ToolCall, ToolResult
+from holdfast.patterns import late
 from holdfast.window.items import Item, answered
 
 # Where a program says at the very beginning or end how it went.
 _GLANCE = 600
-_ENDS_BADLY = re.compile(
+_ENDS_BADLY = late(
     r"(?im)^\s*(?:Error|Fehler|fatal|Exception|Traceback \(most recent|panic|npm ERR!)\b[:! (]"
     r"|^\s*\{\s*\"?error\"?\s*:(?!\s*(?:null|false|\"\"))"
     r"|\b(?:exit(?:ed)?(?: with)?|return(?:ed)?)(?: code| status):? ?[1-9]\d{0,2}\b"

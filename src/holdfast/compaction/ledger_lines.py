@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.compaction.ledger_patterns import hidden
 from holdfast.messages import ToolCall
+from holdfast.patterns import late
 from holdfast.window.borders import fences
 
 # More is no command and no telling line any more, but a program or a dump.
@@ -28,12 +29,12 @@ _PROGRAM = (
     r"|mv|cp"
     r"|mkdir|ln|kill|crontab|ffmpeg|aider|code|nohup|screen|tmux|holdfast)"
 )
-_IN_QUOTES = re.compile(rf"`({_PROGRAM} [^`\n]{{1,{_LONGEST}}})`")
-_PROMPT = re.compile(rf"(?m)^[ \t]*(?:[\w@.~/:-]{{0,40}}\$|PS [^>\n]{{0,60}}>) (\S[^\n]{{1,{_LONGEST}}})$")
-_ALONE = re.compile(rf"(?m)^[ \t]*({_PROGRAM} [^\n`]{{1,{_LONGEST}}})$")
+_IN_QUOTES = late(rf"`({_PROGRAM} [^`\n]{{1,{_LONGEST}}})`")
+_PROMPT = late(rf"(?m)^[ \t]*(?:[\w@.~/:-]{{0,40}}\$|PS [^>\n]{{0,60}}>) (\S[^\n]{{1,{_LONGEST}}})$")
+_ALONE = late(rf"(?m)^[ \t]*({_PROGRAM} [^\n`]{{1,{_LONGEST}}})$")
 # In a sentence only arguments that cannot be words of it.
 _ARGUMENT = r"(?:-{1,2}[\w=./:-]+|[\w./~^:@+-]*[./~^:=@_\d-][\w./~^:=@+-]*\w)"
-_SAID = re.compile(
+_SAID = late(
     r"(?<![\w./-])((?:(?:npm|pnpm|yarn) (?:run [\w:-]+|test|install|ci|start|build)|git (?:add|commit|push"
     r"|pull|merge"
     r"|rebase|reset|checkout|switch|stash|cherry-pick|revert|clone|fetch|tag|bisect|log|diff|status)"
@@ -46,10 +47,8 @@ _SAID = re.compile(
     rf"|python3?|ollama (?:run|pull|serve|list))(?: {_ARGUMENT}| (?:origin|main|head|up)\b){{0,6}})(?!\w)",
     re.MULTILINE,
 )
-_SHELL = re.compile(
-    r"[ \t]*(?:```|~~~)[ \t]*(?:bash|sh|shell|console|zsh|powershell|ps1|cmd|terminal)\b[^\n]*\n"
-)
-_NO_COMMAND = re.compile(
+_SHELL = late(r"[ \t]*(?:```|~~~)[ \t]*(?:bash|sh|shell|console|zsh|powershell|ps1|cmd|terminal)\b[^\n]*\n")
+_NO_COMMAND = late(
     r"(?:cd|ls|ll|pwd|cat|head|tail|echo|which|clear|exit|less|more|whoami|true|wc)\b[^|&;]*"
     r"|.*(?:[.?!]|\w,) [A-ZÄÖÜ].*|export (?:default|const|class|function|async|type|interface|let|\{).*"
     r"|(?:make|find|go|code|service|source|node|export|screen|kill|flask|java|python3?|pytest|git|docker)"
@@ -57,9 +56,9 @@ _NO_COMMAND = re.compile(
     r"|out)\b.*)?"
 )
 _ARGUMENT_NAMES = ("command", "cmd", "script", "shell", "bash", "commands")
-_WRAPPER = re.compile(r"(?:/bin/)?(?:bash|sh|zsh) -\w*c\s+")
+_WRAPPER = late(r"(?:/bin/)?(?:bash|sh|zsh) -\w*c\s+")
 
-_ERROR_LINE = re.compile(
+_ERROR_LINE = late(
     r"^[\s>*-]{0,8}(?:(?P<stamp>\[?\d{4}-\d\d-\d\d[T ][\d:.,]+Z?\]?|\[?\d\d:\d\d:\d\d[\d.,]*\]?)\s+)?"
     r"(?P<it>(?:[\w.$]{1,80}\.)?(?:[A-Z]\w{0,60})?(?:Error|Exception|Failure|Interrupt|NotFound|Timeout"
     r"|Warning): ?\S.*"
@@ -77,7 +76,7 @@ _ERROR_LINE = re.compile(
     r"|Too Many Requests"
     r"|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout)\b.*)"
 )
-_ERROR_SAID = re.compile(
+_ERROR_SAID = late(
     r"(?<![\w.])(?:[A-Za-z]{2,40}(?:Error|Exception)|[Ff]ehlermeldung|[Ee]rror message"
     r"|(?:HTTP|[Ss]tatus(?: code)?)(?=:? [45]\d\d\b)):? "
     r"(?!(?:is|was|if|when|and|or|for|in|ist|und|wird|as|with|to|indicates|says|that|you|I|from|occurs)\b)"
@@ -90,7 +89,7 @@ _SIGNS = (
     "warning:", "40", "42", "50",
 )  # fmt: skip
 _SIGNS_SAID = ("error", "exception", "fehlermeldung", "http", "status")
-_NO_ERROR = re.compile(
+_NO_ERROR = late(
     r"(?i)\b(?:0|no|zero|without|keine|ohne) (?:\w+ )?(?:errors?|failures?|failed|fehler)\b"
     r"|errors?[\"']?: ?(?:0|null"
     r"|none|\[\]|\"\"|false)\b|error(?:s)? (?:handling|handler|boundary|message is)\b|[{(]\s*$"

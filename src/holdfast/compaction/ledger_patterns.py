@@ -3,21 +3,21 @@
 What an earlier row has taken, no later one sees. It knows neither messages nor who speaks.
 """
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from holdfast.compaction.ledger_table import COUNTED, DEFINED, NO_NUMBER, NUMBERED, TABLE, Find, Row
+from holdfast.patterns import late
 
 _HIDDEN = "\x00"
 # Pictures and keys written as text, and the numbers of a list: nobody looks for a name in these.
-_NO_TEXT = re.compile(r"[A-Za-z0-9+/=_-]{200,}|(?m:^)[ \t]*[#*-]{0,4}[ \t]?\d{1,2}[.)][ \t]")
+_NO_TEXT = late(r"[A-Za-z0-9+/=_-]{200,}|(?m:^)[ \t]*[#*-]{0,4}[ \t]?\d{1,2}[.)][ \t]")
 # Nothing that is found goes across a line or the end of a sentence.
-_PIECE_END = re.compile(r"(?<=[a-zäöüß]{4})[.!?]\s+|\n")
+_PIECE_END = late(r"(?<=[a-zäöüß]{4})[.!?]\s+|\n")
 _SIGNS = tuple(dict.fromkeys(sign for row in TABLE for sign in row.needs if sign != "0"))
-_DIGIT = re.compile(r"\d")
+_DIGIT = late(r"\d")
 # In code a single digit is an index.
-_NUMBER_IN_CODE = re.compile(r"\d[\d.]|\d ?[A-Za-z%€]")
+_NUMBER_IN_CODE = late(r"\d[\d.]|\d ?[A-Za-z%€]")
 
 
 def finds(text: str, *, code: bool = False, own: bool = False) -> list[Find]:

@@ -3,7 +3,6 @@
 Each message is read on its own, so that a span read in parts gives the same. It keeps no counts and no order.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from holdfast.compaction.ledger_patterns import finds
 from holdfast.compaction.ledger_spelling import context_of, key_of, needs_context
 from holdfast.compaction.ledger_table import EntryKind, Find
 from holdfast.messages import Message, Text, ToolCall
+from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
 from holdfast.window.rules import decisions_in
 
@@ -44,7 +44,7 @@ _AROUND = 1_200
 _LONG_OUTPUT = 24_000
 # A longer argument is the content of a file, not a name.
 _LONG_ARGUMENT = 300
-_NUMBERED = re.compile(r"[^\W_]*\d[^\W_]*")
+_NUMBERED = late(r"[^\W_]*\d[^\W_]*")
 
 
 @dataclass(frozen=True, slots=True)

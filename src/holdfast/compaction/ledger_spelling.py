@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from holdfast.compaction.ledger_table import EntryKind
+from holdfast.patterns import late
 from holdfast.words import terms
 
 
@@ -24,9 +25,9 @@ _LONGEST = 48
 # How far from a number the words that name it may stand.
 _REACH = 90
 
-_SPACE = re.compile(r"\s+")
-_LINE_NUMBER = re.compile(r":\d+$")
-_AMOUNT = re.compile(r"([^\d]*?)(\d[\d.,'’\u202f\u00a0]*)\s*[\u202f-]?(.*)", re.DOTALL)
+_SPACE = late(r"\s+")
+_LINE_NUMBER = late(r":\d+$")
+_AMOUNT = late(r"([^\d]*?)(\d[\d.,'’\u202f\u00a0]*)\s*[\u202f-]?(.*)", re.DOTALL)
 _UNIT_NAMES = {
     **dict.fromkeys(("euro", "eur"), "€"),
     **dict.fromkeys(("dollar", "dollars", "usd"), "$"),
@@ -57,19 +58,19 @@ _MONTHS = {
     )
     for name in names.split("|")
 }
-_ISO = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)(.*)", re.DOTALL)
-_GERMAN = re.compile(r"(\d{1,2})\.(\d{1,2})\.?(\d{4})?(.*)", re.DOTALL)
-_NAMED = re.compile(
+_ISO = late(r"(\d{4})[-/](\d\d)[-/](\d\d)(.*)", re.DOTALL)
+_GERMAN = late(r"(\d{1,2})\.(\d{1,2})\.?(\d{4})?(.*)", re.DOTALL)
+_NAMED = late(
     r"(?:(\d{1,2})\S*\s(?:of\s)?)?([A-Za-zä]{3})[a-z.]*(?:\s(\d{1,2})(?!\d)\w{0,2})?(?:,?\s(\d{4}))?(.*)",
     re.DOTALL,
 )
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
+_CLOCK = late(r"(\d{1,2}):(\d\d)")
 
 # "total_price": 250, Port = 8443, **Budget:** 1.200 €
-_LABEL = re.compile(r"([^\W\d_][\w /'’-]{1,40})[\"'`*_)]{0,4}\s{0,2}[:=]\s{0,3}[\"'`*\[]{0,3}$")
-_WORD = re.compile(r"[^\W\d_]+(?:['’/_-][^\W\d_]+)*")
+_LABEL = late(r"([^\W\d_][\w /'’-]{1,40})[\"'`*_)]{0,4}\s{0,2}[:=]\s{0,3}[\"'`*\[]{0,3}$")
+_WORD = late(r"[^\W\d_]+(?:['’/_-][^\W\d_]+)*")
 # An abbreviation ends nothing.
-_SHORT = re.compile(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
+_SHORT = late(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
 _AROUND = ".,;:!?()[]{}<>\"'`*_|„“”«»=#~-–—"
 # Words that stand between a name and its number and tell nothing.
 _BETWEEN = _words(

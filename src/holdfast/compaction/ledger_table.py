@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from holdfast.patterns import late
+
 EntryKind = Literal[
     "file", "command", "url", "id", "version", "amount", "date", "error", "failure", "decision"
 ]
@@ -43,8 +45,8 @@ class Row:
 
 
 def _row(kind: EntryKind, needs: str, *pattern: str, unless: str = "", prose: bool = False) -> Row:
-    exception = re.compile(unless, re.IGNORECASE) if unless else None
-    return Row(kind, tuple(needs.split()), re.compile("".join(pattern)), exception, prose)
+    exception = late(unless, re.IGNORECASE) if unless else None
+    return Row(kind, tuple(needs.split()), late("".join(pattern)), exception, prose)
 
 
 def _any(words: str) -> str:
@@ -357,22 +359,20 @@ _SMALL_WORD = _any(
     """
 )
 # What code defines; plain words are left alone.
-DEFINED = re.compile(
+DEFINED = late(
     r"(?m)^[ \t]*(?:export |public |async |pub |static ){0,2}(?:def|class|function|fn|func|interface"
     r"|struct)\s"
     r"((?=[a-z]{1,30}[_A-Z]|[A-Z][a-z]{1,30}[A-Z])\w{5,50})"
 )
-NO_NUMBER = re.compile(
-    _NO_NAME + r"|\d{1,2}(?:st|nd|rd|th|s)|\d+-(?:year|day|week|hour|minute)\S*", re.IGNORECASE
-)
+NO_NUMBER = late(_NO_NAME + r"|\d{1,2}(?:st|nd|rd|th|s)|\d+-(?:year|day|week|hour|minute)\S*", re.IGNORECASE)
 # Any other number a person writes, but those of chapters and years.
-NUMBERED = re.compile(
+NUMBERED = late(
     r"(?i:step|schritt|section|abschnitt|table|tabelle|chapter|kapitel|figure|abbildung|page|seite)\s[\d.]+"
     r"|(?<![^\s(\"'„“])(?!(?:1\d|20)\d\ds?(?!\w))"
     r"(?P<it>(?=\S{0,20}\d)\w[\w.,:/+-]{0,40}\w)(?![\w.,:/+-]\w)"
 )
 # A count of something a person names: 35 employees, 120 Teilnehmer.
-COUNTED = re.compile(
+COUNTED = late(
     r"(?<![\w.,:#/~^\x00-])(?![01]\s|(?:1\d|20)\d\d\s)(?:\d{1,3}(?:[.,]\d{3}){1,3}|\d{1,9})"
     rf"{_TIMES}\s(?:(?!{_SMALL_WORD}\s)[a-zäöü]{{3,14}}\s)?"
     rf"(?!{_SMALL_WORD}\b)(?:[A-ZÄÖÜ][a-zäöüß]{{2,30}}|[a-z]{{3,20}}(?<!s)s)(?![\w-])"

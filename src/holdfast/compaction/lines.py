@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from holdfast.language import Language
+from holdfast.patterns import late
 
 Kind = Literal["fact", "decision", "preference"]
 
@@ -27,28 +28,28 @@ _KINDS: dict[Kind, str] = {
 }
 _LABEL = "|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS.items())
 _SIGNS = r"[\s>*_#+•–\-\"'`(\[{]"
-_LINE = re.compile(
+_LINE = late(
     rf"{_SIGNS}{{0,20}}(?:\d{{1,2}}[.):]{_SIGNS}{{0,5}})?(?:{_LABEL})\b"
     r"[*_\"'`\])]{0,4}\s{0,2}(?:[(#]{0,2}\d{1,2}[).]{0,2})?[*_\"'`\])]{0,4}\s{0,2}[:：]"
     rf"(?P<text>.*)",
     re.IGNORECASE,
 )
 # Several on one line: only where the label is spelled as it was asked for.
-_NEXT = re.compile(
+_NEXT = late(
     r"(?<=[\s\"'}\]|;,])(?=(?:[\"'{]{0,2})(?:FAKT|ENTSCHEIDUNG|PR(?:Ä|AE)FERENZ|FACT|DECISION|PREFERENCE)[\"']?:)"
 )
-_NONE = re.compile(r"\W*(?:KEINE|NO)[\s_-]?MEMOR(?:IES|Y|IEN)\b\W*", re.IGNORECASE)
-_NOTHING = re.compile(
+_NONE = late(r"\W*(?:KEINE|NO)[\s_-]?MEMOR(?:IES|Y|IEN)\b\W*", re.IGNORECASE)
+_NOTHING = late(
     r"\W*(?:(?:KEINE|NO)[\s_-]?MEMOR\w+|keine?|none|nothing|nichts|n/?a|unknown|unbekannt|null)?\W*",
     re.IGNORECASE,
 )
-_GAP = re.compile(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*$", re.MULTILINE)
+_GAP = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
+_THINKING = late(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = late(r"^\s*(?:```|~~~)\w*\s*$", re.MULTILINE)
 # What broken JSON leaves behind its last string.
-_TRAIL = re.compile(r"[\"'][\]}\s,]{0,20}$")
+_TRAIL = late(r"[\"'][\]}\s,]{0,20}$")
 _DECORATION = " \"'`*_,;|"
-_LETTERS = re.compile(r"[^\W\d_]")
+_LETTERS = late(r"[^\W\d_]")
 
 _NAMES: dict[Language, tuple[str, str, str, str]] = {
     "de": ("FAKT", "ENTSCHEIDUNG", "PRAEFERENZ", "KEINE_MEMORIES"),

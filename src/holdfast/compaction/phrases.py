@@ -5,11 +5,13 @@ German and English side by side, since people mix them. It does not know what an
 
 import re
 
+from holdfast.patterns import late
+
 Patterns = tuple[re.Pattern[str], ...]
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
+    return late(text, re.IGNORECASE)
 
 
 def words(text: str) -> str:

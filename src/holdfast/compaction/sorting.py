@@ -11,6 +11,7 @@ from holdfast import words
 from holdfast.compaction.cues import Cues
 from holdfast.compaction.salience import Line
 from holdfast.compaction.summary import shortened
+from holdfast.patterns import late
 from holdfast.window.borders import fences
 from holdfast.window.items import Item
 from holdfast.window.own_words import own_sentences
@@ -36,13 +37,13 @@ _RULE = 3.0
 # The last sentence of a span has so much more than the first.
 _NEWEST = 0.5
 
-_LISTED = re.compile(r"^(?:[-*•–+>] +|\(?\d{1,2}[.)] +|\*\*(?=\d))+")
+_LISTED = late(r"^(?:[-*•–+>] +|\(?\d{1,2}[.)] +|\*\*(?=\d))+")
 # "**Test**: run the suite" is a point of a lecture.
-_LECTURE = re.compile(r"\*\*[^*\n]{2,80}\*\*:?(?: |$)")
+_LECTURE = late(r"\*\*[^*\n]{2,80}\*\*:?(?: |$)")
 # A line break where an editor wrapped.
-_WRAPPED = re.compile(r"^([^\n]{50,120}[\w,])\n(?=[^\W\d_])", re.MULTILINE)
+_WRAPPED = late(r"^([^\n]{50,120}[\w,])\n(?=[^\W\d_])", re.MULTILINE)
 # Tables, markup, code, JSON, rulers, output of programs.
-_NO_PROSE = re.compile(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|\w\(.*\)$| = .*\(")
+_NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|\w\(.*\)$| = .*\(")
 
 
 @dataclass(slots=True)

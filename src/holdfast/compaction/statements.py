@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from holdfast.compaction import english, german
 from holdfast.compaction.lines import Kind
 from holdfast.compaction.phrases import Patterns, pattern
+from holdfast.patterns import late
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ _LANGUAGES: tuple[tuple[re.Pattern[str], _Shapes], ...] = (
         _shapes(german.LIKES, german.WHO, german.WORLD, german.WHEN),
     ),
     (
-        re.compile(r"[A-ZÄÖÜ]|(?i:mr|mrs|ms|dr|prof|frau|herr)\b"),
+        late(r"[A-ZÄÖÜ]|(?i:mr|mrs|ms|dr|prof|frau|herr)\b"),
         _shapes((), (), (*english.PEOPLE, *german.PEOPLE), ()),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast import words
 from holdfast.compaction.headings import HEADINGS, SECTIONS, lines_under
+from holdfast.patterns import late
 from holdfast.window.borders import whole_characters
 
 __all__ = ["SECTIONS", "Summary", "shortened"]
@@ -25,16 +26,16 @@ _SHARE_OF_A_LINE = 3
 # A line cut shorter says nothing.
 _SHORTEST = 24
 
-_ITEM = re.compile(r"(?:[-*•–·▪◦‣+→]|\(?\d{1,2}[.)])\s+(?:\[[ xX]?\]\s*)?|[•▪◦‣]")
-_NOTHING = re.compile(
+_ITEM = late(r"(?:[-*•–·▪◦‣+→]|\(?\d{1,2}[.)])\s+(?:\[[ xX]?\]\s*)?|[•▪◦‣]")
+_NOTHING = late(
     r"[\W_]*(?:none(?: (?:yet|so far|stated|mentioned|given))?|nothing(?: (?:yet|so far|open))?|n/?a"
     r"|not (?:applicable|specified|mentioned)|empty|no (?:open|further|remaining) \w+"
     r"|keine?s?|nichts(?: offen)?|entfällt|nicht (?:angegeben|genannt)|leer|keine (?:\w+ )?(?:angaben?"
     r"|punkte|aufgaben))?[\W_]*",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"(?:```|~~~)[\w-]*")
-_REMARK = re.compile(
+_FENCE = late(r"(?:```|~~~)[\w-]*")
+_REMARK = late(
     r"(?:let me know|i hope|feel free|if you (?:need|want|have|would)|would you like|this (?:summary|covers)"
     r"|please (?:note|let)|is there anything|end of summary|that(?:'s| is) (?:the|it)"
     r"|lass(?:en sie)? (?:es )?mich wissen|ich hoffe|wenn (?:du|sie) (?:noch|weitere|möchte|etwas)"

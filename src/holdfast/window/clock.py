@@ -4,8 +4,9 @@ Clients put the time into their system prompt; sent anew, it would cost the serv
 the shapes of clock and calendar in German and English, not what the texts are for.
 """
 
-import re
 from itertools import zip_longest
+
+from holdfast.patterns import late
 
 _MONTHS = (
     "January|February|March|April|May|June|July|August|September|October|November|December|"
@@ -38,7 +39,7 @@ _DURATION = (
     r"(?i:\b(?:uptime|elapsed|duration|took|runtime|laufzeit|dauert?|remaining|verbleibend)\b)"
     r"[^\n\d]{0,16}\d[\d:.,]*"
 )
-_TIMES = re.compile(
+_TIMES = late(
     rf"(?P<lasts>{_DURATION})"
     # 2026-11-15T10:42:07.123+01:00, 2026/11/15
     rf"|{_ALONE}{_YEAR}([-/]){_MONTH}\2{_DAY}(?:T{_TIME}{_OFFSET}?)?{_ENDS}"
@@ -61,7 +62,7 @@ _TIMES = re.compile(
 
 # A line up to this long is told whole; of a longer one only the sentences that changed.
 _LINE = 200
-_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[A-ZÄÖÜ<\[(])")
+_SENTENCE_END = late(r"(?<=[.!?])[ \t]+(?=[A-ZÄÖÜ<\[(])")
 
 
 def same_but_for_time(before: str, now: str) -> bool:

@@ -4,9 +4,9 @@ Rules and decisions are looked for in these only, so that a sentence out of a lo
 does not know what a sentence means.
 """
 
-import re
 from collections.abc import Iterator
 
+from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
 
 # A longer text is a document somebody pasted; a person's own words stand before or after it.
@@ -17,16 +17,16 @@ _END_READ = 10_000
 
 # Masked characters: as long as what they hide, and in no pattern.
 _HIDDEN = "\x00"
-_NOT_NEWLINE = re.compile(r"[^\n]")
+_NOT_NEWLINE = late(r"[^\n]")
 
-_INLINE = re.compile(r"`[^`\n]+`")
-_TAG = re.compile(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
-_QUOTED = re.compile(
+_INLINE = late(r"`[^`\n]+`")
+_TAG = late(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
+_QUOTED = late(
     r"\"[^\"\n]{2,400}\"|“[^”\n]{2,400}”|„[^“”\"\n]{2,400}[“”\"]|»[^«\n]{2,400}«|«[^»\n]{2,400}»"
     r"|(?<![\w'])'[^'\n]{2,400}'(?!\w)|‚[^‘\n]{2,400}‘|‘[^’\n]{2,400}’(?!\w)"
 )
 # Lines no person types: quotes, tables, diffs, logs, stack traces, prompts of a shell, code.
-_PASTED_LINE = re.compile(
+_PASTED_LINE = late(
     r"^\s*(?:>|\||\+{1,3}\s?\S|@@|---\s\S|\$\s|#!|//|/\*|\*/|at\s\S+\(|File \"|Traceback|Caused by:|E {2,}\S"
     r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b"
     r"|\w+(?:Error|Exception)\b|(?:def|class|import|from|return|public|private|static|const|let|var"
@@ -35,26 +35,24 @@ _PASTED_LINE = re.compile(
     r"|[;{}]\s*$|\t.*\t|\S\s*\|\s*\S.*\|"
 )
 # From here on somebody else speaks.
-_MAIL = re.compile(
+_MAIL = late(
     r"^\s*(?:From|To|Sent|Subject|Von|An|Gesendet|Betreff|Date|Datum):\s\S"
     r"|^\s*(?:-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Forwarded|Weitergeleitet))"
     r"|^\s*(?:On|Am) .{4,80}(?:wrote|schrieb).{0,60}:\s*$"
     r"|^\s*(?:Dear|Hello|Hi|Sehr geehrte[rs]?|Liebe[rs]?) [A-ZÄÖÜ][\w .]{1,40},\s*$"
 )
-_INTRODUCES = re.compile(
+_INTRODUCES = late(
     r"(?i)\b(?:text|article|e-?mail|mail|document|log|logs|output|message|transcript|essay|story|paragraph"
     r"|passage|artikel|dokument|ausgabe|nachricht|protokoll|absatz|brief|readme|lyrics|poem|gedicht|prompt"
     r"|policy|review)\b"
     r"[^:\n]{0,60}:\s*$"
 )
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
-_ABBREVIATION = re.compile(
-    r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$"
-)
+_BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
+_ABBREVIATION = late(r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$")
 # "Am 15. November": the dot after a number ends nothing when it goes on like this.
-_ORDINAL = re.compile(r"\b\d{1,2}\.$")
-_GOES_ON = re.compile(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
-_END = re.compile(r"[.!?…]+[\"'”“)\]]*(?=\s|$)")
+_ORDINAL = late(r"\b\d{1,2}\.$")
+_GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+_END = late(r"[.!?…]+[\"'”“)\]]*(?=\s|$)")
 
 
 def ends(text: str) -> str:

@@ -7,6 +7,7 @@ doubtful sentence is left alone: stories, statements and questions are no rules.
 import re
 from collections.abc import Sequence
 
+from holdfast.patterns import late
 from holdfast.window.own_words import own_sentences
 from holdfast.window.rules_english import ENGLISH
 from holdfast.window.rules_german import GERMAN
@@ -41,7 +42,7 @@ def _matching(
 _RULES = (*ENGLISH, *GERMAN)
 
 # Without one of these no pattern matches.
-_RULE_WORDS = re.compile(
+_RULE_WORDS = late(
     r"(?i)\b(?:never|always|ever|again|any ?more|no circumstances|any circumstances|at any time|do not"
     r"|don['’]?t|in no case|at no|now on|here on|point on|forward|henceforth|future|for the rest|only"
     r"|exclusively|(?:every|each) time|whenever|all times|exception|matter what|not to|must|mustn't|may"
@@ -54,7 +55,7 @@ _RULE_WORDS = re.compile(
 )
 
 # A wish for one answer, a story, or a saying.
-_NO_RULE = re.compile(
+_NO_RULE = late(
     r"(?i)\b(?:better late than never|never mind|now or never|wie immer|as always|never too late"
     r"|man soll nie|never (?:say never|give up|stop|quit|lose)|don't (?:ever )?(?:quit|give up)|ever (?:quit"
     r"|give up)|you never know|(?:I|we|he|she|they) (?:have |had |'ve )?(?:always|never)"
@@ -63,7 +64,7 @@ _NO_RULE = re.compile(
 
 # --- Decisions ----------------------------------------------------------------------------------------------
 
-_DECISION_WORDS = re.compile(
+_DECISION_WORDS = late(
     r"(?i)\b(?:decision|decided|agreed|settled?|resolved|opt(?:ed)?|chose|chosen|picked|let'?s|let us|we'll"
     r"|we will|going|I'll|I will|sticking|settling|switching|entscheidung|entschieden|entschlossen"
     r"|beschlossen|beschluss|vereinbar(?:t|ung)|abgemacht|festgelegt|geeinigt|verständigt|wir|uns|bleibt)\b"
@@ -114,7 +115,7 @@ _DECISIONS = (
     shape(r"lass(?:t)? uns .*\b(?:nehmen|nutzen|verwenden|benutzen|bleiben|wechseln|setzen)[.!]*$"),
     shape(r"es bleibt (?:also )?(?:bei|dabei)\b"),
 )
-_NO_DECISION = re.compile(
+_NO_DECISION = late(
     r"(?i)\b(?:if|would|could|might|maybe|perhaps|suppose|whether|not yet|haven't|hasn't|probably|until we"
     r"|usually|years ago|last (?:year|summer|week|weekend|month)|when we were|let's say|every (?:day|week"
     r"|year)|often|wenn|falls|würden?|könnten?|vielleicht|eventuell|ob|noch nicht|wahrscheinlich|vermutlich"

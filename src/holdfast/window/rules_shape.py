@@ -5,20 +5,22 @@ It knows neither rules nor decisions.
 
 import re
 
+from holdfast.patterns import late
+
 # What may stand before the sentence proper, and how many of them.
-_OPENING = re.compile(
+_OPENING = late(
     r"(?i)(?:please|pls|and|also|but|so|ok|okay|oh|hey|note|important|remember|reminder|rule|constraint|ps"
     r"|btw|first|second|third|finally|one more thing|again|yes|no"
     r"|bitte|und|auch|aber|wichtig|achtung|hinweis|regel|merke|merk dir|denk daran|noch was|ja|nein|gut|dann"
     r")(?: (?:\d+|note|rule))?[,:;!.–-]* +"
 )
 _MOST_OPENINGS = 3
-_EMPHASIS = re.compile(r"[*_]+")
+_EMPHASIS = late(r"[*_]+")
 
 
 def shape(text: str) -> re.Pattern[str]:
     """A pattern for a sentence, from where it begins in earnest."""
-    return re.compile(text, re.IGNORECASE)
+    return late(text, re.IGNORECASE)
 
 
 def any_of(words: str) -> str:

@@ -297,7 +297,8 @@ class FakeOllama:
         try:
             for piece in generation:
                 yield writer.piece(piece)
-                await asyncio.sleep(0)
+                # Even an endless answer ends with the window, but nobody should see that.
+                await asyncio.sleep(0.001 if generation.reply.endless else 0)
         except (asyncio.CancelledError, GeneratorExit):
             self.abandoned.set()
             raise

@@ -45,6 +45,8 @@ _HARMLESS = (
 )  # fmt: skip
 
 _ERROR_BYTES = 64 * 1024
+# So often (in seconds) it is looked whether a server that says nothing is still there.
+_LOOK_EVERY = 2.0
 # Larger bodies are sent piece by piece, so that nobody else waits for it.
 _LARGE = 500_000
 
@@ -287,7 +289,7 @@ class Connection:
 
     async def _bytes(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         try:
-            async for data in response.content.iter_any():
+            while data := await _next(response):
                 yield data
         except aiohttp.ServerTimeoutError as error:
             raise CutOff(
@@ -331,6 +333,20 @@ class Connection:
                 return Unreachable(
                     f"{self.location} hung up without an answer.", hint="Look at the model server's log."
                 )
+
+
+async def _next(response: aiohttp.ClientResponse) -> bytes:
+    """What comes next, nothing at the end. aiohttp does not always say that it gave a connection up."""
+    while True:
+        waiting = asyncio.timeout(_LOOK_EVERY)
+        try:
+            async with waiting:
+                return await response.content.readany()
+        except TimeoutError:
+            connection = response.connection
+            transport = connection.transport if connection is not None else None
+            if not waiting.expired() or transport is None or transport.is_closing():
+                raise
 
 
 def _returned(name: str) -> bool:

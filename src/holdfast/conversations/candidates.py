@@ -159,9 +159,9 @@ class Candidates:
         """Messages of a tree that the newest messages of the request are."""
         hits = [hit for found in self._hits.values() for hit in found if hit.tree == tree]
         known = {hit.message for hit in hits}
-        # The same answer may stand in many branches: meant is the one behind a question of this request.
-        hits.sort(key=lambda hit: hit.parent not in known)
-        return [hit.message for hit in hits[:_BRANCHES]]
+        # The same answer may stand in many branches: meant is one behind a question of this request.
+        behind = [hit for hit in hits if hit.parent in known]
+        return list(dict.fromkeys(hit.message for hit in (*hits[:_BRANCHES], *behind[:_BRANCHES])))
 
     # What one of them has in common with the request
 

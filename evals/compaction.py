@@ -6,15 +6,13 @@ llama.cpp reads anew, `speed` takes the time of the path without a model.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from evals import compaction_kept, compaction_speed, compaction_waiting
 from evals.compaction_replay import MARKS
-from evals.window_rows import Row, progress, table
+from evals.window_rows import Row, progress, told
 from evals.window_serving import weights
 
 PARTS = ("generated", "shared", "embedded", "waiting", "speed")
@@ -62,13 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if model is None:
         progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")
         return 1
-    rows = list(measure(chosen, model))
-    print(
-        json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
-        if chosen.json
-        else table(rows)
-    )
-    return int(any(row.met is False for row in rows))
+    return told(list(measure(chosen, model)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

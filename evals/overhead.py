@@ -6,17 +6,15 @@ ten thousand requests, `start` at the time to start and at what it takes to be i
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from evals import overhead_latency, overhead_memory, overhead_recall, overhead_start, overhead_stream
 from evals.overhead_client import Faulty
 from evals.overhead_peers import peers
 from evals.overhead_serving import Contestant
-from evals.window_rows import Row, none_of, progress, table
+from evals.window_rows import Row, none_of, progress, told
 
 PARTS = ("latency", "recall", "stream", "memory", "start")
 # Requests of a part when nothing else is said, and when it shall be quick; for `stream` answers, for `start`
@@ -81,13 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     others, missing = peers(chosen.peers, chosen.peer)
     for name in missing:
         progress(f"{name} is not installed (--peers FOLDER says where it is): left out.")
-    rows = list(measure(chosen, others))
-    print(
-        json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
-        if chosen.json
-        else table(rows)
-    )
-    return int(any(row.met is False for row in rows))
+    return told(list(measure(chosen, others)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,12 @@ SmolLM2 and look from outside; `speed` and `agents` use the library, without a m
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from evals import window_agents, window_cache, window_clients, window_speed
-from evals.window_rows import Row, progress, table
+from evals.window_rows import Row, progress, told
 from evals.window_serving import weights
 
 PARTS = ("speed", "cache", "clients", "agents")
@@ -55,13 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if model is None:
         progress("SmolLM2 is not there (`holdfast models get`): nothing can be measured.")
         return 1
-    rows = list(measure(chosen, model))
-    print(
-        json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
-        if chosen.json
-        else table(rows)
-    )
-    return int(any(row.met is False for row in rows))
+    return told(list(measure(chosen, model)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 Knows nothing of how anything is measured.
 """
 
+import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 _HEAD = "| part | what | case | reached | target | met |\n|---|---|---|---|---|---|"
 
@@ -40,6 +41,12 @@ def table(rows: Sequence[Row]) -> str:
         for row in rows
     ]
     return "\n".join([_HEAD, *lines])
+
+
+def told(rows: Sequence[Row], *, as_json: bool) -> int:
+    """Prints the rows; 1 if something promised was not kept, for the shell."""
+    print(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2) if as_json else table(rows))
+    return int(any(row.met is False for row in rows))
 
 
 def progress(text: str) -> None:

@@ -22,6 +22,16 @@ MODEL = "fake:latest"
 # The smallest picture there is: one pixel.
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
+# What is left of a talk in which two files were looked into by a tool, after the question for it.
+LOOKED = [
+    ("assistant", "Looking.", (("look", '{"path":"a"}'), ("look", '{"path":"b"}'))),
+    ("tool", "a is empty"),
+    ("tool", "b is empty"),
+    ("assistant", "Both are empty."),
+    ("user", "Thanks!"),
+    ("assistant", "You are welcome."),
+]
+
 
 @dataclass
 class Table:

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.providers.fake_ollama import Reply
-from tests.clients.served import MODEL, PICTURE, tables
+from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 # In one group with the tests of a real model: the libraries are got once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("embedded")]
@@ -12,15 +12,7 @@ CALLS = [["look", {"path": "a"}], ["look", {"path": "b"}]]
 PARAMETERS = {"type": "object", "properties": {"path": {"type": "string"}}}
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Read.", "parameters": PARAMETERS}}]
 TALKS = [
-    [
-        ("user", "Look into a and b.", 1),
-        ("assistant", "Looking.", (("look", '{"path":"a"}'), ("look", '{"path":"b"}'))),
-        ("tool", "a is empty"),
-        ("tool", "b is empty"),
-        ("assistant", "Both are empty."),
-        ("user", "Thanks!"),
-        ("assistant", "You are welcome."),
-    ],
+    [("user", "Look into a and b.", 1), *LOOKED],
     [
         ("user", "I am Ada."),
         ("assistant", "Hello Ada."),

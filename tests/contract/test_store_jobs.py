@@ -3,8 +3,8 @@
 import pytest
 
 from holdfast.errors import BadRequest
-from holdfast.messages import Scope
-from holdfast.store.jobs import job_out, status_named
+from holdfast.messages import Message, Scope
+from holdfast.store.jobs import STOPPED, job_out, status_named
 
 SCOPE = Scope("ann")
 
@@ -29,6 +29,22 @@ def test_jobs_are_found_by_whose_they_are(store):
     assert {job.id for job in store.jobs.recent(user="ann")} == {ours.id, in_project.id}
     assert [job.id for job in store.jobs.recent(user="ann", project="shed")] == [in_project.id]
     assert len(store.jobs.recent()) == 3
+
+
+def test_what_a_process_left_open_is_ended_unless_its_answer_is_being_written(store):
+    conversation, _ = store.log.begin(SCOPE, [])
+    left, young = (store.jobs.start(SCOPE, kind="side", now=at).id for at in (1.0, 50.0))
+    done = store.jobs.start(SCOPE, now=1.0).id
+    store.jobs.end(done, "done", now=2.0)
+    written = store.jobs.start(SCOPE, conversation=conversation.id, now=1.0).id
+    store.drafts.save(written, conversation.id, None, Message.of("assistant", "So far"), now=1.0)
+    assert store.jobs.abandon(10.0, now=60.0) == 1
+    found = {job.id: job for job in store.jobs.recent()}
+    assert (found[left].status, found[left].error, found[left].finished_at) == ("cut", STOPPED, 60.0)
+    assert [found[name].status for name in (young, done, written)] == ["running", "done", "running"]
+    # Its answer is kept as far as it came, and why there is no more of it is told too.
+    store.drafts.recover(now=60.0)
+    assert (store.jobs.get(written).status, store.jobs.get(written).error) == ("cut", STOPPED)
 
 
 def test_old_jobs_are_forgotten_but_not_those_of_conversations(store):

@@ -312,6 +312,18 @@ async def test_what_is_passed_on_keeps_its_bytes_and_loses_the_keys_of_the_clien
     assert "connection" not in dict(forwarded.headers)
 
 
+async def test_which_pages_may_read_an_answer_is_not_for_the_server_to_say(to):
+    open_to_all = response(
+        b"{}", Access_Control_Allow_Origin="*", Access_Control_Allow_Headers="*", X_Own="1"
+    )
+    with hostile([open_to_all]) as server:
+        forwarded = await to(server.url).forward("GET", "/", {})
+        await forwarded.close()
+    names = {name for name, _ in forwarded.headers}
+    assert "x-own" in names
+    assert not any(name.startswith("access-control-") for name in names)
+
+
 async def test_a_passed_on_answer_can_be_given_up_unread(to):
     with hostile([started("text/plain"), piece(b"one"), SILENCE]) as server:
         forwarded = await to(server.url).forward("GET", "/", {})

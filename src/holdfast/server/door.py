@@ -135,9 +135,9 @@ async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict
     with ExitStack() as held:
         place = held.enter_context(engine.serving(provider, user))
         if not place.served:
-            await _unless_gone(request, place.turn())
+            await unless_gone(request, place.turn())
         passed = provider.forward("POST", shape.path, _content_type(request), body)
-        return forwarded(await _unless_gone(request, passed), held.pop_all().close)
+        return forwarded(await unless_gone(request, passed), held.pop_all().close)
 
 
 async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn) -> Response:
@@ -149,7 +149,7 @@ async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn)
     chunks = turn.chunks
     if not chat.stream:
         try:
-            whole = await _unless_gone(request, _whole(chunks, writer))
+            whole = await unless_gone(request, _whole(chunks, writer))
         except BaseException:
             await chunks.aclose()
             raise
@@ -257,7 +257,7 @@ def _told_in_stream(error: HoldfastError, writer: Writer, shape: Shape) -> bytes
     return b"".join(shape.frame(payload) for payload in writer.failed(shape.error(error)[1]))
 
 
-async def _unless_gone(request: Request, work: Awaitable[T]) -> T:
+async def unless_gone(request: Request, work: Awaitable[T]) -> T:
     """The result of `work`, given up as soon as the client hangs up: nobody computes for an empty chair."""
     task = asyncio.ensure_future(work)
     try:

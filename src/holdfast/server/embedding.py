@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from holdfast.dialects.wire import expect, kind, parse_object
 from holdfast.errors import BadRequest
 from holdfast.providers.base import Provider, understands
-from holdfast.server.door import _unless_gone, body_of, engine_of, forwarded
+from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import FAMILIES
@@ -108,14 +108,14 @@ async def _answer(request: Request, shape: Shape) -> Response:
         raise BadRequest("model is required", param="model")
     if is_encoder(model):
         found = _encoded(request.app.state.encoder, fields, shape.read(fields))
-        return JSONResponse(shape.write(fields, await _unless_gone(request, found)))
+        return JSONResponse(shape.write(fields, await unless_gone(request, found)))
 
     async def ask(provider: Provider) -> Response:
         if _speaks(provider, shape):
             return forwarded(await provider.forward("POST", shape.path, _JSON, body))
         return JSONResponse(shape.write(fields, await _translated(provider, fields, shape.read(fields))))
 
-    return await _unless_gone(request, engine_of(request).upstreams.reached(model, ask))
+    return await unless_gone(request, engine_of(request).upstreams.reached(model, ask))
 
 
 def _speaks(provider: Provider, shape: Shape) -> bool:

@@ -18,7 +18,7 @@ from holdfast.engine import Engine
 from holdfast.errors import BadRequest, Forbidden, HoldfastError, UpstreamError
 from holdfast.providers.base import Forwarded, Provider, understands
 from holdfast.server.access import access_of
-from holdfast.server.door import _unless_gone, body_of, engine_of, forwarded, ndjson_frame
+from holdfast.server.door import body_of, engine_of, forwarded, ndjson_frame, unless_gone
 
 router = APIRouter(tags=["Ollama"])
 
@@ -43,7 +43,7 @@ async def manage(request: Request) -> Response:
     engine = engine_of(request)
     provider = await _server_for(engine, path, names[0])
     passed = provider.forward(request.method, path, _head(request), body)
-    answer = await _unless_gone(request, passed)
+    answer = await unless_gone(request, passed)
     return forwarded(_then_changed(answer, engine, provider, names))
 
 

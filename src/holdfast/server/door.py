@@ -136,7 +136,7 @@ async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict
         place = held.enter_context(engine.serving(provider, user))
         if not place.served:
             await unless_gone(request, place.turn())
-        passed = provider.forward("POST", shape.path, _content_type(request), body)
+        passed = provider.forward("POST", shape.path, content_type_of(request), body)
         return forwarded(await unless_gone(request, passed), held.pop_all().close)
 
 
@@ -293,7 +293,7 @@ def forwarded(answer: Forwarded, over: Callable[[], object] = lambda: None) -> R
     return Until(answer.stream, over, status_code=answer.status, headers=headers, background=background)
 
 
-def _content_type(request: Request) -> dict[str, str]:
+def content_type_of(request: Request) -> dict[str, str]:
     return {"content-type": request.headers.get("content-type", "application/json")}
 
 

@@ -18,7 +18,7 @@ from holdfast.engine import Engine
 from holdfast.errors import BadRequest, Forbidden, HoldfastError, UpstreamError
 from holdfast.providers.base import Forwarded, Provider, understands
 from holdfast.server.access import access_of
-from holdfast.server.door import body_of, engine_of, forwarded, ndjson_frame, unless_gone
+from holdfast.server.door import body_of, content_type_of, engine_of, forwarded, ndjson_frame, unless_gone
 
 router = APIRouter(tags=["Ollama"])
 
@@ -42,7 +42,7 @@ async def manage(request: Request) -> Response:
         raise BadRequest("model is required", param="model")
     engine = engine_of(request)
     provider = await _server_for(engine, path, names[0])
-    passed = provider.forward(request.method, path, _head(request), body)
+    passed = provider.forward(request.method, path, content_type_of(request), body)
     answer = await unless_gone(request, passed)
     return forwarded(_then_changed(answer, engine, provider, names))
 
@@ -57,7 +57,9 @@ async def blob(request: Request, digest: str) -> Response:
     provider = await _an_ollama(engine_of(request))
     body: Any = request.stream() if request.method == "POST" else b""
     try:
-        answer = await provider.forward(request.method, f"/api/blobs/{digest}", _head(request), body)
+        answer = await provider.forward(
+            request.method, f"/api/blobs/{digest}", content_type_of(request), body
+        )
     except ClientDisconnect:
         raise BadRequest("the client went away before its request was complete") from None
     return forwarded(answer)
@@ -66,10 +68,6 @@ async def blob(request: Request, digest: str) -> Response:
 def _check(request: Request) -> None:
     if not access_of(request).admin:
         raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
-
-
-def _head(request: Request) -> dict[str, str]:
-    return {"content-type": request.headers.get("content-type", "application/json")}
 
 
 async def _server_for(engine: Engine, path: str, model: str) -> Provider:

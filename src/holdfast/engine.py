@@ -20,12 +20,16 @@ from holdfast.conversations.context import context_of
 from holdfast.dialects.checks import check_request
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
 from holdfast.events import Events
+from holdfast.files.roots import Roots
 from holdfast.fitting import Fitter, Kept
 from holdfast.fitting.afterwards import Afterwards
+from holdfast.fitting.case import Along
 from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.fitting.intake import Incoming, Intake
+from holdfast.fitting.noting import Noting
 from holdfast.fitting.recalling import Recalling
+from holdfast.fitting.researching import Researching
 from holdfast.fitting.sending import Sending
 from holdfast.fitting.turns import Turns
 from holdfast.memory.base import Memories, Memory
@@ -35,6 +39,7 @@ from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
+from holdfast.research.library import Research
 from holdfast.store import Store
 from holdfast.window.presets import Preset, preset_named
 from holdfast.work.progress import Progress
@@ -67,7 +72,8 @@ class Ask:
     """A request as it came through a door: what is asked, whose it is, and what the client said about it.
 
     `continues` names a conversation whose history the client leaves to us. `context` are texts that were
-    found for the question. Without `memory` nothing is remembered in the conversation, nor of it.
+    found for the question, `research` names a finding for it, and `files` says where the files it points at
+    may be read. Without `memory` nothing is remembered in the conversation, nor of it.
     """
 
     request: ChatRequest
@@ -75,6 +81,8 @@ class Ask:
     headers: Mapping[str, str] = field(default_factory=dict)
     continues: str | None = None
     context: tuple[str, ...] = ()
+    research: str = ""
+    files: Roots | None = None
     memory: bool = True
 
 
@@ -111,8 +119,10 @@ class _Run:
     progress: Progress
     facts: Facts = field(default_factory=Facts)
     stop: Stop = field(default_factory=Stop)
-    # Where it stands in the line before the server it is for.
+    # Where it stands in the line before the server it is for, and that server once it has its turn.
     place: Place | None = None
+    provider: Provider | None = None
+    along: Along = Along()
 
     @property
     def conversation(self) -> str | None:
@@ -133,39 +143,39 @@ class Engine:
         *,
         memories: Memories | None = None,
         remembering: Remembering | None = None,
+        research: Research | None = None,
         gate: Gate = Gate(),  # noqa: B008 - frozen
         prompts: Prompts | None = None,
         options: SummaryOptions | None = None,
         parallel: int = 0,
         parallel_at: Mapping[str, int] | None = None,
     ) -> None:
-        self.store = store
-        self.upstreams = upstreams
-        self.models = models
-        self.remembering = remembering
+        self.store, self.upstreams, self.models = store, upstreams, models
+        self.remembering, self.research = remembering, research
         self.events = Events()
         self.queue = Queue(self._capacity)
-        self._parallel = parallel
-        self._parallel_at = parallel_at or {}
-        self.turns = Turns()
-        self._options = options or SummaryOptions()
-        preset = preset or preset_named("balanced")
-        tells = gate.lets_pass if self._options.memory else _tells_nobody
+        self._parallel, self._parallel_at = parallel, parallel_at or {}
+        self.turns = Turns(store.hurry)
+        options = options or SummaryOptions()
+        preset, prompts = preset or preset_named("balanced"), prompts or Prompts()
+        tells = gate.lets_pass if options.memory else _tells_nobody
         self.compacting = Compacting(
             store,
             models,
             upstreams,
             preset,
-            Compactor(prompts or Prompts()),
+            Compactor(prompts),
             turns=self.turns,
             events=self.events,
-            options=self._options,
+            options=options,
             tells=tells,
         )
-        memories = memories or (remembering.library if remembering else None)
-        projector = Projector(store, memories) if memories else None
-        self.afterwards = Afterwards(store, self.compacting, projector, self._options.pause, remembering)
-        self._recalling = Recalling(remembering) if remembering and self._options.memory else None
+        library = memories or (remembering.library if remembering else None)
+        projector = Projector(store, library) if library else None
+        self.afterwards = Afterwards(store, self.compacting, projector, options.pause, remembering, research)
+        self._recalling = Recalling(remembering) if remembering and options.memory else None
+        noting = Noting(research, self.compacting.helpers, prompts, self.events) if research else None
+        self._researching = Researching(research, noting) if research and noting else None
         self.fitter = Fitter(
             store,
             models,
@@ -175,11 +185,12 @@ class Engine:
             self.afterwards.notices,
             self._recalling,
             tells,
+            self._researching,
         )
         if remembering is not None:
             remembering.followers.append(self.remembered)
         self._sending = Sending(models, self.fitter)
-        self._intake = Intake(store, memory=self._options.memory)
+        self._intake = Intake(store, memory=options.memory)
         self._runs: dict[str, _Run] = {}
         self._recovering: asyncio.Task[None] | None = None
 
@@ -190,11 +201,15 @@ class Engine:
         context, request = context_of(ask.request)
         ask = replace(ask, request=request, context=(*ask.context, *context))
         incoming = Incoming(request, ask.scope, hints, ask.continues, ask.memory)
+        found = self._researching.found if self._researching else _nothing_found
+        finding = await found(ask.scope, ask.research or hints.research)
         kept = await self._intake.keep(incoming)
         if kept is None:
             passed = partial(self.passed, request, ask.scope.user)
             return Turn(request.model, self.upstreams.asked(request.model, passed), off=True)
         run = self._begun(ask, kept, incoming)
+        bound = finding or await found(ask.scope, kept.research, sure=False)
+        run.along = Along(ask.context, ask.files, bound)
         answer = self.upstreams.asked(request.model, partial(self._answer, run))
         chunks = self._recorded(run, run.stop.over(answer))
         if kept.placement.kind == "side":
@@ -222,15 +237,14 @@ class Engine:
             if not run.place.served:
                 await self._waited(run, run.place, provider)
             run.progress.running(provider.location)
+            run.provider = provider
             for attempt in (1, 2):
-                fitted = await self.fitter.fit(ask.request, kept, provider, ask.context)
+                fitted = await self.fitter.fit(ask.request, kept, provider, run.along)
                 run.facts.report, recorder.window = fitted.report, fitted.window
                 begun = False
                 try:
                     async with aclosing(self._sending.send(fitted, provider)) as chunks:
                         async for chunk in chunks:
-                            if not begun and kept.conversation is not None:
-                                await self.turns.settle(kept.conversation.id)
                             begun = True
                             yield chunk
                 except Overflow as refused:
@@ -309,6 +323,10 @@ class Engine:
             self._tell_end(run, trouble)
             near = self.compacting.may_be_due(run.facts.report, recorder.answer)
             self.afterwards.answered(run.conversation, near=near)
+            finding, provider = run.along.finding, run.provider
+            if self._researching is not None and finding is not None and provider is not None:
+                work = self._researching.noting.about(finding, run.ask.request.model, provider)
+                self.afterwards.found(finding.id, work)
 
     def _tell_end(self, run: _Run, trouble: BaseException | None) -> None:
         report = run.facts.report
@@ -353,7 +371,7 @@ class Engine:
         for run in list(self._runs.values()):
             await run.recorder.stop()
         await self._sending.close()
-        await self.turns.close()
+        await self.store.hurry()
         await self.afterwards.close()
         self.events.close()
         await self.models.aclose()
@@ -363,6 +381,10 @@ class Engine:
         if self.remembering is not None:
             await asyncio.to_thread(self.remembering.close)
         self.store.close()
+
+
+async def _nothing_found(scope: Scope, name: str, *, sure: bool = True) -> None:
+    """Where there is no research, there are no findings."""
 
 
 def _tells_nobody(_: str) -> bool:

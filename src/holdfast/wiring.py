@@ -4,17 +4,18 @@ The only module that knows every part there is. It decides nothing about a turn.
 """
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from holdfast.compaction.prompts import Prompts
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
-from holdfast.fitting.forgetting import Forgetting
+from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
 from holdfast.memory.gate import Gate
@@ -39,10 +40,15 @@ from holdfast.providers.discovery import (
 from holdfast.providers.http import Patience, shown
 from holdfast.providers.place import Place
 from holdfast.providers.upstreams import Upstreams
+from holdfast.research.finding import Mode, Source
+from holdfast.research.library import Research, Tell, untold
 from holdfast.store import Store, open_store
 from holdfast.window.presets import preset_from
 from holdfast.work.queue import parallel_from
 from holdfast.work.retention import Retention
+
+if TYPE_CHECKING:
+    from holdfast.research.web import ReadLocal
 
 
 def build_engine(settings: Settings) -> Engine:
@@ -55,6 +61,7 @@ def build_engine(settings: Settings) -> Engine:
         Models(store, settings.home / "cache"),
         preset,
         remembering=remembering,
+        research=build_research(settings, remembering),
         gate=Gate.of(settings.memory_gate),
         prompts=Prompts(settings.home / "prompts"),
         options=SummaryOptions(
@@ -94,6 +101,33 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
     )
     # What is forgotten leaves the windows of conversations too.
     made.listeners.append(Forgetting(store))
+    return made
+
+
+def build_research(
+    settings: Settings, remembering: Remembering, read_local: "ReadLocal | None" = None
+) -> Research:
+    """`read_local` reads files that are named as sources; without it only pages are read."""
+
+    async def gathered(
+        question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: Tell = untold
+    ) -> Sequence[Source]:
+        # Loaded when something is fetched, which is only when somebody asks for it.
+        from holdfast.research.web import Fetcher, Guard, gather
+
+        async with Fetcher(Guard.of(settings.research_private, own_port=settings.port)) as fetcher:
+            return await gather(
+                question,
+                mode,
+                fetcher=fetcher,
+                searxng=settings.searxng,
+                addresses=addresses,
+                read_local=read_local,
+                tell=tell,
+            )
+
+    made = Research(remembering, gathered)
+    made.listeners.append(FindingGone(remembering.store))
     return made
 
 

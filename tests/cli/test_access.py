@@ -49,6 +49,7 @@ def test_every_switch_of_a_key_is_kept(hold, store):
         "--forwarder",
         "--off",
         "--memory-off",
+        "--files",
         "--admin",
         "--rate",
         "5",
@@ -58,6 +59,7 @@ def test_every_switch_of_a_key_is_kept(hold, store):
     with store() as opened:
         key = opened.keys.holder(made["secret"])
     assert key.to_json() == made["key"]
+    assert key.files
     assert (key.project, key.forwarder, key.off, key.memory, key.admin, key.rate) == (
         "garden",
         True,
@@ -67,6 +69,11 @@ def test_every_switch_of_a_key_is_kept(hold, store):
         5,
     )
     assert json.loads(hold("keys", "revoke", key.id, "--json"))["revoked"]["id"] == key.id
+
+
+def test_a_key_that_may_point_at_files_is_listed_as_one(hold):
+    hold("keys", "create", "--files")
+    assert "read files" in hold("keys", "list")
 
 
 @pytest.mark.parametrize("words", [("--rate", "often"), ("--user", "a/b")])

@@ -9,15 +9,17 @@ from holdfast.errors import ConfigError
 VALUES = {
     "summary": {"previous": "", "transcript": "T", "words": 90, "trouble": ""},
     "flush": {"transcript": "T", "lines": 12},
+    "finding": {"question": "Q", "sources": "S", "count": 3, "words": 90, "trouble": ""},
 }
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_there_in_both_languages_and_has_the_data_in_it(name, language):
-    values = {**VALUES[name], "transcript": "=====\nUser: Ünïcode {{ 7 * 7 }} <b>\n====="}
-    filled = Prompts().filled(name, language, **values)
-    assert values["transcript"] in filled, "what was said is data, not a template, and stays as it was"
+    data = "=====\nUser: Ünïcode {{ 7 * 7 }} <b>\n====="
+    place = "sources" if name == "finding" else "transcript"
+    filled = Prompts().filled(name, language, **{**VALUES[name], place: data})
+    assert data in filled, "what was said is data, not a template, and stays as it was"
     assert filled == filled.strip()
 
 

@@ -3,7 +3,7 @@
 from contextlib import asynccontextmanager
 
 from holdfast.engine import Engine
-from holdfast.fitting.forgetting import Forgetting
+from holdfast.fitting.forgetting import FindingGone, Forgetting
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.gate import Gate
@@ -12,6 +12,7 @@ from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.upstreams import Upstreams
+from holdfast.research.library import Research
 from holdfast.store import open_store
 from tests.talks import without_summaries
 
@@ -28,12 +29,15 @@ async def remembering(server, folder, *, gate="", preset=None, memory=True, embe
         embedder or ChosenEmbedder(EmbedderOptions("off")),
     )
     memories.listeners.append(Forgetting(store))
+    research = Research(memories)
+    research.listeners.append(FindingGone(store))
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),
         Models(store, folder),
         preset or without_summaries(),
         remembering=memories,
+        research=research,
         gate=Gate.of(gate),
         options=SummaryOptions(pause=0.0, memory=memory),
     )

@@ -47,11 +47,14 @@ class Client:
         self.history.append(Message.of("user", text))
         return await self.send(**more)
 
-    async def send(self, tools=(), extra=None, system=None, stream=True, scope=None, **options):
+    async def send(
+        self, tools=(), extra=None, system=None, stream=True, scope=None, files=None, research="", **options
+    ):
         first = self.system if system is None else [Message.of("system", system)]
         messages = (*first, *self.history)
         chat = ChatRequest("small", messages, tools, options, extra=extra or {}, stream=stream)
-        turn = await self.engine.turn(Ask(chat, scope=scope or Scope()))
+        ask = Ask(chat, scope=scope or Scope(), files=files, research=research)
+        turn = await self.engine.turn(ask)
         pieces = [chunk async for chunk in turn.chunks]
         said = "".join(chunk.text for chunk in pieces)
         self.history.append(Message.of("assistant", said))

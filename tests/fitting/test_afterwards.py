@@ -13,7 +13,6 @@ from holdfast.compaction.compactor import Compactor, Task
 from holdfast.compaction.prompts import Prompts
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.fitting.afterwards import REST, Afterwards
-from holdfast.fitting.case import Case, request_at_rest
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import item_of
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
@@ -194,6 +193,18 @@ async def test_at_the_end_what_was_said_is_taken_down_without_a_model(tmp_path):
         assert len(engine.store.summaries.of(engine.store.log.recent(Scope())[0].head)) == number == 1
 
 
+async def test_one_short_exchange_has_a_note_only_when_there_is_more_to_tell(tmp_path):
+    server = Playing()
+    async with summing(server, tmp_path) as engine:
+        client = await talked(engine, turns=1, first="Remember that the gateway listens on port 4711.")
+    assert "summary.md" not in notes_in(tmp_path), "it would be longer than what was said"
+    assert any("4711" in memory.text for memory in memories_in(tmp_path))
+    async with summing(server, tmp_path) as engine:
+        client.engine = engine
+        await client.say(said(1))
+    assert "summary.md" in notes_in(tmp_path)
+
+
 async def test_at_the_end_no_model_server_is_needed(tmp_path):
     server = Playing()
     async with summing(server, tmp_path) as engine:
@@ -290,24 +301,18 @@ async def test_a_model_of_no_use_is_left_alone_for_a_while_and_then_asked_again(
     now = [1_000.0]
     server = Playing()
     async with summing(server, tmp_path) as engine:
-        client = await talked(engine, turns=2)
         helpers = Helpers(engine.models, engine.upstreams, EAGER, SummaryOptions(), lambda: now[0])
-        row = engine.store.log.get(client.conversation)
-        request, kept = request_at_rest(engine.store, row, engine.store.lanes.of(row.id)[0])
-        counter = await engine.models.counters.counter(server, "small")
-        case = Case(request, kept, server, EAGER.budget(4_096), counter)
-        useless = await made_without_model(engine, client, case)
         for _ in range(2):
-            helper = await helpers.choose(case)
+            helper = await helpers.choose("small", server)
             assert helper is not None
-            helpers.judge(helper, useless)
-        assert await helpers.choose(case) is None
+            helpers.judge(helper, useful=False)
+        assert await helpers.choose("small", server) is None
         now[0] += 601
-        helper = await helpers.choose(case)
+        helper = await helpers.choose("small", server)
         assert helper is not None
-        helpers.judge(helper, replace(useless, way="model"))
-        helpers.judge(helper, useless)
-        assert await helpers.choose(case) is not None, "one failure after a success is forgiven"
+        helpers.judge(helper, useful=True)
+        helpers.judge(helper, useful=False)
+        assert await helpers.choose("small", server) is not None, "one failure after a success is forgiven"
 
 
 async def made_without_model(engine, client, case):

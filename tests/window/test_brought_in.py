@@ -9,9 +9,10 @@ from holdfast.messages import File, Image, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
 from holdfast.window.additions import dropped_recall
+from holdfast.window.brought import RESEARCH
 from holdfast.window.decisions import LAST, Proposal
 from holdfast.window.fit import fit
-from holdfast.window.prune import RESEARCH, RESULT
+from holdfast.window.prune import RESULT
 from holdfast.window.view import Draft, View
 from tests.window.talks import Pennies, items_of
 

@@ -16,12 +16,14 @@ from holdfast.cli import (
     conversations,
     count,
     doctor,
+    files,
     jobs,
     keys,
     memory,
     models,
     password,
     profile,
+    research,
     serve,
     window,
 )
@@ -48,8 +50,10 @@ app.command("password")(password.password)
 app.add_typer(conversations.app, name="conversations")
 app.add_typer(memory.app, name="memory")
 app.add_typer(profile.app, name="profile")
+app.add_typer(research.app, name="research")
 app.add_typer(models.app, name="models")
 app.add_typer(keys.app, name="keys")
+app.add_typer(files.app, name="files")
 
 
 def _version(wanted: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from holdfast.cli.files import roots_here
 from holdfast.cli.output import complain, console, load, print_json, write
 from holdfast.cli.project import Project, scope_here
 from holdfast.errors import BadRequest, HoldfastError
@@ -16,7 +17,7 @@ from holdfast.language import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
-    from holdfast.engine import Engine
+    from holdfast.engine import Engine, Facts
 
 Model = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
 System = Annotated[str | None, typer.Option("--system", "-s", help="Instructions that stand above the talk.")]
@@ -30,7 +31,13 @@ class Talk:
     """One conversation as the command line has it: the store keeps the history, we send what is new."""
 
     def __init__(
-        self, engine: "Engine", model: str, scope: Scope, system: str | None, conversation: str | None
+        self,
+        engine: "Engine",
+        model: str,
+        scope: Scope,
+        system: str | None,
+        conversation: str | None,
+        pasted: str = "",
     ) -> None:
         self._engine = engine
         self._scope = scope
@@ -38,6 +45,9 @@ class Talk:
         self.model = model
         self.conversation = conversation
         self.answer = Answer()
+        self.facts: Facts | None = None
+        # What a pipe brought was not said by the person: files it points at are not theirs to want.
+        self._files = roots_here(clean(pasted))
 
     async def say(self, text: str) -> AsyncGenerator[Chunk, None]:
         """The answer to `text` as it comes; `self.answer` collects it."""
@@ -46,12 +56,19 @@ class Talk:
         self.answer = Answer()
         system = [Message.of("system", clean(self._system))] if self._system else []
         request = ChatRequest(self.model, (*system, Message.of("user", clean(text))))
-        turn = await self._engine.turn(Ask(request, self._scope, continues=self.conversation))
+        ask = Ask(request, self._scope, continues=self.conversation, files=self._files)
+        turn = await self._engine.turn(ask)
         self.conversation = turn.conversation
+        self.facts = turn.facts
         async with aclosing(turn.chunks) as chunks:
             async for chunk in chunks:
                 self.answer.add(chunk)
                 yield chunk
+
+    def troubles(self) -> list[str]:
+        """What was wrong with files that the last question points at."""
+        rows = self.facts.report.get("files", ()) if self.facts else ()
+        return [say(*row["trouble"]) for row in rows if row["trouble"] and row["newest"]]
 
 
 def clean(text: str) -> str:
@@ -86,8 +103,8 @@ def ask(
 
     Examples: holdfast ask "What is a mutex?"  ·  git diff | holdfast ask "Review this"
     """
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
-    question = "\n\n".join(text for text in (" ".join(words or ()), piped.strip()) if text)
+    piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read().strip()
+    question = "\n\n".join(text for text in (" ".join(words or ()), piped) if text)
     if not question:
         raise BadRequest(say("There is no question.", "Es fehlt die Frage."), hint='holdfast ask "…"')
     settings = load(context, model=model).settings
@@ -97,7 +114,7 @@ def ask(
 
         async with running_engine(settings) as engine:
             name = await model_for(engine, settings.model)
-            talk = Talk(engine, name, scope_here(project), system, conversation)
+            talk = Talk(engine, name, scope_here(project), system, conversation, piped)
             async with aclosing(talk.say(question)) as chunks:
                 async for chunk in chunks:
                     if not as_json:
@@ -106,6 +123,8 @@ def ask(
                 print_json(_as_json(talk))
             else:
                 write("\n")
+                for trouble in talk.troubles():
+                    complain(trouble)
 
     asyncio.run(run())
 
@@ -120,6 +139,7 @@ def _as_json(talk: Talk) -> dict[str, Any]:
         "finish": talk.answer.finish,
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
+        "files": list(talk.facts.report.get("files", ())) if talk.facts else [],
     }
 
 
@@ -185,6 +205,8 @@ async def _print_answer(talk: Talk, line: str) -> None:
         async with aclosing(talk.say(line)) as chunks:
             async for chunk in chunks:
                 write(chunk.text)
+        for trouble in talk.troubles():
+            complain(f"\n{trouble}")
     except HoldfastError as error:
         complain(str(error))
     console.print()

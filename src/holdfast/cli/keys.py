@@ -36,6 +36,9 @@ def create(
     memory_off: Annotated[
         bool, typer.Option("--memory-off", help="Keeps and fits, but remembers nothing.")
     ] = False,
+    files: Annotated[
+        bool, typer.Option("--files", help="May point at files with @, in the folders of file_roots.")
+    ] = False,
     rate: Annotated[str, typer.Option(help="Requests a minute, as 60 or 60/min; 0 for no limit.")] = "0",
     as_json: Json = False,
 ) -> None:
@@ -51,6 +54,7 @@ def create(
         off=off,
         memory=not memory_off,
         rate=_rate(rate),
+        files=files,
     )
     with open_store(load(context).settings.store) as store:
         made, secret = store.keys.create(wanted)
@@ -131,6 +135,7 @@ def _row(key: "Key") -> tuple[str, ...]:
         say("speak for others", "für andere sprechen"): key.forwarder,
         say("only pass through", "nur durchreichen"): key.off,
         say("no memory", "ohne Gedächtnis"): not key.memory,
+        say("read files", "Dateien lesen"): key.files,
     }
     return (
         key.id,

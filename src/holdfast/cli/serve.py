@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from holdfast.cli.output import console, load, write
-from holdfast.config import Settings
+from holdfast.config import Config, Settings
 from holdfast.language import say
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 # Whoever listens so is heard by containers, too.
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+# After so many new objects garbage is looked for among them, and after so many looks among older ones. A turn
+# makes thousands that go by themselves.
+_OFTEN = 20_000, 20, 20
 
 
 def serve(
@@ -29,7 +32,11 @@ def serve(
     ] = False,
 ) -> None:
     """Serve clients of Ollama and OpenAI, and keep what they say."""
-    settings = load(context, host=None if for_docker else host, port=port, upstream=upstream).settings
+
+    def loaded() -> Config:
+        return load(context, host=None if for_docker else host, port=port, upstream=upstream)
+
+    settings = loaded().settings
     with loading():
         from holdfast.server.run import run
 
@@ -40,7 +47,7 @@ def serve(
         if made is not None:
             _tell(urlsplit(address).port or settings.port, made)
 
-    run(settings, ready, beside)
+    run(loaded, ready, beside)
 
 
 @contextmanager
@@ -51,6 +58,7 @@ def loading() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
+        gc.set_threshold(*_OFTEN)
         gc.enable()
 
 

@@ -27,6 +27,7 @@ FILLS = {
     "summary": ("▥", "bright_blue"),
     "history": ("█", "green"),
     "question": ("▚", "yellow"),
+    "files": ("▧", "bright_yellow"),
     "recalled": ("▞", "cyan"),
     "research": ("▤", "bright_cyan"),
     "reserve": ("░", "bright_black"),

@@ -17,6 +17,8 @@ from holdfast.words import language_of
 
 # How important it is what somebody asked to be remembered.
 _ASKED_FOR = 0.9
+# One exchange of so few tokens is shorter than a note about it would be, and found in the log as it is.
+_EXCHANGE, _BRIEF = 2, 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,11 @@ class Keeping:
     tokens: int
     # Whether it may be remembered beyond the conversation.
     noted: bool = True
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it is all there is, and not worth a note."""
+        return self.previous is None and len(self.covers) <= _EXCHANGE and self.tokens <= _BRIEF
 
     def keep(self, store: Store) -> None:
         """To be done inside `Store.atomically`. A Conflict if others have covered any of it meanwhile."""
@@ -47,6 +54,8 @@ class Keeping:
         if not self.noted:
             return
         promise(store, self.conversation, made.memories, kept.created_at, body.language)
+        if self.is_brief:
+            return
         note = SummaryNote(
             id=kept.id,
             conversation=self.conversation.id,

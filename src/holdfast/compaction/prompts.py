@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _SHIPPED = Path(__file__).parent.parent / "prompts"
-NAMES = ("summary", "flush")
+NAMES = ("summary", "flush", "finding")
 
 
 class Prompts:

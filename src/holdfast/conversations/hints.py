@@ -14,6 +14,8 @@ from holdfast.messages import ChatRequest
 
 # Names a conversation outright: this one is ours.
 EXPLICIT = "x-holdfast-conversation"
+# Names a finding, ours as well.
+RESEARCH = "x-holdfast-research"
 
 # Headers by which tools name a chat or a session, with the name we know the tool's ids by. The first that is
 # there is taken. A chat id stands for one chat and all its branches; a session may hold several histories.
@@ -59,6 +61,8 @@ class Hints:
     previous: str = ""
     # The client's own name for this kind of request.
     kind: str = ""
+    # The finding whose sources belong to the question.
+    research: str = ""
 
     @property
     def sender(self) -> str:
@@ -77,6 +81,7 @@ def hints_from(headers: Mapping[str, str], request: ChatRequest) -> Hints:
         person=next((headers[name] for name in _PEOPLE if headers.get(name)), ""),
         previous=_field(request, "previous_response_id"),
         kind=_kind(headers),
+        research=headers.get(RESEARCH, "").strip() or _metadata(request, "research_id"),
     )
 
 

@@ -16,8 +16,9 @@ from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
 from holdfast.memory.remembering import Remembering
 from holdfast.patterns import compiling
+from holdfast.research.library import Research
 from holdfast.store import Store
-from holdfast.work.idle import Idle
+from holdfast.work.idle import Idle, Work
 from holdfast.work.projector import Projector
 from holdfast.work.retention import Retention
 from holdfast.work.watching import Watching
@@ -57,11 +58,14 @@ class Afterwards:
         projector: Projector | None,
         pause: float = 0.0,
         remembering: Remembering | None = None,
+        research: Research | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.idle = Idle()
         # How long conversations are kept; None for ever.
         self.retention: Retention | None = None
+        # Findings are out of date one day, most of them.
+        self._research = research
         self._store = store
         self._compacting = compacting
         self._projector = projector
@@ -130,6 +134,10 @@ class Afterwards:
             self._resting[conversation] = self._clock()
             if not self.idle.is_waiting(_REST):
                 self._rest_later()
+
+    def found(self, name: str, work: Work) -> None:
+        """An answer was given from a finding: what it comes to is written down, with a model's help."""
+        self.idle.put(f"finding {name}", work, after=self._pause)
 
     def compacted(self, conversation: str) -> None:
         """Somebody had it summarised: its notes are written, and the server reads the new window."""
@@ -276,6 +284,8 @@ class Afterwards:
             else:
                 self._notes = bool(await asyncio.to_thread(memory.index.everywhere))
                 # It stays a while for whoever has notes, or a full window.
+                if self._research is not None and self._notes:
+                    await _stoppable(self._research.understand)
                 if not self._notes and self._clock() - self._roused_at > _UNASKED:
                     await asyncio.to_thread(memory.embedder.rest)
         except HoldfastError as error:
@@ -295,6 +305,8 @@ class Afterwards:
         await self._store.run(self._store.compactions.forget, before)
         await self._store.run(self._store.outbox.forget, before)
         await self._store.run(self._store.jobs.forget, before)
+        if self._research is not None:
+            await _stoppable(partial(_pruned, self._research, self._clock()))
         self.idle.put("housekeeping", self._tidy, after=_DAILY)
 
     async def _retire(self, retention: Retention) -> None:
@@ -304,6 +316,13 @@ class Afterwards:
         except HoldfastError as error:
             log.warning("old conversations could not be deleted: %s", error)
         self.idle.put("retention", partial(self._retire, retention), after=_DAILY)
+
+
+def _pruned(research: Research, now: float, stop: Callable[[], bool]) -> None:
+    try:
+        research.prune(now, stop=stop)
+    except HoldfastError as error:
+        log.warning("old findings could not be removed: %s", error)
 
 
 async def _stoppable(work: Callable[[Callable[[], bool]], R]) -> R:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 from holdfast.conversations import Placement, lanes
 from holdfast.errors import NotFound
+from holdfast.files.roots import Roots
 from holdfast.fitting.lot import Kept, Lot
 from holdfast.messages import ChatRequest, JsonObject, Scope
 from holdfast.models.counting import Learning
 from holdfast.providers.base import Provider
+from holdfast.research.finding import Finding
 from holdfast.store import Conversation, Decision, Lane, Store
 from holdfast.tokens.budget import Budget
 from holdfast.window.view import Draft
@@ -25,6 +27,15 @@ def tells_all(_: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Along:
+    """What comes with a question: texts, where the files it points at may be read, sources found for it."""
+
+    context: Sequence[str] = ()
+    files: Roots | None = None
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One request that is to be fitted, who answers it, and what it is measured with."""
 
@@ -33,8 +44,7 @@ class Case:
     provider: Provider
     budget: Budget
     counter: Learning
-    # Texts that came with the question.
-    context: Sequence[str] = ()
+    along: Along = Along()
     # Whether the server may be told what is remembered.
     tells: bool = True
 
@@ -73,6 +83,13 @@ def in_order(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
     return tuple(sorted(tools, key=_name))
 
 
+def _digest(name: str, text: str) -> str:
+    # Few need it, and it knows many languages.
+    from holdfast.files.digests import digest_of
+
+    return digest_of(name, text).text
+
+
 def _name(tool: JsonObject) -> str:
     function = tool.get("function")
     return str((function if isinstance(function, Mapping) else tool).get("name", ""))
@@ -96,4 +113,5 @@ def draft_of(case: Case, lot: Lot, slack: float = 1.0) -> Draft:
         agreed=lane.sentences(lanes.AGREED),
         seen=frozenset(name for name, _, _ in lane.state.sent),
         fired=lane.state.fired,
+        digest=_digest,
     )

@@ -99,8 +99,8 @@ class Compacting:
         self._clock = clock
         self._cooldown = Cooldown(preset.cooldown_seconds, preset.cooldown_messages)
         self._places = Places(store, models, upstreams, preset, tells)
-        helpers = Helpers(models, upstreams, preset, options, clock)
-        self._summing = Summing(store, compactor, helpers, options)
+        self.helpers = Helpers(models, upstreams, preset, options, clock)
+        self._summing = Summing(store, compactor, self.helpers, options)
 
     def may_be_due(self, report: Mapping[str, Any], answer: Message) -> bool:
         """Whether it is worth looking: with nothing shortened and much room, nothing is due."""

@@ -1,4 +1,4 @@
-"""Fits one request after the other, each in its lane, and keeps what was decided before it goes out.
+"""Fits one request after the other, each in its lane, and has what was decided kept beside the answer.
 
 Knows the store, the models and `window`. Sending is the engine's business.
 """
@@ -8,24 +8,28 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from holdfast.compaction.keeping import Keeping
 from holdfast.conversations import lanes
-from holdfast.errors import Conflict, Overflow, StoreError
-from holdfast.fitting.case import Case, Tells, draft_of, in_order, tells_all
+from holdfast.errors import HoldfastError, Overflow, StoreError
+from holdfast.fitting.case import Along, Case, Tells, draft_of, in_order, tells_all
 from holdfast.fitting.compacting import Compacting
+from holdfast.fitting.filing import files_for, files_in
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
-from holdfast.fitting.outcome import Outcome, outcome_of
+from holdfast.fitting.outcome import outcome_of
 from holdfast.fitting.quotes import may_quote, quotes_for
 from holdfast.fitting.recalling import Recalling
+from holdfast.fitting.researching import Researching
 from holdfast.fitting.turns import Turns
 from holdfast.memory.profiles.text import Told
-from holdfast.messages import ChatRequest, JsonObject
+from holdfast.messages import ChatRequest
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
 from holdfast.store import Store, new_id
+from holdfast.tokens.estimate import Estimate
 from holdfast.window.additions import addition, sources, told
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit, fit_view
@@ -48,6 +52,7 @@ class Fit:
     request: ChatRequest
     kept: Kept
     window: int
+    expected: Estimate
     report: Mapping[str, Any]
 
 
@@ -73,6 +78,7 @@ class Fitter:
         notices: Callable[[], Sequence[str]] = tuple,
         recalling: Recalling | None = None,
         tells: Tells = tells_all,
+        researching: Researching | None = None,
     ) -> None:
         self.preset = preset
         self._store = store
@@ -82,6 +88,7 @@ class Fitter:
         self._notices = notices
         self._recalling = recalling
         self._tells = tells
+        self._researching = researching
         # Conversations whose last request was refused: the share of their room that is still believed in, and
         # the share of the window that the server says is there.
         self._refused: dict[str, tuple[float, float]] = {}
@@ -93,7 +100,7 @@ class Fitter:
         request: ChatRequest,
         kept: Kept,
         provider: Provider,
-        context: Sequence[str] = (),
+        along: Along = Along(),  # noqa: B008 - frozen
     ) -> Fit:
         """The request as it goes out."""
         if kept.placement.kind == "main":
@@ -105,7 +112,7 @@ class Fitter:
         budget = self.preset.budget(windows.used.tokens, thinks=windows.thinks)
         counter = await self._models.counters.counter(provider, request.model)
         request = replace(request, tools=in_order(request.tools))
-        case = Case(request, kept, provider, budget, counter, context)
+        case = Case(request, kept, provider, budget, counter, along)
         case = replace(case, tells=case.remembers and self._tells(provider.location))
         made, report = await self._made(case)
         options: dict[str, int] = {}
@@ -114,7 +121,7 @@ class Fitter:
         if (limit := request.options.get("max_tokens")) and limit > 0:
             options["max_tokens"] = max(1, budget.for_answer(made.total.high, limit))
         ready = request.with_messages(made.messages).with_options(**options)
-        return Fit(ready, kept, budget.window, report)
+        return Fit(ready, kept, budget.window, made.total, report)
 
     async def refused(self, sent: Fit, provider: Provider, error: Overflow) -> None:
         """The server read less than was sent, or nothing: the next window of the conversation is smaller.
@@ -124,10 +131,8 @@ class Fitter:
         counter = await self._models.counters.counter(provider, sent.request.model)
         known = counter.calibration
         if error.prompt_tokens is not None:
-            parts = await asyncio.to_thread(counter.parts, sent.request)
-            await self._models.counters.learn(
-                provider, sent.request.model, counter, parts, error.prompt_tokens, sent.window
-            )
+            learn = self._models.counters.learn
+            await learn(provider, sent.request, error.prompt_tokens, sent.window)
         if sent.kept.conversation is not None:
             share = 1.0
             if counter.calibration is known:
@@ -170,10 +175,15 @@ class Fitter:
             "lane": lot.lane.id,
             "conversation": lot.lane.conversation,
             "model": case.request.model,
+            "files": files_in(made.view),
             "notices": notices,
         }
         duration = int((time.perf_counter() - began) * 1000)
-        self._turns.write(lot.lane.conversation, self._kept(case, outcome, report, duration, summary))
+        keep = partial(outcome.keep, self._store, report, duration, summary)
+        self._store.along(lot.lane.conversation, keep, partial(self._not_kept, lot.lane.conversation))
+        names = [name for one in outcome.others for name in one.data.get("memories", ())]
+        if self._recalling is not None and names:
+            self._recalling.count(case, names)
         _say(report)
         return made, report
 
@@ -187,20 +197,10 @@ class Fitter:
         made = await asyncio.to_thread(self._again, found.made, ()) if found.made is not made else made
         return made, found.keeping, replace(believed, tried=found.tried)
 
-    async def _kept(
-        self, case: Case, outcome: Outcome, report: JsonObject, duration_ms: int, summary: Keeping | None
-    ) -> None:
-        try:
-            await self._store.run(
-                self._store.atomically, outcome.keep, self._store, report, duration_ms, summary
-            )
-        except (Conflict, StoreError) as error:
-            # Another process was faster, or the disk is full: the next window is made without this.
-            log.warning("what was decided for a window could not be kept: %s", error)
-            self._unkept[outcome.lane.conversation] = "not_kept"
-        names = [name for one in outcome.others for name in one.data.get("memories", ())]
-        if self._recalling is not None and names:
-            self._recalling.count(case, names)
+    def _not_kept(self, conversation: str, error: HoldfastError) -> None:
+        """Another process was faster, or the disk is full: the next window is made without this."""
+        log.warning("what was decided for a window could not be kept: %s", error)
+        self._unkept[conversation] = "not_kept"
 
     def _begun(self, case: Case) -> "_Begun":
         lot = self._store.at_once(lot_of, self._store, case.request, case.kept, case.budget, case.count)
@@ -208,11 +208,13 @@ class Fitter:
         believed = _believed(lot.lane.state, refused)
         draft = draft_of(case, lot, min(believed.slack, believed.most))
         profile = self._recalling.profile(case) if self._recalling else Told()
-        view = _first(case, lot, draft, profile.text)
+        view = self._along(case, lot, _first(case, lot, draft, profile.text))
         if self._recalling is not None and view.history >= view.thresholds.leave_out:
-            view = view.knowing(self._recalling.nearness(view))
+            view = view.knowing(nearness=self._recalling.nearness(view))
         made = self._fitted(view, 2 if refused else 0)
         notices = ["profile_broken"] if profile.trouble else []
+        if any(one.data.get("trouble") for one in view.proposals):
+            notices.append("files_missing")
         recalls = self._recalling is not None and self._recalling.has_any(case)
         return _Begun(lot, made, believed, notices, recalls)
 
@@ -222,9 +224,27 @@ class Fitter:
         if may_quote(view, begun.lot):
             quotes = await self._store.run(quotes_for, self._store, view, case.kept, begun.lot)
         full = any(one.rule == "recalled_full" for one in quotes)
-        if self._recalling is None or full or not begun.recalls:
+        if self._recalling is None or not begun.recalls:
             return quotes, []
-        return await self._recalling.beside(view, case, quotes)
+        found: list[Proposal] | None = []
+        if self._researching is not None:
+            found = await self._recalling.in_time(self._researching.beside, view, case)
+        notices = ["not_recalled"] if found is None else []
+        if not full:
+            quotes, more = await self._recalling.beside(view, case, quotes)
+            notices = [*dict.fromkeys((*notices, *more))]
+        return [*(found or ()), *quotes], notices
+
+    def _along(self, case: Case, lot: Lot, view: View) -> View:
+        """With the files that the question points at, and the sources that were found for it."""
+        question = view.question
+        if question is None or question is not lot.items[-1]:
+            return view
+        files = files_for(self._store, view, question, lot.lane.id, case.along.files)
+        view = view.having(*files) if files else view
+        if self._researching is None:
+            return view
+        return self._researching.along(view, question, case.along.finding, case.scope)
 
     def _fitted(self, view: View, at_least: int = 0) -> Fitted:
         return fit_view(view, every_turn=self.preset.prune_every_turn, at_least=at_least)
@@ -254,7 +274,8 @@ def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
         return view
     proposals: list[Proposal] = []
     there = {one.text for shown in view.shown if shown.item is question for one in shown.additions}
-    if case.context and (text := sources(question.message, case.context)) not in there:
+    texts = case.along.context
+    if texts and (text := sources(question.message, texts)) not in there:
         proposals.append(addition(view, question, "research", text, new_id("d")))
     clocks = [one.text for shown in view.shown for one in shown.additions if one.section == "clock"]
     if lot.told and clocks[-1:] != [lot.told]:

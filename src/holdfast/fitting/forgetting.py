@@ -12,6 +12,7 @@ from typing import Any
 from holdfast.memory.base import News
 from holdfast.memory.scopes import hears_of, visible
 from holdfast.messages import JsonObject, Scope
+from holdfast.research.finding import Finding
 from holdfast.store import Decision, Store
 from holdfast.window.decisions import Proposal
 
@@ -62,11 +63,38 @@ class Forgetting:
             self._store.lanes.retell(lane.id, reworded(lane.report, {old: new}))
 
 
-def standing(store: Store, scope: Scope, proposal: Proposal) -> Proposal:
+class FindingGone:
+    """To be told of findings that were forgotten: neither their sources nor their notes stay in a window."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __call__(self, finding: Finding) -> None:
+        self._store.atomically(self._rewrite, {finding.id, *finding.merged})
+
+    def _rewrite(self, names: set[str]) -> None:
+        for made in self._store.decisions.quoting(names):
+            gone = {made.data["text"]: "", made.data.get("short", ""): ""}
+            self._store.decisions.rewrite(
+                made.id, data={**made.data, "text": "", "short": ""}, tokens_after=0
+            )
+            for other in self._store.decisions.of(made.lane):
+                instead = other.data.get("instead", {})
+                if instead.get(made.id):
+                    gone[instead[made.id]] = ""
+                    data = {**other.data, "instead": {**instead, made.id: ""}}
+                    self._store.decisions.rewrite(other.id, data=data, tokens_after=other.tokens_after)
+            lane = self._store.lanes.get(made.lane)
+            if lane is not None:
+                self._store.lanes.retell(lane.id, reworded(lane.report, gone))
+
+
+def standing(store: Store, conversation: str, proposal: Proposal) -> Proposal:
     """A decision that is about to be kept, without what was forgotten since it was proposed."""
     names = proposal.data.get("memories")
     if not names:
         return proposal
+    scope = store.log.get(conversation).scope
     gone = {name for one in visible(scope) for name in store.recollections.buried(one, names)}
     return replace(proposal, data=retold(proposal.data, dict.fromkeys(gone, ""))) if gone else proposal
 

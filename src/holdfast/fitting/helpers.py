@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.compaction.asking import Helper
-from holdfast.compaction.compactor import Made
 from holdfast.errors import ModelMissing, ProviderError
-from holdfast.fitting.case import Case
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
+from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.window.presets import Preset
 
@@ -53,17 +52,18 @@ class Helpers:
         # How often in a row a model was of no use, and when it may be asked again.
         self._useless: dict[tuple[str, str], tuple[int, float]] = {}
 
-    async def choose(self, case: Case) -> Helper | None:
-        """The model to ask, None while the one there is rests."""
+    async def choose(self, model: str, provider: Provider) -> Helper | None:
+        """The model to ask where `model` is talked to at `provider`, None while the one there is rests."""
         try:
-            return await self._chosen(case)
+            return await self._chosen(model, provider)
         except (ProviderError, ModelMissing) as error:
             log.warning("no model helps with summaries: %s", error)
             return None
 
-    async def _chosen(self, case: Case) -> Helper | None:
-        model = self._options.helper or case.request.model
-        provider = case.provider if model == case.request.model else await self._upstreams.route(model)
+    async def _chosen(self, talked_to: str, provider: Provider) -> Helper | None:
+        model = self._options.helper or talked_to
+        if model != talked_to:
+            provider = await self._upstreams.route(model)
         count, until = self._useless.get((provider.location, model), (0, 0.0))
         if count >= _USELESS and self._clock() < until:
             return None
@@ -77,14 +77,12 @@ class Helpers:
             stall=self._options.stall,
         )
 
-    def judge(self, helper: Helper | None, made: Made) -> None:
+    def judge(self, helper: Helper, *, useful: bool, why: str = "") -> None:
         """Remembers whether the model was of use."""
-        if helper is None:
-            return
         key = helper.provider.location, helper.model
-        if made.way != "extractive":
+        if useful:
             self._useless.pop(key, None)
             return
-        log.warning("%s wrote no usable summary: %s", helper.model, ", ".join(made.troubles) or "no reason")
+        log.warning("%s wrote no usable summary: %s", helper.model, why or "no reason")
         count, _ = self._useless.get(key, (0, 0.0))
         self._useless[key] = count + 1, self._clock() + _REST

@@ -123,6 +123,9 @@ class Intake:
             row = store.log.set_head(row.id, parent, expect=placement.head)
         elif row.head != placement.head:
             raise Conflict(f"Conversation {row.id} moved on.", hint="Read it again and repeat.")
+        research = row.settings.get("research", "") if appended else ""
+        if research:
+            row = store.log.update_settings(row.id, {"research": None})
         system = [message for message in request.messages if message.role == "system"]
         prompt = store.prompts.keep(system, request.tools)
         job = store.jobs.start(
@@ -130,7 +133,7 @@ class Intake:
         )
         # From here on a crash leaves a trace of the answer that was wanted.
         store.drafts.save(job.id, row.id, parent, Message("assistant", ()), request.model)
-        return Kept(job.id, placement, row, parent, tuple(appended), prompt)
+        return Kept(job.id, placement, row, parent, tuple(appended), prompt, research)
 
     def _appended(
         self, incoming: Incoming, placement: Placement, row: Conversation | None

@@ -34,6 +34,8 @@ class Kept:
     # What of the request was new, as the log has it, and the digest of its instructions.
     appended: tuple[Stored, ...] = ()
     prompt: str = ""
+    # A finding that was meant for the next question of the conversation, which this is.
+    research: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,7 @@ class Outcome:
         lane = self.lane
         if summary is not None:
             summary.keep(store)
-        scope = store.log.get(lane.conversation).scope
-        others = [standing(store, scope, proposal) for proposal in self.others]
+        others = [standing(store, lane.conversation, proposal) for proposal in self.others]
         for proposal in others:
             self._record(store, proposal)
         words = rewritten(store, lane.decisions)

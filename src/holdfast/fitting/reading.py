@@ -4,10 +4,11 @@ Reads log, decisions and summaries of the window that was last used. A banner is
 time; it is no message of the log.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast.conversations.lanes import message_of
 from holdfast.conversations.shown import conversation_out, draft_out, message_out
 from holdfast.fitting.account import pins_of
 from holdfast.fitting.lot import item_of
@@ -53,6 +54,8 @@ class Reading:
     pins: frozenset[str]
     banners: Mapping[str, tuple[Banner, ...]]
     summary: str
+    # The first message of `path`, if there are older ones that were not read.
+    older: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         entries: list[dict[str, Any]] = []
@@ -67,24 +70,55 @@ class Reading:
         }
 
 
-def reading_of(store: Store, conversation: Conversation) -> Reading:
-    path = store.log.path(conversation.head) if conversation.head else []
-    used = store.lanes.of(conversation.id)
-    decisions = store.decisions.of(used[0].id) if used else []
+def reading_of(
+    store: Store, conversation: Conversation, limit: int | None = None, before: str | None = None
+) -> Reading:
+    """The whole conversation, or the last `limit` messages of it, or of what comes before a message."""
+    end = conversation.head if before is None else message_of(store, conversation, before).parent
+    path = _read(store, end, limit)
+    decisions = _decisions(store, conversation)
     ways = {stored.id for stored in path}
+    summary = "" if before else Applied.of(decisions, [item_of(stored) for stored in path]).summary
+    return Reading(
+        conversation,
+        tuple(path),
+        tuple(store.drafts.of(conversation.id)) if before is None else (),
+        frozenset(pins_of(store, conversation)),
+        _banners(store, decisions, ways),
+        summary,
+        path[0].id if path and path[0].parent is not None else None,
+    )
+
+
+def banners_of(store: Store, conversation: Conversation) -> dict[str, tuple[Banner, ...]]:
+    """All banners of a conversation, however long it is, by the message they stand behind."""
+    decisions = [made for made in _decisions(store, conversation) if made.kind == "summarise"]
+    if not decisions or conversation.head is None:
+        return {}
+    return _banners(store, decisions, set(store.log.path_ids(conversation.head)))
+
+
+def _read(store: Store, end: str | None, limit: int | None) -> list[Stored]:
+    if end is None:
+        return []
+    return store.log.path(end) if limit is None else store.log.tail(end, limit)
+
+
+def _decisions(store: Store, conversation: Conversation) -> list[Decision]:
+    """Those of the window that was last used."""
+    used = store.lanes.of(conversation.id)
+    return store.decisions.of(used[0].id) if used else []
+
+
+def _banners(
+    store: Store, decisions: Iterable[Decision], ways: Container[str]
+) -> dict[str, tuple[Banner, ...]]:
     banners: dict[str, tuple[Banner, ...]] = {}
     for made in decisions:
         # What was summarised before an edit further up was never said in what is read now.
         if made.kind == "summarise" and (through := made.data["through"]) in ways:
             banners[through] = (*banners.get(through, ()), _banner(store, made))
-    return Reading(
-        conversation,
-        tuple(path),
-        tuple(store.drafts.of(conversation.id)),
-        frozenset(pins_of(store, conversation)),
-        banners,
-        Applied.of(decisions, [item_of(stored) for stored in path]).summary,
-    )
+    return banners
 
 
 def _banner(store: Store, made: Decision) -> Banner:

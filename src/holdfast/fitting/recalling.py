@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import ParamSpec, TypeVar
 
 from holdfast.conversations.passages import passage
@@ -18,7 +19,7 @@ from holdfast.fitting.case import Case
 from holdfast.fitting.quotes import replayed
 from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.scopes import summary_file
+from holdfast.memory.scopes import is_finding, summary_file
 from holdfast.messages import Scope
 from holdfast.store import new_id, searchable
 from holdfast.window.additions import addition, remembered
@@ -122,21 +123,28 @@ class Recalling:
         room = view.draft.budget.recalled - replayed(view) - sum(one.tokens_after for one in quotes)
         if not _asks_anew(view) or room < _LEAST or number < 1:
             return quotes, []
-        work = self._begun(self._told, view, case, room, number)
-        if work is None:
+        answer = await self.in_time(self._told, view, case, room, number)
+        if answer is None:
             return quotes, ["not_recalled"]
-        waiting = asyncio.wrap_future(work)
+        found, notices = answer
+        return [*quotes, *found], notices
+
+    async def in_time(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """What comes of work in a thread of memory's own; None where it fails, or nobody can wait for it."""
+        begun = self._begun(work, *args, **kwargs)
+        if begun is None:
+            return None
+        waiting = asyncio.wrap_future(begun)
         # What goes wrong after nobody waits any more is nobody's trouble.
         waiting.add_done_callback(lambda late: late.cancelled() or late.exception())
         await asyncio.wait({waiting}, timeout=_PATIENCE)
-        if not work.done():
-            return quotes, ["not_recalled"]
-        if (error := work.exception()) is not None:
+        if not begun.done():
+            return None
+        if (error := begun.exception()) is not None:
             # Whatever is wrong with memory, the question is asked.
             log.error("memories could not be looked through", exc_info=error)
-            return quotes, ["not_recalled"]
-        found, notices = work.result()
-        return [*quotes, *found], notices
+            return None
+        return begun.result()
 
     def _begun(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> "Future[R] | None":
         """Work in a thread of memory's own; None where all of them are busy."""
@@ -193,7 +201,9 @@ class Recalling:
         said = _said(view) if answer.hits else []
         known = []
         for hit in answer.hits:
-            if hit.id not in told and hit.path != own and (hit.exact or hit.relevance >= _RELEVANT):
+            # Findings are told by `researching`, with what is known of them.
+            elsewhere = hit.path == own or is_finding(PurePosixPath(hit.path))
+            if hit.id not in told and not elsewhere and (hit.exact or hit.relevance >= _RELEVANT):
                 text = passage(hit.snippet, weights, room, view.text_tokens)
                 known.append(_Known(hit.id, hit.at, " ".join(text.split())))
         return [one for one in known if one.text and not _is_said(said, one.text)], notices

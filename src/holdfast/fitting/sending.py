@@ -59,7 +59,7 @@ class Sending:
         Who does not want a stream gets nothing before the end, so that a cut can still be mended.
         """
         request, begun, held = fitted.request, False, list[Chunk]()
-        watch = self._models.watch(provider, request, fitted.window)
+        watch = self._models.watch(provider, request, fitted.window, fitted.expected)
         try:
             async with aclosing(provider.chat(request)) as chunks:
                 async for chunk in chunks:

@@ -58,7 +58,8 @@ class Summing:
         latest, row = span.latest, span.conversation
         said = await self._store.run(self._store.log.part, span.through, below=latest.depth if latest else -1)
         tokens = await asyncio.to_thread(lambda: sum(span.count(_words(stored.message)) for stored in said))
-        helper = await self._helpers.choose(case) if case and tokens > _SHORT * span.target else None
+        wanted = case if tokens > _SHORT * span.target else None
+        helper = await self._helpers.choose(wanted.request.model, wanted.provider) if wanted else None
         tell(0.0)
         before, again = await self._store.run(self._known, latest) if helper else (latest, [])
         task = Task(
@@ -71,7 +72,8 @@ class Summing:
             ledger=Body.from_json(latest.body).ledger if latest else None,
         )
         made = await self._compactor.make(task, helper, tell)
-        self._helpers.judge(helper, made)
+        if helper is not None:
+            self._helpers.judge(helper, useful=made.way != "extractive", why=", ".join(made.troubles))
         if case is None:
             made = replace(made, way=_IN_PASSING)
         keeping = Keeping(

@@ -61,7 +61,7 @@ class Remembering:
         conversations: bool = True,
     ) -> None:
         self.workspace = workspace
-        self._store = store
+        self.store = store
         self._conversations = conversations
         self.embedder = embedder
         self._former = embedder.former
@@ -108,7 +108,7 @@ class Remembering:
         """Count that these went into a window. The index knows whose they are, so no file is read."""
         owners = self.index.owners(scope, names)
         if owners:
-            self._store.atomically(self.library.recalled, owners)
+            self.store.atomically(self.library.recalled, owners)
 
     def rebuild(
         self, tell: Callable[[Phase, int, int], None], stop: Callable[[], bool] = lambda: False
@@ -161,7 +161,7 @@ class Remembering:
         for follower in self.followers:
             follower(memories, change)
         if change in _LEAVES_INDEX:
-            self._store.atomically(self._leave, memories, change)
+            self.store.atomically(self._leave, memories, change)
         for memory in memories if change in ("added", "updated") else ():
             try:
                 self.profile.propose(memory)
@@ -173,7 +173,7 @@ class Remembering:
         """What is known of memories beside the files, as they were, goes in one step."""
         self.index.forget({memory.id for memory in memories})
         for memory in memories if change == "forgotten" else ():
-            self._store.proposals.withdraw(memory.scope.user, memory.text)
+            self.store.proposals.withdraw(memory.scope.user, memory.text)
         if change in _NEWS:
             self._tell(
                 [

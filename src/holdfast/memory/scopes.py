@@ -7,6 +7,7 @@ import hashlib
 import re
 import unicodedata
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from holdfast.memory.base import Kind
@@ -15,6 +16,7 @@ from holdfast.messages import Scope
 _GROUPS = "groups"
 _PROJECTS = "projects"
 CONVERSATIONS = "conversations"
+RESEARCH = "research"
 _SUMMARY = "summary.md"
 _OWN = "default"
 _FILE = "MEMORY.md"
@@ -92,6 +94,13 @@ def is_summary(path: PurePosixPath) -> bool:
     return path.name == _SUMMARY and path.parent.parent.name == CONVERSATIONS
 
 
+def is_finding(path: PurePosixPath) -> bool:
+    """Whether a file is the note of a finding, and not of a project that is called so."""
+    parts = path.parts
+    depth = 2 if parts[:1] == (_GROUPS,) else 3 if parts[1:2] == (_PROJECTS,) else 1
+    return len(parts) == depth + 2 and parts[depth] == RESEARCH
+
+
 def elsewhere(user: str) -> str:
     """The name under which Markdown files outside of the workspace are a user's notes."""
     return f"extra:{user}"
@@ -125,10 +134,12 @@ def safe_name(name: str) -> str:
     return f"{readable or 'name'}~{digest}"
 
 
+@lru_cache
 def _home(scope: Scope) -> PurePosixPath:
     return _project(scope) if scope.kind == "group" else PurePosixPath(safe_name(scope.user))
 
 
+@lru_cache
 def _project(scope: Scope) -> PurePosixPath:
     name = safe_name(scope.project)
     if scope.kind == "group":

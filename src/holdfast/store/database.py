@@ -6,9 +6,11 @@ is one transaction, and whoever calls it, from whatever thread, never sees a con
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -17,7 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from holdfast.errors import Conflict, StoreError
+from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.store.statements import Statement
 
 P = ParamSpec("P")
@@ -30,7 +32,8 @@ _READERS = 4
 class Database:
     """An open database: runs reads and writes, each in a transaction of its own.
 
-    `single` says that there is only one connection (a database in memory), so reads wait for the writer too.
+    `single` says that there is only one connection (a database in memory), so reads wait for the writer too;
+    with `holds` the writer keeps its own between transactions, which only a database at hand allows.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class Database:
         writing: Engine,
         *,
         single: bool = False,
+        holds: bool = False,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self._reading = reading
@@ -48,11 +52,16 @@ class Database:
         self._closed = False
         self._writer = ThreadPoolExecutor(1, "holdfast-writer", initializer=self._became_writer)
         self._readers = ThreadPoolExecutor(_READERS, "holdfast-reader")
-        # Both belong to the writer thread: who it is, and the transaction it is in.
+        # These belong to the writer thread: who it is, the transaction it is in, and the connection it holds.
         self._writer_thread: int | None = None
         self._open: Connection | None = None
+        self._holds = holds
+        self._held: Connection | None = None
         # Whether a part of that transaction failed: then none of it may be committed.
         self._failed = False
+        # What is to be part of the next transaction; and the same with what is part of this one.
+        self._company: deque[_Companion] = deque()
+        self._unwritten: set[_Companion] = set()
         # Each thread's view of one moment, where it reads several things together.
         self._moment = _Moment()
 
@@ -86,6 +95,24 @@ class Database:
         pool = self._writer if self._single or getattr(call, "writes", False) else self._readers
         return await asyncio.get_running_loop().run_in_executor(pool, partial(call, *args, **kwargs))
 
+    def along(
+        self, about: str, call: Callable[[], object], failed: Callable[[HoldfastError], object]
+    ) -> None:
+        """Call it in the next transaction, whoever's that is: a commit of its own would cost more.
+
+        It is `about` something that somebody may need sooner, and `hurry` for. If it fails, it fails alone,
+        and `failed` is told so on the writer thread.
+        """
+        self._check_open()
+        companion = _Companion(about, call, failed)
+        self._unwritten.add(companion)
+        self._company.append(companion)
+
+    async def hurry(self, about: str | None = None) -> None:
+        """See that what goes along is written, all of it or what is about something."""
+        if any(about in (None, companion.about) for companion in tuple(self._unwritten)):
+            await asyncio.get_running_loop().run_in_executor(self._writer, self._write_company)
+
     def close(self) -> None:
         """Finish what was begun, then let go of the database. Closing twice is harmless."""
         if self._closed:
@@ -95,6 +122,9 @@ class Database:
         self._writer.shutdown()
         # The system may give the number of a thread that has ended to another one.
         self._writer_thread = None
+        if self._held is not None:
+            self._held.close()
+        self._reading.dispose()
         self._writing.dispose()
         self._on_close()
 
@@ -129,15 +159,77 @@ class Database:
                 done = work(self._open)
                 self._failed = before
                 return done
-            with self._writing.begin() as self._open:
-                self._failed = False
+            while True:
+                company = [self._company.popleft() for _ in range(len(self._company))]
                 try:
-                    done = work(self._open)
+                    return self._committed(work, company)
+                except _Apart:
+                    # Before the work itself began: once more without what failed.
+                    continue
                 finally:
-                    self._open = None
-                if self._failed:
-                    raise StoreError("A part of what belongs together could not be written: none of it was.")
-                return done
+                    self._company.extendleft(reversed(company))
+
+    def _write_company(self) -> None:
+        try:
+            self._write(lambda _: None)
+        except StoreError as error:
+            while self._company:
+                self._give_up(self._company.popleft(), error)
+
+    def _give_up(self, companion: "_Companion", error: HoldfastError) -> None:
+        self._unwritten.discard(companion)
+        companion.failed(error)
+
+    def _committed(self, work: Callable[[Connection], R], company: list["_Companion"]) -> R:
+        """One transaction: first what goes along, then the work. What stays in `company` was not written."""
+        with self._connected() as connection, connection.begin():
+            self._open, self._failed = connection, False
+            try:
+                for companion in tuple(company):
+                    # Taken out first: one that breaks is not tried again.
+                    company.remove(companion)
+                    self._go_along(companion)
+                    company.append(companion)
+                done = work(connection)
+            finally:
+                self._open = None
+            if self._failed:
+                raise StoreError("A part of what belongs together could not be written: none of it was.")
+        self._unwritten.difference_update(company)
+        company.clear()
+        return done
+
+    def _go_along(self, companion: "_Companion") -> None:
+        try:
+            companion.call()
+        except HoldfastError as error:
+            self._give_up(companion, error)
+            raise _Apart from error
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        connection, self._held = self._held or self._writing.connect(), None
+        try:
+            yield connection
+            if self._holds:
+                self._held = connection
+        finally:
+            # One in which something failed is not used again as it is.
+            if self._held is None:
+                connection.close()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Companion:
+    """Something that is written along with something else."""
+
+    about: str
+    call: Callable[[], object]
+    failed: Callable[[HoldfastError], object]
+
+
+class _Apart(Exception):
+    """What went along failed, and was told so."""
 
 
 class _Moment(threading.local):

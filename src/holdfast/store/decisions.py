@@ -31,6 +31,7 @@ _IN_FORCE, _VETOED = (
     Statement(_IN_LANE.where(decisions.c.vetoed_at.is_(None))),
     Statement(_IN_LANE.where(decisions.c.vetoed_at.is_not(None))),
 )
+_BY_RULE = Statement(_IN_LANE.where(decisions.c.vetoed_at.is_(None), decisions.c.rule == bindparam("rule")))
 
 
 class Decisions(Topic):
@@ -88,16 +89,28 @@ class Decisions(Topic):
         return [_decision(row) for row in rows]
 
     @reads
-    def quoting(self, connection: Connection, memories: Collection[str]) -> list[Decision]:
-        """The decisions of all lanes that put one of these memories into a window, those undone included."""
-        if not memories:
+    def by_rule(self, connection: Connection, lane: str, rule: str) -> list[Decision]:
+        """The decisions in force in a lane that one rule made, whether they still show or not."""
+        return [Decision(**row._asdict()) for row in _BY_RULE.all(connection, lane=lane, rule=rule)]
+
+    @reads
+    def quoting(self, connection: Connection, sources: Collection[str]) -> list[Decision]:
+        """The decisions of all lanes that put one of these memories, or what is called so, into a window.
+
+        Those that were undone are among them.
+        """
+        if not sources:
             return []
-        names = memories if len(memories) <= _NAMES else ("memories",)
+        names = sources if len(sources) <= _NAMES else ("memories", "name")
         data = type_coerce(decisions.c.data, Text)
         named = or_(*(data.like(f'%"{_literal(name)}"%', escape="\\") for name in names))
         query = select(decisions).where(decisions.c.kind == "add", named)
         made = map(_decision, connection.execute(query.order_by(decisions.c.created_at, decisions.c.id)))
-        return [one for one in made if not set(memories).isdisjoint(one.data.get("memories", ()))]
+        return [
+            one
+            for one in made
+            if one.data.get("name") in sources or not set(sources).isdisjoint(one.data.get("memories", ()))
+        ]
 
     @writes
     def rewrite(self, connection: Connection, decision: str, *, data: JsonObject, tokens_after: int) -> None:

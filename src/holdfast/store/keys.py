@@ -30,7 +30,8 @@ _USED = 3_600.0
 class Key:
     """Who comes with it: a user, in one project or (empty) in the one the client names.
 
-    A forwarder speaks for the people it names. `rate` is requests a minute, 0 for as many as one likes.
+    A forwarder speaks for the people it names. `rate` is requests a minute, 0 for as many as one likes. With
+    `files`, what its people say may point at files on this machine.
     """
 
     id: str = ""
@@ -44,6 +45,7 @@ class Key:
     rate: int = 0
     created_at: float = 0.0
     used_at: float | None = None
+    files: bool = False
     digest: str = field(default="", repr=False)
 
     def to_json(self) -> dict[str, Any]:

@@ -16,11 +16,13 @@ from holdfast.store.statements import Statement
 from holdfast.store.values import Lane
 
 _ONE = Statement(select(lanes).where(lanes.c.id == bindparam("lane")))
+_STANDING = Statement(select(lanes.c.version, lanes.c.state).where(lanes.c.id == bindparam("lane")))
 _CHANGE = Statement(
     update(lanes)
     .where(lanes.c.id == bindparam("lane"), lanes.c.version == bindparam("expected"))
     .values({name: bindparam(name) for name in ("state", "report", "version", "updated_at")})
 )
+_NEW = Statement(insert(lanes), lanes.columns.keys())
 
 
 class Lanes(Topic):
@@ -30,6 +32,12 @@ class Lanes(Topic):
     def get(self, connection: Connection, lane: str) -> Lane | None:
         row = _ONE.first(connection, lane=lane)
         return None if row is None else Lane(**row._asdict())
+
+    @reads
+    def standing(self, connection: Connection, lane: str) -> tuple[int, JsonObject]:
+        """Its version and its state, without its report, which is long; no version if there is none yet."""
+        row = _STANDING.first(connection, lane=lane)
+        return (0, {}) if row is None else (row.version, row.state)
 
     @reads
     def of(self, connection: Connection, conversation: str) -> list[Lane]:
@@ -61,10 +69,8 @@ class Lanes(Topic):
         if expect:
             done = _CHANGE.run(connection, {"lane": lane, "expected": expect, **values}) == 1
         else:
-            done = self.get(lane) is None
-            if done:
-                row = {"id": lane, "conversation": conversation, "window": window, **values}
-                connection.execute(insert(lanes), row)
+            row = {"id": lane, "conversation": conversation, "window": window, **values}
+            done = _NEW.run(connection, row) == 1
         if not done:
             raise Conflict(f"Lane {lane} was changed meanwhile.", hint="Read it again and repeat.")
 

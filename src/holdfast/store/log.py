@@ -131,6 +131,19 @@ class Log(Topic):
         return [heads.conversation(row) for row in connection.execute(query)]
 
     @reads
+    def of_user(self, connection: Connection, user: str, names: Sequence[str]) -> list[Conversation]:
+        """Those of a user's conversations that have one of these ids and are still there, of any project."""
+        query = select(conversations).where(conversations.c.user == user, conversations.c.id.in_(names))
+        return [heads.conversation(row) for row in connection.execute(query)]
+
+    @reads
+    def scopes(self, connection: Connection, user: str) -> list[Scope]:
+        """Where a user has conversations."""
+        places = (conversations.c.user, conversations.c.project, conversations.c.kind)
+        query = select(*places).where(conversations.c.user == user).distinct().order_by(*places)
+        return [Scope(*row) for row in connection.execute(query)]
+
+    @reads
     def by_external_id(self, connection: Connection, scope: Scope, external_id: str) -> list[Conversation]:
         """The conversations another tool calls by this id, newest first; none for an empty id."""
         query = (
@@ -293,6 +306,12 @@ class Log(Topic):
     def children(self, connection: Connection, message_id: str) -> list[Stored]:
         """What follows a message: more than one where an answer was repeated or a question edited."""
         return tree.children(connection, message_id)
+
+    @reads
+    def roots(self, connection: Connection, tree_id: str) -> list[str]:
+        """The names of the first messages of a tree: more than one where the very first was edited."""
+        first = select(messages.c.id).where(messages.c.tree == tree_id, messages.c.parent.is_(None))
+        return list(connection.scalars(first.order_by(messages.c.created_at, messages.c.id)))
 
     @reads
     def find_anchors(

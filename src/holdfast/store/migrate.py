@@ -21,7 +21,7 @@ class Scripts:
     newest: str
 
 
-SHIPPED = Scripts(Path(__file__).with_name("migrations"), "0006")
+SHIPPED = Scripts(Path(__file__).with_name("migrations"), "0007")
 
 
 def is_current(version: str | None, scripts: Scripts, name: str) -> bool:

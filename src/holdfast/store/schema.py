@@ -15,6 +15,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    false,
     func,
     text,
 )
@@ -343,6 +344,7 @@ keys = Table(
     Column("rate", BigInteger, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("used_at", Double),
+    Column("files", Boolean, nullable=False, server_default=false()),
 )
 
 passwords = Table(

@@ -15,7 +15,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
-from holdfast.errors import StoreError
+from holdfast.errors import HoldfastError, StoreError
 from holdfast.store import postgres, sqlite_file
 from holdfast.store.database import Database, on_writer_thread
 from holdfast.store.decisions import Compactions, Decisions
@@ -83,6 +83,16 @@ class Store:
         """Call a method of the store without blocking the event loop."""
         return await self.database.run(call, *args, **kwargs)
 
+    def along(
+        self, about: str, call: Callable[[], object], failed: Callable[[HoldfastError], object]
+    ) -> None:
+        """Have it called in the next transaction, whoever's that is; `failed` is told of trouble."""
+        self.database.along(about, call, failed)
+
+    async def hurry(self, about: str | None = None) -> None:
+        """See that what goes along with others is written, all of it or what is about something."""
+        await self.database.hurry(about)
+
     def at_once(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call `work`, which only reads: all it reads is of the same moment."""
         return self.database.at_once(lambda: work(*args, **kwargs))
@@ -129,9 +139,11 @@ def _in_memory(scripts: Scripts) -> Database:
 
 def _in_file(path: Path, scripts: Scripts) -> Database:
     lock = sqlite_file.prepare(path, scripts)
-    engine = _sqlite(URL.create("sqlite", database=str(path)), max_overflow=-1)
+    url = URL.create("sqlite", database=str(path))
     # A write that begins as a read cannot wait for its turn, it fails; so writers say at once what they are.
-    return Database(engine, engine.execution_options(begin="BEGIN IMMEDIATE"), on_close=lock.close)
+    # They have a connection of their own: what it has read of the file stays good until another writes.
+    writing = _sqlite(url, begin="BEGIN IMMEDIATE", pool_size=1, max_overflow=0)
+    return Database(_sqlite(url, max_overflow=-1), writing, holds=True, on_close=lock.close)
 
 
 def _on_server(url: URL, scripts: Scripts) -> Database:
@@ -140,7 +152,7 @@ def _on_server(url: URL, scripts: Scripts) -> Database:
     return Database(reading, engine)
 
 
-def _sqlite(url: URL, **options: object) -> Engine:
+def _sqlite(url: URL, *, begin: str = "BEGIN", **options: object) -> Engine:
     # With no isolation level sqlite3 leaves BEGIN to us; `check_same_thread` off since the pool hands
     # connections from thread to thread, one at a time.
     arguments = {"isolation_level": None, "check_same_thread": False, "timeout": _BUSY_TIMEOUT}
@@ -154,12 +166,12 @@ def _sqlite(url: URL, **options: object) -> Engine:
         cursor.close()
 
     @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
+    def started(connection: Connection) -> None:
         cursor = connection.connection.cursor()
         try:
-            cursor.execute(connection.get_execution_options().get("begin", "BEGIN"))
+            cursor.execute(begin)
         except sqlite3.Error as error:
-            raise DBAPIError.instance("BEGIN", None, error, sqlite3.Error) from error
+            raise DBAPIError.instance(begin, None, error, sqlite3.Error) from error
         finally:
             cursor.close()
 

@@ -19,6 +19,10 @@ _REMEMBERED = {
     "en": "Relevant memories from earlier conversations:",
     "de": "Relevante Erinnerungen aus früheren Gesprächen:",
 }
+_FOUND = {
+    "en": "[Earlier research of {date}, need not be done again] {question}",
+    "de": "[Frühere Recherche vom {date}, muss nicht wiederholt werden] {question}",
+}
 _SOURCES = {"en": "[Context for this question]", "de": "[Kontext zu dieser Frage]"}
 _SPEAKER = {
     "en": {"user": "user", "assistant": "assistant", "tool": "tool"},
@@ -26,17 +30,34 @@ _SPEAKER = {
 }
 
 
+# So much of what was found tells its language.
+_SAMPLE = 2_000
 # Why each section gets something, where there is no more to say.
-_REASONS = {"clock": "the time in the instructions went on", "research": "it came with the question"}
+_REASONS = {
+    "clock": "the time in the instructions went on",
+    "research": "it came with the question",
+    "files": "the question names it",
+}
+# What brings a section in, where that is not called like it.
+_RULES = {"research": "context"}
 
 
 def addition(
-    view: View, question: Item, section: Section, text: str, name: str, reason: str = "", **more: object
+    view: View,
+    question: Item,
+    section: Section,
+    text: str,
+    decision: str,
+    *,
+    rule: str = "",
+    reason: str = "",
+    **more: object,
 ) -> Proposal:
-    rule = "context" if section == "research" else section
+    """`more` is kept with it: among it the `name` of what it is of, and the `short` text for later."""
     data = {"section": section, "text": text, **more}
-    told = reason or _REASONS.get(section, "")
-    return Proposal("add", rule, (question.id,), 0, view.text_tokens(text), told, data, id=name)
+    why = reason or _REASONS.get(section, "")
+    known = rule or _RULES.get(section, section)
+    return Proposal("add", known, (question.id,), 0, view.text_tokens(text), why, data, id=decision)
 
 
 def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
@@ -69,7 +90,15 @@ def told(view: View, profile: str) -> list[Proposal]:
 
 
 def sources(question: Message, texts: Sequence[str]) -> str:
-    return "\n\n".join((_SOURCES[language_of(question.text) or "en"], *texts))
+    language = language_of(question.text) or language_of(" ".join(texts)[:_SAMPLE]) or "en"
+    return "\n\n".join((_SOURCES[language], *texts))
+
+
+def found(language: str, at: float, question: str, summary: str) -> str:
+    """What stands for an earlier finding: when it was, what was asked, and what came of it."""
+    date = f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+    asked = _FOUND[language].format(date=date, question=" ".join(question.split()))
+    return f"{asked}\n{summary}" if summary else asked
 
 
 def clock_for(before: Sequence[Message], now: Sequence[Message]) -> str | None:

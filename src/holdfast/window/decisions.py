@@ -14,7 +14,7 @@ from holdfast.window.items import Item
 Kind = Literal["shorten", "leave_out", "keep", "add", "replace", "summarise", "tell"]
 # What takes messages out of the window; a summary stands for them.
 GONE: tuple[Kind, ...] = ("leave_out", "summarise")
-Section = Literal["clock", "recalled", "research"]
+Section = Literal["clock", "recalled", "research", "files"]
 
 # The level at which each rule works. LAST is what is done when nothing else helped.
 LAST = 9
@@ -24,6 +24,10 @@ LEVEL_OF: Mapping[str, int] = {
     "forgotten": 0,
     "recalled": 0,
     "context": 0,
+    "files": 0,
+    "file_changed": 0,
+    "findings": 0,
+    "research_new": 0,
     "entry": 0,
     "repeat": 1,
     "tool_result": 1,
@@ -74,11 +78,18 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A text that was put behind a message, by which decision, and for which section it counts."""
+    """A text that was put behind a message, by which decision, and for which section it counts.
+
+    `name` is the file or the finding it is of, `tag` the state in which that was. `short` is what takes its
+    place once it is not needed whole any more; empty if that is how it stands there already.
+    """
 
     decision: str
     section: Section
     text: str
+    name: str = ""
+    tag: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +187,9 @@ class Applied:
         elif decision.kind == "add":
             text = instead.get(decision.id, data["text"])
             if text:
-                addition = Addition(decision.id, data["section"], text)
+                short = "" if decision.id in instead else data.get("short", "")
+                name, tag = data.get("name", ""), data.get("tag", "")
+                addition = Addition(decision.id, data["section"], text, name, tag, short)
                 self.additions.setdefault(decision.messages[0], []).append(addition)
 
     def left_out(self, items: Sequence[Item]) -> dict[str, str]:

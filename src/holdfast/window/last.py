@@ -6,7 +6,7 @@ in the end. Only when the tools alone are too large is there nothing to be done.
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 
@@ -24,6 +24,9 @@ from holdfast.window.view import View
 TARGET = 0.65
 # A text is not cut to less than this while anything else can be; below it, it goes altogether.
 _LEAST = 32
+
+# What is cut rather than taken out, and in which order.
+_SPARED = {"research": 1, "files": 2}
 
 Step = Callable[[View], View]
 
@@ -171,13 +174,21 @@ def _sentences(view: View) -> View:
 
 
 def _additions(view: View) -> View:
-    """What was brought in beside the conversation: recalled text goes, research is cut to what is left."""
+    """What was brought in beside the conversation: recalled text goes, sources are cut to what is left.
+
+    So are files of which even the digest is too much.
+    """
     added = [(shown.item.id, addition) for shown in view.shown for addition in shown.additions]
-    for name, addition in sorted(added, key=lambda pair: pair[1].section == "research"):
+    for name, addition in sorted(added, key=lambda pair: _SPARED.get(pair[1].section, 0)):
         if view.fits:
             break
         tokens = view.text_tokens(addition.text)
-        most = tokens if addition.section == "research" else 0
+        if addition.section == "files" and addition.short:
+            addition = replace(addition, text=addition.short, short="")
+            view = _with_less(view, name, addition, tokens, tokens)
+            if view.fits:
+                break
+        most = view.text_tokens(addition.text) if addition.section in _SPARED else 0
         view = _largest(0, most, partial(_with_less, view, name, addition, tokens))
     return view
 

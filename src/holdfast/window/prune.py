@@ -7,8 +7,10 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from holdfast.messages import File, Image, Message, Opaque, Part, Text, ToolResult
+from holdfast.window.brought import MENTIONED_IN, WORTH, earlier_files, earlier_quotes, earlier_research
 from holdfast.window.decisions import Proposal, as_json
 from holdfast.window.items import Item, answered
 from holdfast.window.shorten import marker, shorten, shorten_result
@@ -16,14 +18,12 @@ from holdfast.window.view import View
 
 # A tool result that alone would take more of the window than this is shortened before it is ever sent.
 ENTRY_SHARE = 0.30
-# What is left of a tool result, of a message over LONG tokens, of a file and of earlier research.
-RESULT, LONG, LONG_LEFT, FILE, RESEARCH = 200, 500, 300, 200, 100
-# So many tool results, the newest, stay whole; a file stays while one of so many messages mentions it.
-RESULTS_KEPT, MENTIONED_IN = 2, 3
+# What is left of a tool result, of a message over LONG tokens, and of a file that came with a message.
+RESULT, LONG, LONG_LEFT, FILE = 200, 500, 300, 200
+# So many tool results, the newest, stay whole.
+RESULTS_KEPT = 2
 # A repeat shorter than this is not worth a marker.
 REPEAT = 50
-# What does not shrink by a tenth is left as it is.
-WORTH = 0.9
 
 _NO_MEDIA = "[attachment left out]"
 
@@ -67,7 +67,7 @@ def older(view: View) -> list[Proposal]:
             (name, int(at)) for made in proposals for name, cut in made.data["parts"].items() for at in cut
         }
         proposals += rule(view, [piece for piece in free if piece.key not in taken])
-    return [*proposals, *_earlier_research(view), *_earlier_quotes(view)]
+    return [*proposals, *earlier_files(view), *earlier_research(view), *earlier_quotes(view)]
 
 
 def _repeats(view: View, free: Sequence[Piece]) -> list[Proposal]:
@@ -114,7 +114,14 @@ def _media(view: View, old: Sequence[Piece]) -> list[Proposal]:
 def _files(view: View, free: Sequence[Piece]) -> list[Proposal]:
     talk = " ".join(shown.message.text for shown in view.shown[-MENTIONED_IN:])
     old = [piece for piece in free if isinstance(piece.part, File) and piece.part.name not in talk]
-    return shortened(view, old, "file", FILE, shorten, FILE)
+    return shortened(view, old, "file", FILE, partial(_digested, view), FILE)
+
+
+def _digested(view: View, text: str, limit: int, count: Callable[[str], int]) -> str:
+    """What a file comes to; a large one may take a tenth of what it took."""
+    name, _, body = text.partition("\n")
+    digest = f"{name}\n{view.draft.digest(name, body)}" if view.draft.digest else text
+    return shorten(digest, max(limit, count(text) // 10), count)
 
 
 def _long_messages(view: View, free: Sequence[Piece]) -> list[Proposal]:
@@ -124,47 +131,6 @@ def _long_messages(view: View, free: Sequence[Piece]) -> list[Proposal]:
     replied_to = set(ids[max(0, asked - 1) : asked])
     long = [piece for piece in free if isinstance(piece.part, Text) and piece.item.id not in replied_to]
     return shortened(view, long, "long", LONG_LEFT, shorten, LONG)
-
-
-def _earlier_research(view: View) -> list[Proposal]:
-    """What was found for earlier questions is noted down, not quoted."""
-    instead: dict[str, str] = {}
-    names, before, after = [], 0, 0
-    vetoed = view.vetoed("replace")
-    for shown in view.shown:
-        for addition in shown.additions:
-            if addition.section != "research" or shown.item is view.question or not addition.decision:
-                continue
-            if shown.item.id in vetoed:
-                continue
-            tokens = view.text_tokens(addition.text)
-            text = shorten(addition.text, RESEARCH, view.text_tokens)
-            left = view.text_tokens(text)
-            if left < tokens * WORTH:
-                instead[addition.decision] = text
-                names.append(shown.item.id)
-                before, after = before + tokens, after + left
-    if not instead:
-        return []
-    return [Proposal("replace", "research", tuple(names), before, after, data={"instead": instead})]
-
-
-def _earlier_quotes(view: View) -> list[Proposal]:
-    """What was brought back for earlier questions has done its work; in a batch its going costs nothing."""
-    vetoed = view.vetoed("replace")
-    quotes = [
-        (shown.item.id, one)
-        for shown in view.shown
-        if shown.item is not view.question and shown.item.id not in vetoed
-        for one in shown.additions
-        if one.section == "recalled" and one.decision
-    ]
-    if not quotes:
-        return []
-    names = tuple(dict.fromkeys(name for name, _ in quotes))
-    tokens = sum(view.text_tokens(one.text) for _, one in quotes)
-    instead = {one.decision: "" for _, one in quotes}
-    return [Proposal("replace", "recalled_old", names, tokens, 0, data={"instead": instead})]
 
 
 def shortened(

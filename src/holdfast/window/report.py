@@ -12,12 +12,14 @@ from typing import Any
 from holdfast.messages import JsonObject, Message, canonical
 from holdfast.tokens.budget import NEVER
 from holdfast.tokens.calibration import Parts
-from holdfast.window.decisions import GONE, LEVEL_OF
+from holdfast.window.decisions import GONE, LEVEL_OF, Addition
 from holdfast.window.fit import Fitted
 from holdfast.window.render import Shown
 from holdfast.window.view import Gauge, View, block
 
 TOOLS, SYSTEM = "tools", "system"
+# What is done beside any level that changes what was sent before, and the cause it is.
+_BROUGHT = {"recalled_full": "recall", "file_changed": "file", "research_new": "research"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,10 @@ def prefix_of(fitted: Fitted, before: Sequence[Link], now: Sequence[Link], summa
 def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
     """Why the request does not go on as the one before did."""
     worked = max((batch.level for batch in fitted.batches), default=0)
-    made_room = any(proposal.rule == "recalled_full" for proposal in fitted.view.proposals)
+    rules = {proposal.rule for proposal in fitted.view.proposals}
     if lost.name == TOOLS or (now and now[0].name == TOOLS):
         return "tools"
-    if any(proposal.rule == "horizon" for proposal in fitted.view.proposals):
+    if "horizon" in rules:
         return "horizon"
     if worked:
         return f"level {worked}"
@@ -88,8 +90,9 @@ def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
         return "decisions" if lost.name in fitted.view.rendered.out else "history"
     if now and now[0].name != lost.name:
         return "history"
-    if made_room:
-        return "recall"
+    brought = next((cause for rule, cause in _BROUGHT.items() if rule in rules), "")
+    if brought:
+        return brought
     return "thinking" if shown.item.message.thinking else "decisions"
 
 
@@ -185,8 +188,10 @@ def sections(view: View) -> list[dict[str, Any]]:
     for shown in question:
         for addition in shown.additions:
             added[addition.section] += gauge.count_text(addition.text).tokens
-    rows[-1]["tokens"] -= min(rows[-1]["tokens"], added["recalled"] + added["research"])
+    brought = added["recalled"] + added["research"] + added["files"]
+    rows[-1]["tokens"] -= min(rows[-1]["tokens"], brought)
     rows += [
+        *([{"name": "files", "tokens": added["files"]}] if added["files"] else []),
         {"name": "recalled", "tokens": added["recalled"], "cap": budget.recalled},
         {"name": "research", "tokens": added["research"], "cap": budget.research},
         {"name": "reserve", "tokens": budget.reserve},
@@ -208,10 +213,15 @@ def _message(view: View, shown: Shown) -> dict[str, Any]:
     if shown.rules:
         row["rules"] = list(shown.rules)
     if shown.additions:
-        row["added"] = [{"section": one.section, "text": one.text} for one in shown.additions]
+        row["added"] = [_added(one) for one in shown.additions]
     if shown.item.id in view.pins:
         row["pinned"] = True
     return row
+
+
+def _added(addition: Addition) -> dict[str, str]:
+    named = {"name": addition.name} if addition.name else {}
+    return {"section": addition.section, "text": addition.text, **named}
 
 
 def _out(view: View, names: Mapping[int, str]) -> list[JsonObject]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from holdfast.language import say
 from holdfast.window.decisions import LAST
-from holdfast.window.prune import ENTRY_SHARE, FILE, LONG, RESEARCH, RESULT
+from holdfast.window.prune import ENTRY_SHARE, LONG, RESULT
 
 _Table = Mapping[str, tuple[str, str]]
 
@@ -18,6 +18,16 @@ _RULES: _Table = {
     "forgotten": ("without a memory that was forgotten", "ohne eine vergessene Erinnerung"),
     "recalled": ("quotes from earlier added", "Zitate von früher ergänzt"),
     "context": ("sources for the question added", "Quellen zur Frage ergänzt"),
+    "files": ("files that it names added", "genannte Dateien ergänzt"),
+    "file_changed": (
+        "an earlier state of a file that has changed",
+        "früherer Stand einer Datei, die sich geändert hat",
+    ),
+    "findings": ("what earlier research found added", "Ergebnisse früherer Recherchen ergänzt"),
+    "research_new": (
+        "sources of an earlier question, summed up as new ones came",
+        "Quellen einer früheren Frage, zusammengefasst, als neue kamen",
+    ),
     "entry": (
         f"tool result over {ENTRY_SHARE * 100:.0f} % of the window, shortened as it came in",
         f"Werkzeug-Ergebnis über {ENTRY_SHARE * 100:.0f} % des Fensters, beim Eintreffen gekürzt",
@@ -31,16 +41,16 @@ _RULES: _Table = {
         f"altes Werkzeug-Ergebnis auf {RESULT} Token gekürzt",
     ),
     "file": (
-        f"file no longer talked about, cut to {FILE} tokens",
-        f"nicht mehr erwähnte Datei auf {FILE} Token gekürzt",
+        "file no longer talked about, shown as a digest",
+        "nicht mehr erwähnte Datei, als Überblick gezeigt",
     ),
     "long": (
         f"old message over {LONG} tokens cut to its beginning and end",
         f"alte Nachricht über {LONG} Token auf Anfang und Ende gekürzt",
     ),
     "research": (
-        f"sources of an earlier question cut to {RESEARCH} tokens",
-        f"Quellen einer früheren Frage auf {RESEARCH} Token gekürzt",
+        "sources of an earlier question, summed up",
+        "Quellen einer früheren Frage, zusammengefasst",
     ),
     "recalled_old": ("quotes for earlier questions have left", "Zitate zu früheren Fragen sind gegangen"),
     "recalled_full": ("older quotes made room for newer ones", "ältere Zitate haben neueren Platz gemacht"),
@@ -87,6 +97,8 @@ _CAUSES: _Table = {
         "ein langer Verlauf wurde zum ersten Mal angesehen",
     ),
     "recall": ("older quotes made room for newer ones", "ältere Zitate haben neueren Platz gemacht"),
+    "file": ("a file that was shown has changed", "eine gezeigte Datei hat sich geändert"),
+    "research": ("new sources took the place of older ones", "neue Quellen traten an die Stelle älterer"),
     "thinking": ("the thoughts of the last turn left", "die Gedanken des letzten Zuges sind weggefallen"),
 }
 
@@ -113,6 +125,7 @@ _SECTIONS: _Table = {
     "summary": ("summary", "Zusammenfassung"),
     "history": ("history", "Verlauf"),
     "question": ("question", "Frage"),
+    "files": ("files", "Dateien"),
     "recalled": ("recalled", "Erinnertes"),
     "research": ("sources", "Quellen"),
     "reserve": ("reserved for the answer", "für die Antwort"),
@@ -150,6 +163,10 @@ _NOTICES: _Table = {
     "profile_broken": (
         "the profile cannot be read; `holdfast profile show` says why",
         "das Profil ist nicht lesbar; `holdfast profile show` sagt, warum",
+    ),
+    "files_missing": (
+        "a file that the question names could not be brought in as it was meant",
+        "eine in der Frage genannte Datei konnte nicht wie gewünscht geholt werden",
     ),
     "not_kept": (
         "what was decided for the window before this one could not be written down",

@@ -3,7 +3,7 @@
 Values in, numbers out. What to do when it does not fit is decided by the levels.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -41,7 +41,8 @@ class Draft:
 
     `decisions` hold, `vetoes` were undone by somebody; `pins` are protected messages. `seen` names what was
     sent before, and `fired` says how many tokens history had when a level last did something. `nearness` is
-    how close messages are to the question by their meaning, where that is known.
+    how close messages are to the question by their meaning, where that is known; `notes` are what findings
+    come to by now, by their names, and `digest` makes less of a file's name and text.
     """
 
     items: tuple[Item, ...]
@@ -58,6 +59,8 @@ class Draft:
     seen: frozenset[str] = frozenset()
     fired: Mapping[int, int] = field(default_factory=dict)
     nearness: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    digest: Callable[[str, str], str] | None = None
 
 
 class View:
@@ -86,9 +89,17 @@ class View:
     def having(self, *proposals: Proposal) -> "View":
         return View(self.draft, (*self.proposals, *proposals), self._measured)
 
-    def knowing(self, nearness: Mapping[str, float]) -> "View":
-        """The same, with what is known of how close messages are to the question."""
-        return View(replace(self.draft, nearness=nearness), self.proposals, self._measured)
+    def knowing(
+        self, *, nearness: Mapping[str, float] | None = None, notes: Mapping[str, str] | None = None
+    ) -> "View":
+        """The same, with what is known of how close messages are, or of what findings come to."""
+        draft = self.draft
+        draft = replace(
+            draft,
+            nearness=draft.nearness if nearness is None else nearness,
+            notes=draft.notes if notes is None else notes,
+        )
+        return View(draft, self.proposals, self._measured)
 
     def because(self, start: int, reason: str) -> "View":
         """The same, with a reason given for the proposals from `start` on."""

@@ -1,0 +1,169 @@
+"""Why a file was not brought in: for the person in two languages, and for the model in a few neutral words.
+
+Knows no files; whoever meets trouble says what it is.
+"""
+
+from holdfast.errors import BadRequest
+
+
+class Trouble(BadRequest):
+    """`short` is what a model reads in the file's place: what happened, without a word of what to do."""
+
+    def __init__(self, short: str, en: str, de: str) -> None:
+        super().__init__(en)
+        self.short = short
+        self.german = de
+
+
+def missing(path: str, near: list[str] | None = None) -> Trouble:
+    names = ", ".join(near or ())
+    return Trouble(
+        "not found",
+        f"{path} was not found." + (f" Did you mean {names}?" if names else ""),
+        f"{path} wurde nicht gefunden." + (f" Gemeint vielleicht: {names}?" if names else ""),
+    )
+
+
+def outside(path: str) -> Trouble:
+    return Trouble(
+        "not available",
+        f"{path} is not in a folder that may be read here.",
+        f"{path} liegt in keinem Ordner, der hier gelesen werden darf.",
+    )
+
+
+def secret(path: str, *, may: bool) -> Trouble:
+    return Trouble(
+        "not available",
+        f"{path} looks like a secret and was not read."
+        + (" Name it with :full if you mean it." if may else ""),
+        f"{path} sieht nach einem Geheimnis aus und wurde nicht gelesen."
+        + (" Ist es so gemeint, dann mit :full nennen." if may else ""),
+    )
+
+
+def special(path: str) -> Trouble:
+    return Trouble(
+        "no regular file",
+        f"{path} is neither a file nor a folder, but a device, a pipe or a socket.",
+        f"{path} ist weder Datei noch Ordner, sondern ein Gerät, eine Pipe oder ein Socket.",
+    )
+
+
+def unreadable(path: str, error: OSError) -> Trouble:
+    why = error.strerror or type(error).__name__
+    return Trouble(
+        "cannot be read",
+        f"{path} cannot be read: {why}.",
+        f"{path} kann nicht gelesen werden: {why}.",
+    )
+
+
+def changed(path: str) -> Trouble:
+    return Trouble(
+        "cannot be read",
+        f"{path} was changed while it was read, or is a link in a circle.",
+        f"{path} wurde beim Lesen verändert oder ist ein Link im Kreis.",
+    )
+
+
+def too_large(path: str, limit: int) -> Trouble:
+    most = limit // 1_000_000
+    return Trouble(
+        "too large",
+        f"{path} has more than {most} MB, too much to be read.",
+        f"{path} hat mehr als {most} MB; das ist zu viel.",
+    )
+
+
+def too_much(path: str) -> Trouble:
+    return Trouble(
+        "not brought in",
+        f"{path} was left out: too many folders would have to be looked through for one message.",
+        f"{path} wurde weggelassen: Für eine Nachricht wären zu viele Ordner zu durchsuchen.",
+    )
+
+
+def and_more(number: int) -> Trouble:
+    return Trouble(
+        f"{number:,} more files: not brought in",
+        f"The message points at too many files; {number:,} were left out.",
+        f"Die Nachricht verweist auf zu viele Dateien; {number:,} wurden weggelassen.",
+    )
+
+
+def too_many(pattern: str, number: int, brought: int, *, more: bool) -> Trouble:
+    """`more`: there may be others, for which nobody looked any longer."""
+    at_least, mindestens = ("at least ", "mindestens ") if more else ("", "")
+    left = number - brought
+    return Trouble(
+        f"{brought:,} of {at_least}{number:,} files",
+        f"{pattern} names {at_least}{number:,} files; the first {brought:,} were brought in, "
+        f"{left:,} left out.",
+        f"{pattern} nennt {mindestens}{number:,} Dateien; die ersten {brought:,} sind dabei, {left:,} nicht.",
+    )
+
+
+def no_text(path: str, error: BadRequest) -> Trouble:
+    return Trouble(
+        "no text",
+        f"{path} holds no text that can be read: {error}",
+        f"{path} enthält keinen lesbaren Text: {error}",
+    )
+
+
+def only_ends(path: str, size: int) -> Trouble:
+    return Trouble(
+        "too large",
+        f"{path} has {size:,} bytes; only its beginning and its end were brought in.",
+        f"{path} hat {size:,} Bytes; nur Anfang und Ende sind dabei.",
+    )
+
+
+def is_folder(path: str) -> Trouble:
+    return Trouble(
+        "a folder",
+        f"{path} is a folder, which has no lines or elements; try :tree, :list or :search:WORD.",
+        f"{path} ist ein Ordner und hat keine Zeilen oder Elemente; möglich sind :tree, :list, :search:WORT.",
+    )
+
+
+def is_file(path: str) -> Trouble:
+    return Trouble(
+        "a file",
+        f"{path} is a file, not a folder.",
+        f"{path} ist eine Datei, kein Ordner.",
+    )
+
+
+def no_word(path: str) -> Trouble:
+    return Trouble(
+        "nothing to search for",
+        f"{path}: what is to be searched for? Write :search:WORD.",
+        f"{path}: Wonach soll gesucht werden? Etwa :search:WORT.",
+    )
+
+
+def which_lines(path: str) -> Trouble:
+    return Trouble(
+        "no lines named",
+        f"{path}: which lines? Write :lines:100-150; something called lines is :name:lines.",
+        f"{path}: Welche Zeilen? Etwa :lines:100-150; was wirklich lines heißt, ist :name:lines.",
+    )
+
+
+def so_few_lines(path: str, number: int) -> Trouble:
+    return Trouble(
+        f"has {number:,} lines",
+        f"{path} has only {number:,} lines.",
+        f"{path} hat nur {number:,} Zeilen.",
+    )
+
+
+def no_element(path: str, name: str, near: list[str]) -> Trouble:
+    names = ", ".join(near)
+    return Trouble(
+        f"no {name} in it",
+        f"{path} has nothing called {name}." + (f" There are: {names}." if names else ""),
+        f"{path} enthält nichts namens {name}." + (f" Es gibt: {names}." if names else ""),
+    )

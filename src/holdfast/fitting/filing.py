@@ -1,0 +1,167 @@
+"""Files that a question points at: read, and put behind it as they are now, each in a window once.
+
+What a reference becomes is known in `files`, when a file becomes a digest in `window`. Here it is decided
+what the window needs of it: a file that is there whole is not brought again, one that was shortened or has
+left comes back when it is spoken of, and one that has changed takes the place of what was shown before.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from holdfast.files.roots import Roots
+from holdfast.messages import JsonObject
+from holdfast.store import Lane, Store, new_id
+from holdfast.window.additions import addition
+from holdfast.window.brought import file_of, has, is_named, outdated
+from holdfast.window.decisions import Addition, Proposal, Section
+from holdfast.window.items import Item
+from holdfast.window.view import View
+
+if TYPE_CHECKING:
+    from holdfast.files.bringing import Brought
+
+RULE: Section = "files"
+
+# What the name of a file looks like: only then it is looked up which ones were here before.
+_LIKE_A_FILE = re.compile(r"\w\.\w|\w/")
+_CHANGED = "[changed since it was last shown]"
+
+
+def files_for(store: Store, view: View, question: Item, lane: str, roots: Roots | None) -> list[Proposal]:
+    """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
+    text = question.message.text
+    there = [one for shown in view.shown for one in shown.additions if one.section == RULE]
+    of_question = (shown for shown in view.shown if shown.item is question)
+    if any(one.section == RULE for shown in of_question for one in shown.additions):
+        return []
+    named = _pointed_at(text, roots) if roots is not None and "@" in text else []
+    wanted = [*named, *_spoken_of(store, text, lane, {one.name for one in named}, there, roots)]
+    needed = [one for one in wanted if not any(_has(shown, one) for shown in there)]
+    tags = {file_of(one.name): one.hash for one in needed if one.hash}
+    before = {file_of(one.name): one.tag for one in there if one.tag}
+    changed = {name for name, tag in before.items() if tags.get(name, tag) != tag}
+    return [
+        *outdated(view, tags),
+        *(_added(view, question, one, changed=file_of(one.name) in changed) for one in needed),
+    ]
+
+
+def files_in(view: View) -> list[JsonObject]:
+    """The files of a window, each with the message that brought it, how much of it is there, and trouble."""
+    rows: list[JsonObject] = []
+    made = {one.id: one for one in view.decisions if one.rule == RULE}
+    for shown in view.shown:
+        for one in shown.additions:
+            if one.section == RULE and one.decision in made:
+                data = made[one.decision].data
+                rows.append(
+                    {
+                        "name": one.name,
+                        "message": shown.item.id,
+                        "newest": shown.item is view.question,
+                        "mode": data["mode"],
+                        "shortened": one.text != data["text"],
+                        "tokens": view.text_tokens(one.text),
+                        "size": data["size"],
+                        "changed": data["changed"],
+                        "trouble": data["trouble"],
+                    }
+                )
+    return rows
+
+
+def files_of(store: Store, lane: Lane) -> list[JsonObject]:
+    """Which message brought which file into a lane, in which mode and with how many tokens, oldest first.
+
+    `state` is how it stands in the window that was last sent: whole, short, or out of it.
+    """
+    shown = {
+        (row["id"], one.get("name")): one["text"]
+        for row in lane.report.get("messages", ())
+        for one in row.get("added", ())
+    }
+    rows: list[JsonObject] = []
+    for made in store.decisions.by_rule(lane.id, RULE):
+        data, message = made.data, made.messages[0]
+        text = shown.get((message, data["name"]))
+        state = "out" if text is None else "whole" if text == data["text"] else "short"
+        told = {name: data[name] for name in ("name", "path", "mode", "size", "reference", "trouble")}
+        rows.append(
+            {
+                **told,
+                "message": message,
+                "tokens": made.tokens_after,
+                "hash": data["tag"],
+                "state": state,
+                "at": made.created_at,
+            }
+        )
+    return rows
+
+
+def _pointed_at(text: str, roots: Roots) -> list["Brought"]:
+    # Late: few questions point at files.
+    from holdfast.files.bringing import bring
+
+    return bring(text, roots)
+
+
+def _spoken_of(
+    store: Store, text: str, lane: str, named: set[str], there: Sequence[Addition], roots: Roots | None
+) -> list["Brought"]:
+    """Files that were here before and are called by their name again, though the window lacks them."""
+    if not _LIKE_A_FILE.search(text):
+        return []
+    made = (one.data for one in store.decisions.by_rule(lane, RULE) if not one.data["trouble"])
+    newest = {data["name"]: data for data in made if data["name"] not in named}
+    whole = {one.name for one in there if one.short}
+    return [
+        _again(data, roots) for name, data in newest.items() if name not in whole and is_named(name, text)
+    ]
+
+
+def _again(data: JsonObject, roots: Roots | None) -> "Brought":
+    """The file as it is now where it may be read, else as it was."""
+    from holdfast.files.bringing import Brought, bring
+
+    if roots is not None and data["reference"]:
+        for file in bring(f"@{data['reference']}", roots):
+            if not file.trouble:
+                return replace(file, name=data["name"])
+    return Brought(
+        data["path"],
+        data["mode"],
+        data["text"],
+        data["short"],
+        data["tag"],
+        data["size"],
+        name=data["name"],
+        reference=data["reference"],
+    )
+
+
+def _has(shown: Addition, file: "Brought") -> bool:
+    """Whether the window has it already, as it is now."""
+    same = file_of(shown.name) == file_of(file.name)
+    return same and shown.tag == file.hash and has(shown, file.text)
+
+
+def _added(view: View, question: Item, file: "Brought", *, changed: bool) -> Proposal:
+    return addition(
+        view,
+        question,
+        RULE,
+        f"{_CHANGED}\n{file.text}" if changed else file.text,
+        new_id("d"),
+        name=file.name,
+        tag=file.hash,
+        short=file.digest,
+        path=file.path,
+        mode=file.mode,
+        reference=file.reference,
+        size=file.size,
+        changed=changed,
+        trouble=[file.trouble, file.trouble_de] if file.trouble else [],
+    )

@@ -1,0 +1,291 @@
+"""All that research can do, put together: findings kept, reused, merged, shown again, and new ones gathered.
+
+The one place that knows every part of it. It knows no window, no model, and no door.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from holdfast.errors import BadRequest, EmbedderError
+from holdfast.memory.remembering import Remembering
+from holdfast.messages import Scope
+from holdfast.research.extractive import extracted
+from holdfast.research.finding import Finding, Mode, Source, SummaryBy, Volatility
+from holdfast.research.findings import Findings, Troubles, cleaned, names_in, place_of
+from holdfast.research.nearest import Bearing, bearing_on
+from holdfast.research.reuse import Reused, clusters, merged, similar
+from holdfast.research.texts import MOST_SOURCES
+from holdfast.research.volatility import expiry, volatility_of
+from holdfast.store.ids import new_id
+
+log = logging.getLogger("holdfast.research")
+
+# Told how many of how many sources are there, and which one it is about.
+Tell = Callable[[int, int, str], None]
+
+# Days after which what no longer holds is taken away.
+KEPT = 30 * 86_400.0
+_LONGEST_QUESTION = 2_000
+
+
+class Gather(Protocol):
+    """Where sources come from: addresses that were named, or else whatever a search finds."""
+
+    def __call__(
+        self, question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: Tell = ...
+    ) -> Awaitable[Sequence[Source]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What there is for a question; `reused` if it was known already, `age` seconds ago."""
+
+    finding: Finding
+    reused: bool = False
+    age: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The findings that were taken away as too old, that became part of others, and what crashes left."""
+
+    removed: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def untold(done: int, total: int, what: str) -> None:
+    """Nobody follows it."""
+
+
+class Research:
+    """`gather` fetches sources; without it they have to be brought along."""
+
+    def __init__(
+        self,
+        remembering: Remembering,
+        gather: Gather | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.findings = Findings(remembering.workspace)
+        self.clock = clock
+        self._remembering = remembering
+        self._gather = gather
+        # Hear of findings that are gone for good.
+        self.listeners: list[Callable[[Finding], None]] = []
+
+    async def answered(
+        self,
+        scope: Scope,
+        question: str,
+        mode: Mode = "quick",
+        *,
+        addresses: Sequence[str] = (),
+        fresh: bool = False,
+        conversation: str = "",
+        tell: Tell = untold,
+    ) -> Answered:
+        """What there is for a question: an earlier finding that still holds, unless it is to be `fresh`,
+        or else what is gathered now.
+        """
+        _check(question)
+        if not fresh and not addresses:
+            known = await asyncio.to_thread(self.known, scope, question, mode)
+            if known is not None:
+                return known
+        sources = await self.gathered(question, mode, addresses, tell)
+        made = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
+        return Answered(made)
+
+    async def gathered(
+        self, question: str, mode: Mode, addresses: Sequence[str] = (), tell: Tell = untold
+    ) -> Sequence[Source]:
+        """Sources for a question, from the addresses that are named or from a search."""
+        if self._gather is None:
+            raise BadRequest(
+                "Nothing can be fetched here.", hint="Bring the sources along, with their texts."
+            )
+        return await self._gather(question, mode, addresses=addresses, tell=tell)
+
+    def known(self, scope: Scope, question: str, mode: Mode = "quick") -> Answered | None:
+        """An earlier finding that still holds and answers the question, with its texts."""
+        found: Reused | None = similar(question, self.findings.list(scope), now=self.clock(), mode=mode)
+        if found is None:
+            return None
+        return Answered(self.findings.get(scope, found.finding.id), reused=True, age=found.age)
+
+    def add(
+        self,
+        scope: Scope,
+        question: str,
+        sources: Sequence[Source],
+        mode: Mode = "quick",
+        conversation: str = "",
+    ) -> Finding:
+        """Keep what was found for a question, with a summary in the words of the sources.
+
+        It takes in the scope's own findings that still hold and were asked for the same.
+        """
+        _check(question, sources)
+        now = self.clock()
+        titles = [f"{source.title} {source.url}" for source in sources]
+        volatility = volatility_of(question, titles, now)
+        new = cleaned(
+            Finding(
+                id=new_id("r"),
+                scope=scope,
+                question=question,
+                mode=mode,
+                sources=tuple(sources),
+                summary="",
+                volatility=volatility,
+                created_at=now,
+                expires_at=expiry(volatility, now),
+                conversation=conversation,
+            )
+        )
+        _check(new.question, new.sources)
+        made = self._merged(new, self.findings.list(scope, own=True), now)
+        self._understood([made])
+        return made
+
+    def get(self, scope: Scope, name: str) -> Finding:
+        return self.findings.get(scope, name)
+
+    def list(self, scope: Scope, *, own: bool = False, troubles: Troubles | None = None) -> list[Finding]:
+        return self.findings.list(scope, own=own, troubles=troubles)
+
+    def matching(
+        self, scope: Scope, text: str, *, own: bool = False, troubles: Troubles | None = None
+    ) -> Sequence[Finding]:
+        """Those of a list that have this text in their question or summary."""
+        wanted = text.casefold()
+        found = self.findings.list(scope, own=own, troubles=troubles)
+        return [one for one in found if wanted in f"{one.question}\n{one.summary}".casefold()]
+
+    def forget(self, scope: Scope, name: str) -> Finding:
+        """Take a finding away for good, out of the files and out of the index."""
+        gone = self.findings.forget(scope, name)
+        # Only looks, and takes out what is gone.
+        self._remembering.index.refresh(gone.scope, 0.0)
+        for listener in self.listeners:
+            listener(gone)
+        return gone
+
+    def set_summary(
+        self, scope: Scope, name: str, summary: str, by: SummaryBy, volatility: Volatility | None = None
+    ) -> Finding:
+        return self.findings.set_summary(scope, name, summary, by, volatility)
+
+    def bearing_on(
+        self, scope: Scope, question: str, limit: int = 10, without: Collection[str] = ()
+    ) -> Sequence[Bearing]:
+        """Which earlier findings bear on a question. In the middle of a turn: no vector of theirs is made."""
+        findings = self.findings.list(scope)
+        if not findings:
+            return []
+        return bearing_on(
+            question, findings, limit, now=self.clock(), nearness=self._nearness, without=without
+        )
+
+    def prune(
+        self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> Pruned:
+        """Take away what is long out of date and what crashes left, and make one of those that are alike.
+
+        In all scopes, or in one scope's own folder.
+        """
+        removed, joined, left = dict[str, None](), dict[str, None](), dict[str, None]()
+        for place in self.findings.places() if scope is None else [place_of(scope)]:
+            if stop():
+                break
+            left |= dict.fromkeys(self.findings.clear(place, now))
+            there = self.findings.at(place)
+            for finding in there:
+                if 0 < finding.expires_at < now - KEPT:
+                    self.findings.take(place, finding.id)
+                    removed[finding.id] = None
+            for group in clusters([one for one in there if one.id not in removed], now=now):
+                joined |= dict.fromkeys(self._joined(place, group))
+        if removed or joined:
+            log.info("%d findings were removed, %d became part of others", len(removed), len(joined))
+            self._remembering.index.sync(stop=stop)
+        return Pruned(tuple(removed), tuple(joined), tuple(left))
+
+    def understand(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Have vectors made for the questions of findings, when there is time; those there are stay."""
+        now = self.clock()
+        for place in self.findings.places():
+            if stop():
+                return
+            self._understood([one for one in self.findings.at(place) if not one.expired(now)])
+
+    def _merged(self, new: Finding, others: Sequence[Finding], now: float) -> Finding:
+        """The new finding, written down, with those in it that were asked for the same."""
+        group = next((one for one in clusters([new, *others], now=now) if new in one), [new])
+        old = [one for one in group if one is not new]
+        whole = [new, *(self.findings.get(new.scope, one.id) for one in old)]
+        made = self.findings.add(_summarised(merged(whole) if old else new))
+        for one in old:
+            self.findings.take(place_of(made.scope), one.id)
+        return made
+
+    def _joined(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
+        """Make one finding of several in a folder; the names of those that are part of it now."""
+        newest, *old = [self.findings.whole(place, one) for one in group]
+        self.findings.put(place, _summarised(merged([newest, *old])))
+        for one in old:
+            self.findings.take(place, one.id)
+        return names_in(old)
+
+    def _understood(self, findings: Sequence[Finding]) -> None:
+        if self._remembering.embedder.ready() is None or not findings:
+            return
+        try:
+            self._remembering.meaning.vectors_of([finding.question for finding in findings])
+        except EmbedderError as error:
+            log.info("what findings mean cannot be compared: %s", error)
+
+    def _nearness(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
+        try:
+            return self._remembering.meaning.nearness(question, texts)
+        except EmbedderError:
+            return {}
+
+
+def _summarised(finding: Finding) -> Finding:
+    """In the words of the sources, until a model has written another one; a person's own stays."""
+    if finding.summary_by == "person":
+        return finding
+    return replace(finding, summary=extracted(finding), summary_by="text")
+
+
+def _check(question: str, sources: Sequence[Source] | None = None) -> None:
+    if not question.strip():
+        raise BadRequest("There is no question.", hint="Say what is to be found out.", param="question")
+    if len(question) > _LONGEST_QUESTION:
+        raise BadRequest(
+            f"A question has at most {_LONGEST_QUESTION:,} characters; this has {len(question):,}.",
+            hint="Ask shorter; texts go into the sources.",
+            param="question",
+        )
+    if sources is None:
+        return
+    if len(sources) > MOST_SOURCES:
+        raise BadRequest(
+            f"A finding has at most {MOST_SOURCES} sources; these are {len(sources)}.",
+            hint="Leave out those that say least.",
+            param="sources",
+        )
+    if not any(source.text.strip() and not source.trouble for source in sources):
+        troubles = "; ".join(f"{source.url}: {source.trouble or 'no text'}" for source in sources)
+        raise BadRequest(
+            f"None of the sources could be read. {troubles}".strip(),
+            hint="Name other addresses, or bring the texts along.",
+            param="sources",
+        )

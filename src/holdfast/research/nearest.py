@@ -1,0 +1,153 @@
+"""Which earlier findings bear on what is asked now, nearest and newest first.
+
+By the words of their questions and summaries, by the days both speak of, and by meaning where vectors are
+there already. Pure ranking: values in, values out. Knows no window.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cache, lru_cache
+from math import log
+
+from holdfast import words
+from holdfast.research.dates import dates_in
+from holdfast.research.finding import Finding
+
+# How near texts, each with its name, are to a question; those it knows nothing of are left out.
+Nearness = Callable[[str, Mapping[str, str]], Mapping[str, float]]
+
+_DAY = 86_400.0
+# Of what is older, unless it holds for good, a line is enough.
+OLD = 7 * _DAY
+# From here on two texts are about the same, by the encoder inside; measured in tests/research/bearing.py.
+_NEAR = 0.45
+# How much of a question must be in a finding: in the question it answered, or only in what it says.
+_ASKED, _SAID = 0.12, 0.25
+# A word of the summary tells less than one of the question.
+_SUMMARY = 0.6
+# Who pastes a page asks with its beginning and its end.
+_LONGEST = 1_000
+
+
+# Words that any two texts may share.
+_WEAK = """
+    time times zeit tag tage day days woche wochen week weeks monat month jahr jahre year years stunde stunden
+    hour hours minute minuten minutes uhr neu neue new gut gute good beste best groß big klein small viel
+    viele many much use using make get take go gehen gehe need brauche want möchte kommen come schreib
+    schreibe write schreiben gibt give sagen say grund reason frage question antwort answer quelle quellen
+    source sources heute today morgen tomorrow gestern yesterday lohnt worth still late spät line zeile name
+    liste list danke thanks ersten erste first zweite second letzte last next nächste prozent percent euro usd
+    eur kurz short hat
+"""
+# What somebody plans may depend on something that neither names.
+_DEPENDS = {
+    "wetter weather wettervorhersage wetterbericht forecast niederschlag regen rain": """
+    wandern wanderung hike hiking grillen barbecue picknick picnic ausflug outdoor outside draußen zelten
+    camping radtour fahrradtour cycling joggen schwimmen baden freibad strand beach garten garden gardening
+    regenschirm schirm umbrella jacke jacket coat nass wet sonnencreme sunscreen segeln sailing gießen
+    biergarten spaziergang spazieren stroll skifahren skiing
+""",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """A finding that bears on a question, how much, and whether a line of it is enough."""
+
+    finding: Finding
+    score: float
+    brief: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a finding speaks of."""
+
+    asked: frozenset[str]
+    said: frozenset[str]
+    dates: frozenset[str]
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return self.asked | self.said
+
+
+def bearing_on(
+    question: str,
+    findings: Sequence[Finding],
+    limit: int = 10,
+    *,
+    now: float,
+    nearness: Nearness | None = None,
+    without: Collection[str] = (),
+) -> list[Bearing]:
+    """The findings that bear on a question; expired ones, and those named in `without`, are left out."""
+    fresh = [one for one in findings if not one.expired(now) and one.id not in without]
+    if not fresh or not question.strip():
+        return []
+    told = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"
+    days, rest = dates_in(told, _day(now))
+    # Today is when everything is asked.
+    days -= {_day(now).isoformat()}
+    asked = {term for term in _stems(rest) if _tells(term)}
+    read = {one.id: _read(one.question, one.summary, _day(one.created_at)) for one in fresh}
+    known = Counter(term for one in read.values() for term in one.terms)
+    weights = {term: log(1 + (1 + len(fresh)) / (0.5 + known[term])) for term in asked}
+    near = nearness(told, {one.id: one.question for one in fresh}) if nearness is not None else {}
+    found = [
+        Bearing(one, round(score, 4), one.volatility != "permanent" and one.age(now) > OLD)
+        for one in fresh
+        if (score := _score(one, read[one.id], weights, days, near.get(one.id, 0.0)))
+    ]
+    found.sort(key=lambda one: (one.score, one.finding.created_at, one.finding.id), reverse=True)
+    return found[:limit]
+
+
+def _score(
+    finding: Finding, read: _Read, weights: Mapping[str, float], days: frozenset[str], near: float
+) -> float:
+    """How much a finding has to do with a question, 0 for nothing."""
+    whole = sum(weights.values())
+    asked = sum(weight for term, weight in weights.items() if term in read.asked)
+    said = sum(weight for term, weight in weights.items() if term in read.said - read.asked)
+    shared = (asked + said) / whole if whole else 0.0
+    bears = (asked and shared >= _ASKED) or (said and shared >= _SAID) or near >= _NEAR
+    # What changes from day to day bears on whatever is planned for those days.
+    of_days = finding.volatility in ("hourly", "daily") and bool(days & read.dates)
+    depends = any(on & read.terms and plans & weights.keys() for on, plans in _depends())
+    if not (bears or of_days or depends):
+        return 0.0
+    by_words = (asked + _SUMMARY * said) / whole if whole else 0.0
+    return by_words + max(0.0, near) + 0.5 * of_days + 0.5 * depends
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(words.terms(text))
+
+
+@cache
+def _weak() -> frozenset[str]:
+    return _stems(_WEAK)
+
+
+@cache
+def _depends() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    return tuple((_stems(on), _stems(plans)) for on, plans in _DEPENDS.items())
+
+
+@lru_cache(1_024)
+def _read(question: str, summary: str, day: date) -> _Read:
+    """Remembered, since every turn asks about the same findings."""
+    days, _ = dates_in(f"{question}\n{summary}", day)
+    return _Read(_stems(question), _stems(summary), days)
+
+
+def _tells(term: str) -> bool:
+    return term not in _weak() and not (term.isdigit() and len(term) < 3)
+
+
+def _day(at: float) -> date:
+    """The day it was where the person is."""
+    return datetime.fromtimestamp(at, UTC).astimezone().date()

@@ -1,0 +1,305 @@
+"""Whether two questions ask for the same: by what tells them apart, not by how they are put.
+
+Names, numbers, places and dates must all be the same, and so must every other word that is no mere way of
+asking. A word of the one that the other lacks may be a name, so it tells them apart. Knows no findings.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+
+from holdfast import words
+from holdfast.patterns import late
+from holdfast.research.dates import dates_in
+
+_TOKEN = late(r"[-+−]?\d+(?:[.,]\d+)*|\w+(?:\+\+|#|['’]\w+)?")
+_GROUPED = late(r"\d{1,3}(?:[.,]\d{3})+")
+_HYPHEN = late(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_SIGNS = frozenset({"So", "Sc", "Sm", "No"})
+
+
+def _list(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# How somebody begins to ask.
+_OPENING = late(
+    r"\A\s*(?:bitte|please|hallo|hello|hi|hey|ich (?:möchte|will|würde gerne?) (?:gerne? )?wissen"
+    r"|i (?:want|need|would like) to know|i'd like to know|(?:can|could) you (?:please )?(?:tell me|find out)"
+    r"|kannst du (?:mir sagen|herausfinden)|tell me|sage? mir|find out|finden? (?:sie )?heraus|recherchiere"
+    r"|suche? nach|search for|look up|show me|zeige? mir|gib mir|give me|erkläre?(?: mir)?|explain(?: to me)?"
+    r"|informationen (?:über|zu)|information (?:about|on))\b[\s,:!]*",
+    re.IGNORECASE,
+)
+# How a question is put, not what it asks for, wherever it stands.
+_MANNER = _list(
+    """
+    bitte eigentlich ungefähr etwa mal denn genau aktuell aktuelle aktueller aktuellen aktuelles gerade
+    momentan derzeit derzeitige heutige lautet steht voraussichtlich danke wem wen wurde wurden worden
+    please currently actually exactly roughly thanks
+    """
+)
+# The same, but only in German: a hat is no way of asking.
+_GERMAN = _list("hat war man hatte")
+_JUST_NOW = late(r"\b(?:right now|at the moment|im moment)\b", re.IGNORECASE)
+# This is to ask for a price; whoever looks for expensive things does not.
+_HOW_EXPENSIVE = late(r"\b(?:wie teuer|how expensive)\b", re.IGNORECASE)
+# First of all words it says nothing, later it may be electric.
+_CURRENT = "current"
+# What is wanted of the thing that is asked about, by the first of such words.
+_WANTED = late(
+    r"\b(?:(?P<many>wie ?viele?|how (?:much|many))|(?P<long>wie lange|how long)|(?P<often>wie oft|how often)"
+    r"|(?P<far>wie weit|how far)|(?P<who>wer|wen|wem|wessen|who|whom|whose)|(?P<where>wo|wohin|woher|where)"
+    r"|(?P<when>wann|when)|(?P<why>warum|wieso|weshalb|why)|(?P<how>wie|how)"
+    r"|(?P<what>was|what|welche[nrsm]?|which))\b",
+    re.IGNORECASE,
+)
+# What is wanted where only the thing is named: opening hours are asked for with when.
+_IMPLIED = {
+    "preis": "how many",
+    "kurs": "how many",
+    "öffnungszeiten": "when",
+    "einwohner": "how many",
+    "erfunden": "who",
+    "geschrieben": "who",
+    "wetter": "how",
+    "nachrichten": "how",
+    "hauptstadt": "how",
+    "installieren": "how",
+    "temperatur": "how",
+    "definition": "how",
+}
+# Words that ask for the same thing, in both languages; each is known by its first.
+_SAME = (
+    "wetter weather wettervorhersage wetterbericht wetterlage wetteraussichten wetterprognose",
+    "vorhersage forecast prognose prediction aussichten",
+    "preis price kosten kostet cost costs",
+    "kurs",
+    "nachrichten news neuigkeiten schlagzeilen headlines",
+    "öffnungszeiten öffnungszeit geöffnet opening open öffnet",
+    "einwohner einwohnerzahl population inhabitants bevölkerung",
+    "hauptstadt capital",
+    "höchste höchster höchsten highest tallest",
+    "definition bedeutung bedeutet meaning define",
+    "erfunden erfinder erfand invented inventor invent",
+    "geschrieben schrieb autor author wrote written",
+    "installieren installiere installiert install installing installation",
+    "temperatur temperature temperaturen temperatures",
+    "regen regnet rain raining rains",
+)
+# What says nothing more beside another word.
+_BESIDE = {"wetter": "vorhersage", "öffnungszeiten": "hours hour zeiten"}
+# What the end of a compound asks for: the Bitcoinkurs is the price of Bitcoin.
+_ENDS = ("kurs", "preis", "preise", "wetter", "nachrichten", "temperatur", "öffnungszeiten", "einwohnerzahl")
+_SHORTEST = 3
+_NUMBERS = {
+    word: str(number)
+    for number, row in enumerate(
+        (
+            "zwei two",
+            "drei three",
+            "vier four",
+            "fünf five",
+            "sechs six",
+            "sieben seven",
+            "acht eight",
+            "neun nine",
+            "zehn ten",
+            "elf eleven",
+            "zwölf twelve",
+        ),
+        2,
+    )
+    for word in row.split()
+}
+# Small words that turn what is asked around, which a search may leave out and this may not.
+_TURNS = _list(
+    """
+    nicht kein keine keinen keiner ohne nie außer muss müssen soll sollte darf dürfen vor seit bis über unter
+    als mehr weniger nur alle andere anderen gegen zwischen
+    not no without never except cannot can't isn't don't doesn't won't must should may before after since
+    until over above under below than off out up down more most less least few only all other against between
+    """
+)
+_PAST = {"de": _list("war waren hatte hatten"), "en": _list("was were did had")}
+# German verbs leave these behind at the end of a sentence: what is switched on is not switched off.
+_LEFT_BEHIND = _list("an aus auf zu ab ein weg hin her um")
+# Small words that say what the next word is to the question.
+_LEADS = {"von": "from", "aus": "from", "ab": "from", "from": "from", "nach": "to", "zu": "to", "to": "to"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The lists above as terms: by which one each of the same is known, what says nothing beside which, and
+    what is wanted of which.
+    """
+
+    one_of: Mapping[str, str]
+    beside: Mapping[str, frozenset[str]]
+    implied: Mapping[str, frozenset[str]]
+
+
+@cache
+def _known() -> _Terms:
+    """Made for the first question, which is long after the start."""
+    rows = [words.terms(row) for row in _SAME]
+    one_of = {term: row[0] for row in rows for term in row}
+    beside = {words.terms(word)[0]: frozenset(words.terms(others)) for word, others in _BESIDE.items()}
+    implied = {words.terms(word)[0]: _list(wanted) | {"what", ""} for word, wanted in _IMPLIED.items()}
+    return _Terms(one_of, beside, implied)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks for, on the day it was asked: its telling words in order, and what turns them."""
+
+    wanted: str
+    told: tuple[str, ...]
+    topics: frozenset[str]
+    dates: frozenset[str]
+    turns: tuple[str, ...]
+    leads: frozenset[tuple[str, str]]
+    day: date
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.told) | self.topics
+
+
+def asked(question: str, day: date) -> Asked:
+    dates, rest = dates_in(_opened(unicodedata.normalize("NFC", question)), day)
+    language, shouted = words.language_of(question), rest.isupper()
+    manner = _MANNER | _GERMAN if language == "de" else _MANNER
+    past = _PAST.get(language, frozenset())
+    wanted = _WANTED.search(rest)
+    known = _known()
+    told: list[str] = []
+    topics: set[str] = set()
+    turns: list[str] = []
+    leads: set[tuple[str, str]] = set()
+    lead = ""
+    tokens = _TOKEN.findall(_HYPHEN.sub(" ", rest))
+    for place, token in enumerate(tokens):
+        small = token.lower()
+        if small in _TURNS or (small in _LEFT_BEHIND and place + 1 == len(tokens)):
+            turns.append(small)
+        elif small in past:
+            turns.append("past")
+        elif small in _LEADS and dates:
+            # What it leads to may be the date, which is no longer there.
+            turns.append(_LEADS[small])
+        if small in manner:
+            continue
+        for term in _telling(token, first=place == 0, shouted=shouted):
+            if term in known.one_of:
+                topics.add(known.one_of[term])
+            elif term not in told:
+                told.append(term)
+            if lead:
+                leads.add((lead, known.one_of.get(term, term)))
+            lead = ""
+        lead = _LEADS.get(small, lead)
+    signs = (sign for sign in rest if unicodedata.category(sign) in _SIGNS)
+    if topics and told[:1] == [_CURRENT]:
+        told = told[1:]
+    for topic, beside in known.beside.items():
+        if topic in topics:
+            topics -= beside
+            told = [term for term in told if term not in beside]
+    return Asked(
+        wanted=(wanted.lastgroup or "") if wanted else "",
+        told=(*told, *signs),
+        topics=frozenset(topics),
+        dates=dates,
+        turns=tuple(turns),
+        leads=frozenset(leads),
+        day=day,
+    )
+
+
+def same(one: Asked, other: Asked) -> bool:
+    """Whether both ask for the same, so that what was found for the one answers the other."""
+    return (
+        bool(one.terms)
+        and one.topics == other.topics
+        and _same_wish(one, other)
+        and _same_words(one.told, other.told)
+        and one.turns == other.turns
+        and _same_dates(one, other)
+        and _same_leads(one, other)
+    )
+
+
+def _same_wish(one: Asked, other: Asked) -> bool:
+    """Who invented it is not when; where the thing alone says what is wanted, the word may be left out."""
+    wishes = {one.wanted, other.wanted}
+    implied = _known().implied
+    return (
+        len(wishes) == 1
+        or wishes == {"what", ""}
+        or any(wishes <= implied.get(topic, frozenset()) for topic in one.topics)
+    )
+
+
+def _opened(question: str) -> str:
+    """Without the ways in which people begin to ask."""
+    while begun := _OPENING.match(question):
+        question = question[begun.end() :]
+    return _HOW_EXPENSIVE.sub("price", _JUST_NOW.sub(" ", question))
+
+
+def _same_words(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """In the same order: from Kassel to Cologne is another way than from Cologne to Kassel."""
+    return one == other or (_spaced(one) == _spaced(other))
+
+
+def _spaced(told: tuple[str, ...]) -> str:
+    """Words as they are without the spaces between them, which people put differently; never numbers."""
+    return "".join(term if term.isalpha() else f" {term} " for term in told)
+
+
+def _same_dates(one: Asked, other: Asked) -> bool:
+    """Who names no day means the day on which they ask, where the other names one."""
+    if not one.dates and not other.dates:
+        return True
+    return (one.dates or {one.day.isoformat()}) == (other.dates or {other.day.isoformat()})
+
+
+def _same_leads(one: Asked, other: Asked) -> bool:
+    """No word has another part in the one than in the other; it need not be said which."""
+    parts = dict[str, set[str]]()
+    for lead, term in one.leads:
+        parts.setdefault(term, set()).add(lead)
+    return all(lead in parts.get(term, {lead}) for lead, term in other.leads)
+
+
+def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
+    """The terms of a word that can tell two questions apart."""
+    if token.lstrip("-+−")[:1].isdigit() and not any(sign.isalpha() for sign in token):
+        yield token.replace("−", "-").lstrip("+") if not _GROUPED.fullmatch(token) else _digits(token)
+        return
+    small = token.lower()
+    if small in _NUMBERS:
+        yield _NUMBERS[small]
+        return
+    sharp = token.endswith(("+", "#"))
+    found = words.terms(token)
+    if found and not sharp:
+        yield from _taken_apart(small) or found[:1]
+        return
+    # Names that are shorter than a word, or spelled like a small one: C, C++, R, US, IT.
+    letter = len(token) == 1 and token.isupper() and small != "i" and not (first and small == "a")
+    if sharp or letter or (len(token) > 1 and token.isupper() and not shouted):
+        yield small
+
+
+def _taken_apart(word: str) -> list[str]:
+    end = next((end for end in _ENDS if word.endswith(end)), "")
+    return words.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
+
+
+def _digits(token: str) -> str:
+    return "".join(sign for sign in token if sign.isdigit())

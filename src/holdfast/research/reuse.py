@@ -1,0 +1,81 @@
+"""When an earlier finding answers a question, and which findings are one: those that were asked for the same.
+
+Words alone decide. Vectors cannot: "healthy" and "unhealthy", or with and without "used", are nearer to each
+other by meaning than many two ways of asking one thing. Pure; knows no files.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from holdfast.research.finding import Finding, Mode, Source
+from holdfast.research.questions import Asked, asked, same
+from holdfast.research.texts import MOST_SOURCES
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """A finding that answers a question, and how many seconds old it is."""
+
+    finding: Finding
+    age: float
+
+
+def similar(question: str, findings: Sequence[Finding], *, now: float, mode: Mode = "quick") -> Reused | None:
+    """The newest finding that still holds and was asked for the same; who asks deep wants a deep one."""
+    wanted = _asked(question, now)
+    fits = [
+        finding
+        for finding in findings
+        if _holds(finding, now)
+        and (finding.mode == "deep" or mode == "quick")
+        and same(wanted, _asked(finding.question, finding.created_at))
+    ]
+    newest = max(fits, key=lambda finding: finding.created_at, default=None)
+    return None if newest is None else Reused(newest, newest.age(now))
+
+
+def clusters(findings: Sequence[Finding], *, now: float) -> list[list[Finding]]:
+    """Findings of one scope that still hold and were asked for the same, two or more, newest first."""
+    groups: list[tuple[Asked, list[Finding]]] = []
+    for finding in sorted(findings, key=lambda one: (one.created_at, one.id), reverse=True):
+        if not _holds(finding, now):
+            continue
+        this = _asked(finding.question, finding.created_at)
+        group = next((found for known, found in groups if same(known, this)), None)
+        if group is None:
+            groups.append((this, [finding]))
+        else:
+            group.append(finding)
+    return [group for _, group in groups if len(group) > 1]
+
+
+def merged(group: Sequence[Finding]) -> Finding:
+    """One finding of several, under the name of the first, which is the newest; its summary is to be made.
+
+    It has the sources of all, the newest first and each address once, and holds as long as the newest does.
+    """
+    newest, *others = group
+    sources: dict[str, Source] = {}
+    for number, source in enumerate(source for finding in group for source in finding.sources):
+        key = source.url or f"{number} {source.title}"
+        if key not in sources or sources[key].trouble:
+            sources[key] = source
+    names = dict.fromkeys(name for finding in others for name in (finding.id, *finding.merged))
+    by_person = newest.summary_by == "person"
+    return replace(
+        newest,
+        sources=tuple(sources.values())[:MOST_SOURCES],
+        mode="deep" if any(finding.mode == "deep" for finding in group) else newest.mode,
+        summary=newest.summary if by_person else "",
+        summary_by="person" if by_person else "",
+        merged=tuple(dict.fromkeys((*newest.merged, *names))),
+    )
+
+
+def _holds(finding: Finding, now: float) -> bool:
+    return not finding.expired(now) and bool(finding.usable)
+
+
+def _asked(question: str, at: float) -> Asked:
+    return asked(question, datetime.fromtimestamp(at, UTC).astimezone().date())

@@ -1,0 +1,45 @@
+"""The texts of a finding's sources in one file beside its note: a page each, parted by form feeds.
+
+One file and no folder, since every turn lists the files there are, and forgetting takes away two of them.
+Knows no files; how much of a text is kept is said here.
+"""
+
+from collections.abc import Sequence
+
+from holdfast.memory.workspace.items import spelled
+from holdfast.research.finding import Source
+
+# In characters; and in bytes, so that what the most sources have fits into one file of a workspace.
+LONGEST = 60_000
+_BYTES = 170_000
+MOST_SOURCES = 20
+
+_PAGE = "\f"
+# Form feeds inside of a text would part it.
+_PARTING = str.maketrans({_PAGE: "\n", "\v": "\n"})
+
+
+def cut(text: str) -> str:
+    """As much of a text as is kept, and how much is not."""
+    text = spelled(text.translate(_PARTING))
+    kept = text[:LONGEST].encode()[:_BYTES].decode(errors="ignore")
+    if len(kept) == len(text):
+        return text
+    return f"{kept.rstrip()}\n[cut: {len(text) - len(kept):,} more characters]"
+
+
+def joined(sources: Sequence[Source]) -> str:
+    """The file for these sources, whose texts are cut."""
+    pages = (f"{number} {source.url}\n{source.text}\n" for number, source in enumerate(sources, 1))
+    return _PAGE.join(pages)
+
+
+def parted(text: str) -> dict[int, str]:
+    """The texts in such a file, each by the number of its source."""
+    found: dict[int, str] = {}
+    for page in text.split(_PAGE):
+        head, _, words = page.partition("\n")
+        number = head.partition(" ")[0]
+        if number.isascii() and number.isdigit():
+            found[int(number)] = words.rstrip("\n")
+    return found

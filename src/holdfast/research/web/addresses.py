@@ -1,0 +1,156 @@
+"""Which addresses may be fetched: pages of the public web, and of private networks only what was allowed.
+
+Names are not judged, for anybody can point a name anywhere: the guard looks at the numbers that a connection
+is really made to. Pure; knows neither DNS nor HTTP.
+"""
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from yarl import URL
+
+from holdfast.errors import ConfigError, FetchFailed
+from holdfast.language import say
+
+_Number = IPv4Address | IPv6Address
+_Network = IPv4Network | IPv6Network
+# A network, and the one port in it that is meant; 0 for all of them.
+_Place = tuple[_Network, int]
+
+# IPv4 that is not the public web: what the registry of special addresses lists, multicast, the future, and
+# one address that looks public but is the host of a virtual machine in a large cloud. The lists of Python's
+# own `ipaddress` change from version to version.
+_SPECIAL = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+        "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+        "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+    )
+)  # fmt: skip
+# Of IPv6 only this is handed out to the public web, except what tunnels, tests and examples use.
+_PUBLIC_V6 = IPv6Network("2000::/3")
+_SPECIAL_V6 = tuple(
+    IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+# A translator makes IPv4 of the last four bytes.
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+_EVERYWHERE: tuple[_Place, ...] = ((IPv4Network("0.0.0.0/0"), 0), (IPv6Network("::/0"), 0))
+
+_ODD = re.compile(r"[\x00-\x20\x7f\\]")
+_NUMERIC = re.compile(r"(?:\d+|0x[0-9a-f]*)", re.IGNORECASE)
+_PORT = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]+):(?P<port>\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`private` are the places outside the public web that may be asked; `own_port`, ours, never may."""
+
+    private: tuple[_Place, ...] = ()
+    own_port: int = 0
+
+    @classmethod
+    def of(cls, text: str, *, own_port: int = 0) -> "Guard":
+        """From the setting: `off`, `on`, or places like `192.168.1.0/24, 10.0.0.5:8080, [::1]:8080`."""
+        word = text.strip().lower()
+        if word in ("", "off"):
+            return cls(own_port=own_port)
+        if word == "on":
+            return cls(_EVERYWHERE, own_port)
+        places = tuple(_place(part.strip()) for part in text.split(",") if part.strip())
+        return cls(places, own_port)
+
+    @classmethod
+    def open(cls) -> "Guard":
+        """For a server that the user named."""
+        return cls(_EVERYWHERE)
+
+    def lets_pass(self, host: str, port: int) -> bool:
+        """Whether a connection may be made to this number."""
+        try:
+            number = _meant(ip_address(host))
+        except ValueError:
+            return False
+        if _is_public(number):
+            return True
+        if self.own_port and port == self.own_port:
+            return False
+        return any(number in network and wanted in (0, port) for network, wanted in self.private)
+
+
+def address_of(text: str) -> URL:
+    """An address of the web in its one spelling; FetchFailed says what is wrong with any other."""
+    text = text.strip()
+    if _ODD.search(text):
+        raise _wrong(say("it has characters that no address has", "sie enthält unzulässige Zeichen"))
+    try:
+        url = URL(text)
+        # Reading these is what finds bad ports and hosts.
+        host, port, user, password = url.raw_host, url.port, url.user, url.password
+    except (ValueError, TypeError):
+        raise _wrong(say("it cannot be read", "sie ist nicht lesbar")) from None
+    if url.scheme not in ("http", "https"):
+        raise _wrong(say("only http and https are fetched", "nur http und https werden abgerufen"))
+    if user is not None or password is not None:
+        raise _wrong(say("it has a user or a password in it", "sie enthält einen Benutzer oder ein Passwort"))
+    if not host or not port or "%" in host:
+        raise _wrong(say("it names no server", "sie nennt keinen Server"))
+    if _is_odd_number(host):
+        raise _wrong(
+            say(
+                "its server is a number in an odd spelling",
+                "ihr Server ist eine Zahl in seltsamer Schreibweise",
+            )
+        )
+    return url.with_fragment(None) if url.fragment else url
+
+
+def host_of(url: URL) -> str:
+    """The server's name without the dot that may end it."""
+    return (url.raw_host or "").rstrip(".").lower()
+
+
+def _wrong(why: str) -> FetchFailed:
+    return FetchFailed(
+        say(f"this is no address to fetch: {why}", f"diese Adresse wird nicht abgerufen: {why}")
+    )
+
+
+def _is_odd_number(host: str) -> bool:
+    """Systems read 2130706433, 0x7f.1 and 127.1 as an address, too. Nobody writes one so who means well."""
+    if not _NUMERIC.fullmatch(host.rstrip(".").rpartition(".")[2]):
+        return False
+    try:
+        return str(IPv4Address(host)) != host
+    except ValueError:
+        return True
+
+
+def _meant(number: _Number) -> _Number:
+    """Where packets to this number arrive: IPv4 has several spellings in IPv6."""
+    if isinstance(number, IPv6Address):
+        if number.ipv4_mapped is not None:
+            return number.ipv4_mapped
+        if number in _TRANSLATED:
+            return IPv4Address(int(number) & 0xFFFF_FFFF)
+    return number
+
+
+def _is_public(number: _Number) -> bool:
+    if isinstance(number, IPv4Address):
+        return not any(number in network for network in _SPECIAL)
+    inside = number in _PUBLIC_V6 and number.scope_id is None
+    return inside and not any(number in network for network in _SPECIAL_V6)
+
+
+def _place(text: str) -> _Place:
+    found = _PORT.fullmatch(text)
+    host, port = (found["host"], int(found["port"])) if found else (text, 0)
+    try:
+        return ip_network(host.strip("[]"), strict=False), port
+    except ValueError:
+        raise ConfigError(
+            f"research_private names a place that cannot be read: {text}.",
+            hint="Write off, on, or addresses and networks like 192.168.1.0/24, 10.0.0.5:8080.",
+        ) from None

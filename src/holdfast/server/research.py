@@ -1,0 +1,182 @@
+"""Research over REST: findings brought in or fetched, listed, read, forgotten; known ones are used again.
+
+Whatever takes long is done in threads or waited for, and told by events `research`. How it is done is in
+`research.library`.
+"""
+
+import asyncio
+import time
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from holdfast.errors import BadRequest, HoldfastError, NotFound
+from holdfast.messages import Scope
+from holdfast.research.finding import Finding, Mode, Source
+from holdfast.research.findings import note_of
+from holdfast.research.library import Answered, Research
+from holdfast.server.door import engine_of, scope_of, unless_gone
+from holdfast.server.memories import Whose, scope_for
+
+router = APIRouter(prefix="/api/research", tags=["Research"])
+
+RESEARCH = "research"
+# Names a finding for the next message of a conversation, in its settings.
+BOUND = "research"
+
+# No page has more; what is kept of it is less.
+_LONGEST = 2_000_000
+
+
+class NewSource(BaseModel):
+    """What a client has read: an address or the name of a file, and its text, at a time in seconds."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    url: str = Field("", max_length=2_000)
+    file: str = Field("", max_length=2_000)
+    title: str = Field("", max_length=1_000)
+    text: str = Field(max_length=_LONGEST)
+    at: Annotated[float | None, Field(ge=0, le=250_000_000_000, allow_inf_nan=False)] = None
+
+    def value(self, now: float) -> Source:
+        return Source(self.url or self.file, self.title, self.text, now if self.at is None else self.at)
+
+
+class NewFinding(BaseModel):
+    """A question, with `sources` that were read for it, or `urls` to be read, or `fetch` to look for some.
+
+    With none of these only what is known already is given. `fresh` leaves that aside. `conversation` is the
+    one whose next message is about it.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    question: str
+    mode: Mode = "quick"
+    sources: list[NewSource] = Field(default=[], max_length=50)
+    urls: list[str] = Field(default=[], max_length=50)
+    fetch: bool = False
+    fresh: bool = False
+    conversation: str | None = None
+    scope: Whose | None = None
+
+
+def research_of(request: Request) -> Research:
+    research: Research | None = engine_of(request).research
+    if research is None:
+        raise NotFound("There is no research here.", hint="This server was started without a memory.")
+    return research
+
+
+@router.get("")
+async def list_(
+    request: Request,
+    text: str = "",
+    mode: Mode | None = None,
+    expired: bool | None = None,
+    scope: Whose | None = None,
+    limit: int = Query(50, ge=1, le=500),
+    offset: int = Query(0, ge=0),
+) -> dict[str, Any]:
+    """Findings, newest first, without their texts; `expired` asks for those that are, or not."""
+    research, where = research_of(request), scope_for(request, scope)
+    troubles: list[str] = []
+    found = await asyncio.to_thread(research.matching, where, text, own=scope is not None, troubles=troubles)
+    now = research.clock()
+    wanted = [one for one in found if mode in (None, one.mode) and expired in (None, one.expired(now))]
+    page = [one.to_json(now, whole=False) for one in wanted[offset : offset + limit]]
+    return {"findings": page, "total": len(wanted), "troubles": troubles}
+
+
+@router.post("", status_code=201)
+async def add(request: Request, new: NewFinding) -> Response:
+    """Keep what was found for a question, find it out, or say what is known already (200, `reused`)."""
+    research, scope = research_of(request), scope_for(request, new.scope)
+    store = engine_of(request).store
+    # Before anything is fetched: a conversation of somebody else's is none.
+    row = await store.run(store.log.get, new.conversation, scope_of(request)) if new.conversation else None
+    conversation = row.id if row else ""
+    if new.sources:
+        sources = [one.value(time.time()) for one in new.sources]
+        made = await asyncio.to_thread(research.add, scope, new.question, sources, new.mode, conversation)
+        answered = Answered(made)
+    elif new.fetch or new.urls:
+        answered = await unless_gone(request, _found_out(request, research, scope, new, conversation))
+    else:
+        answered = await _known(research, scope, new)
+    if row is not None:
+        await store.run(store.log.update_settings, row.id, {BOUND: answered.finding.id})
+    told = answered.finding.to_json(research.clock(), whole=False)
+    return JSONResponse({**told, "reused": answered.reused}, 200 if answered.reused else 201)
+
+
+async def _known(research: Research, scope: Scope, new: NewFinding) -> Answered:
+    known = None if new.fresh else await asyncio.to_thread(research.known, scope, new.question, new.mode)
+    if known is None:
+        raise BadRequest(
+            "Nothing that still holds is known about this.",
+            hint="Send `sources` with their texts, `urls` to be read, or `fetch` to have some looked for.",
+            param="sources",
+        )
+    return known
+
+
+async def _found_out(
+    request: Request, research: Research, scope: Scope, new: NewFinding, conversation: str
+) -> Answered:
+    """What is gathered for a question; whoever follows the scope hears how far it is."""
+    local = next((url for url in new.urls if not url.lower().startswith(("http://", "https://"))), None)
+    if local is not None:
+        raise BadRequest(
+            f"{local[:200]!r} is no web address.",
+            hint="Files are read on the command line: `holdfast research add`.",
+            param="urls",
+        )
+    events = engine_of(request).events
+
+    def tell(phase: str, **more: Any) -> None:
+        told = {"phase": phase, "question": new.question, "conversation": conversation or None, **more}
+        events.publish(RESEARCH, told, scope_of(request))
+
+    try:
+        answered = await research.answered(
+            scope,
+            new.question,
+            new.mode,
+            addresses=new.urls,
+            fresh=new.fresh,
+            conversation=conversation,
+            tell=lambda done, total, what: tell("gathering", done=done, total=total, what=what),
+        )
+    except HoldfastError as error:
+        tell("failed", error=error.message)
+        raise
+    tell("done", id=answered.finding.id, reused=answered.reused)
+    return answered
+
+
+@router.post("/prune")
+async def prune(request: Request) -> dict[str, list[str]]:
+    """Take away what is long out of date in this scope, and make one of findings that are alike."""
+    research, scope = research_of(request), scope_of(request)
+    pruned = await asyncio.to_thread(research.prune, research.clock(), scope)
+    return {"removed": list(pruned.removed), "merged": list(pruned.merged), "left": list(pruned.left)}
+
+
+@router.get("/{finding}")
+async def show(request: Request, finding: str, texts: Literal["on", "off"] = "on") -> dict[str, Any]:
+    """One finding with its sources and the file it stands in; without their texts if these are `off`."""
+    research, scope = research_of(request), scope_of(request)
+    found: Finding = await asyncio.to_thread(research.get, scope, finding)
+    return {**found.to_json(research.clock(), whole=texts == "on"), "path": str(note_of(found))}
+
+
+@router.delete("/{finding}", status_code=204)
+async def forget(request: Request, finding: str) -> None:
+    """Forget a finding for good, with all its texts."""
+    research, scope = research_of(request), scope_of(request)
+    await asyncio.to_thread(research.forget, scope, finding)

@@ -1,0 +1,149 @@
+"""What requests to model servers and compactions came to, day by day: added up where they lie.
+
+Numbers only; whose they may be shown to is decided elsewhere.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Connection, Select, and_, case, cast, func, select, true
+
+from holdfast.store.database import Topic, reads
+from holdfast.store.schema import compactions, conversations, jobs
+
+DAY = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From which time on, for whom (None is everybody), and where a day begins, in seconds before UTC's."""
+
+    since: float
+    offset: int = 0
+    user: str | None = None
+    project: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfJobs:
+    """`day` counts from 1970. Of a prompt's tokens some were `cached`; `writing` is how long answers took."""
+
+    day: int
+    jobs: int
+    failed: int
+    prompt: int
+    cached: int
+    completion: int
+    # Tokens of answers whose beginning and end are both known, and the seconds between these.
+    written: int
+    writing: float
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfWaiting:
+    """Seconds until the first piece of an answer: half came sooner than the median, and 95 of 100 than the
+    other."""
+
+    day: int
+    median: float
+    slow: float
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfCompactions:
+    day: int
+    level: int
+    times: int
+    freed: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfModel:
+    model: str
+    jobs: int
+    prompt: int
+    completion: int
+
+
+class Statistics(Topic):
+    __slots__ = ()
+
+    @reads
+    def jobs(self, connection: Connection, span: Span) -> list[DayOfJobs]:
+        timed = and_(jobs.c.completion_tokens > 0, jobs.c.finished_at > jobs.c.first_token_at)
+        day = _day(jobs.c.queued_at, span)
+        query = select(
+            day,
+            func.count(),
+            func.sum(case((jobs.c.status == "failed", 1), else_=0)),
+            _total(jobs.c.prompt_tokens),
+            _total(jobs.c.cached_tokens),
+            _total(jobs.c.completion_tokens),
+            _total(case((timed, jobs.c.completion_tokens))),
+            func.coalesce(func.sum(case((timed, jobs.c.finished_at - jobs.c.first_token_at))), 0.0),
+        ).where(_jobs_of(span))
+        return [DayOfJobs(*row) for row in connection.execute(query.group_by(day).order_by(day))]
+
+    @reads
+    def waiting(self, connection: Connection, span: Span) -> list[DayOfWaiting]:
+        """How long people waited for an answer to begin; what was done in the background is not counted."""
+        day = _day(jobs.c.queued_at, span)
+        waited = jobs.c.first_token_at - jobs.c.queued_at
+        ranked = (
+            select(
+                day.label("day"),
+                waited.label("waited"),
+                func.row_number().over(partition_by=day, order_by=waited).label("place"),
+                func.count().over(partition_by=day).label("n"),
+            )
+            .where(_jobs_of(span), jobs.c.first_token_at.is_not(None), jobs.c.kind != "background")
+            .subquery()
+        )
+        place, n = ranked.c.place, ranked.c.n
+        query = select(
+            ranked.c.day,
+            func.avg(case((place.between((n + 1) // 2, (n + 2) // 2), ranked.c.waited))),
+            func.max(case((place == (n * 95 + 99) // 100, ranked.c.waited))),
+        ).group_by(ranked.c.day)
+        return [DayOfWaiting(*row) for row in connection.execute(query.order_by(ranked.c.day))]
+
+    @reads
+    def compactions(self, connection: Connection, span: Span) -> list[DayOfCompactions]:
+        day = _day(compactions.c.created_at, span)
+        query: Select[Any] = select(
+            day, compactions.c.level, func.count(), _total(compactions.c.tokens_freed)
+        ).where(compactions.c.created_at >= span.since)
+        if span.user is not None:
+            query = query.join(conversations, conversations.c.id == compactions.c.conversation)
+            query = query.where(_owned(conversations, span))
+        rows = connection.execute(query.group_by(day, compactions.c.level).order_by(day, compactions.c.level))
+        return [DayOfCompactions(*row) for row in rows]
+
+    @reads
+    def models(self, connection: Connection, span: Span) -> list[OfModel]:
+        """Which models were asked, the busiest first."""
+        prompt, completion = _total(jobs.c.prompt_tokens), _total(jobs.c.completion_tokens)
+        query = select(jobs.c.model, func.count(), prompt, completion).where(_jobs_of(span))
+        rows = connection.execute(
+            query.group_by(jobs.c.model).order_by((prompt + completion).desc(), jobs.c.model)
+        )
+        return [OfModel(*row) for row in rows]
+
+
+def _day(moment: ColumnElement[Any], span: Span) -> ColumnElement[Any]:
+    # An engine may round a second up; of numbers without a fraction all divide alike.
+    return (cast(moment, BigInteger) + span.offset) // DAY
+
+
+def _jobs_of(span: Span) -> ColumnElement[bool]:
+    return and_(jobs.c.queued_at >= span.since, _owned(jobs, span))
+
+
+def _owned(table: Any, span: Span) -> ColumnElement[bool]:
+    wanted = {"user": span.user, "project": span.project}
+    return and_(true(), *(table.c[name] == value for name, value in wanted.items() if value is not None))
+
+
+def _total(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    # A sum is of a type of its own in PostgreSQL.
+    return cast(func.coalesce(func.sum(column), 0), BigInteger)

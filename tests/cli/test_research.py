@@ -1,0 +1,128 @@
+"""`holdfast research`: sources become findings, which are asked about, listed, used again and forgotten."""
+
+import json
+
+import pytest
+from starlette.responses import HTMLResponse
+from typer.testing import CliRunner
+
+from holdfast.cli import app
+from holdfast.errors import BadRequest, NotFound
+from holdfast.providers.fake_ollama import FakeOllama
+from tests.providers.apps import server
+
+TEXT = "Am Samstag regnet es in Kassel bei 7 Grad. Am Dienstag scheint dort die Sonne."
+QUESTION = "Wie wird das Wetter in Kassel?"
+
+
+@pytest.fixture
+def run(home, tmp_path, monkeypatch):
+    """Runs a command; gives its standard output, or everything about it with `whole`."""
+    for name, value in {"HOME": home, "LANGUAGE": "en", "EMBEDDER": "off"}.items():
+        monkeypatch.setenv(f"HOLDFAST_{name}", str(value))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wetter.txt").write_text(TEXT)
+
+    def command(*words, whole=False, text=None):
+        result = CliRunner().invoke(app, ["research", *words], input=text)
+        if whole:
+            return result
+        assert result.exit_code == 0, result.output or result.exception
+        return result.stdout
+
+    return command
+
+
+def add(run, question=QUESTION, *sources, **more):
+    return json.loads(run("add", question, *(sources or ("wetter.txt",)), "--json", **more))
+
+
+def fails(run, error, words, *command, **more):
+    result = run(*command, whole=True, **more)
+    assert isinstance(result.exception, error)
+    assert words in str(result.exception)
+
+
+def test_a_file_is_kept_listed_shown_and_forgotten(run, home, tmp_path):
+    made = add(run)
+    assert made["summary"].startswith(TEXT)
+    assert made["summary"].endswith("Quellen: wetter.txt.")
+    assert made["sources"][0]["url"] == str(tmp_path / "wetter.txt")
+    assert (home / "workspace" / made["path"]).is_file()
+    assert made["id"][:8] in run("list")
+    assert json.loads(run("list", "--json"))["total"] == 1
+    shown = run("show", made["id"])
+    assert QUESTION in shown
+    assert "ago" in shown
+    assert shown.count(TEXT) == 1, "in the summary"
+    assert run("show", made["id"], "--texts").count(TEXT) == 2
+    assert json.loads(run("show", made["id"], "--texts", "--json"))["sources"][0]["text"] == TEXT
+    fails(run, BadRequest, "nobody is here", "forget", made["id"])
+    assert f"Forgotten: {made['id']}" in run("forget", made["id"], "--yes")
+    assert not [path for path in (home / "workspace").rglob("r_*") if path.is_file()]
+    fails(run, NotFound, made["id"], "show", made["id"])
+
+
+def test_piped_text_is_a_source_and_without_any_there_is_nothing_to_keep(run):
+    made = add(run, QUESTION, "-", "wetter.txt", text="Am Sonntag schneit es in Kassel.")
+    assert [one["title"] for one in made["sources"]] == ["Piped text", "wetter.txt"]
+    assert "Kept: r_" in run("add", "Und in Köln?", text="In Köln stürmt es.")
+    fails(run, BadRequest, "no text to keep", "add", QUESTION)
+
+
+def test_a_source_that_cannot_be_read_is_named_and_the_others_are_kept(run, tmp_path):
+    (tmp_path / ".env").write_text("TOKEN=1")
+    result = run("add", QUESTION, "wetter.txt", "missing.txt", ".env", whole=True)
+    assert result.exit_code == 0
+    assert "missing.txt: " in result.stderr
+    assert ".env: " in result.stderr
+
+
+def test_lists_say_how_to_begin_and_have_pages(run, monkeypatch):
+    assert "research ask" in run("list")
+    for question in ("Wetter in Kassel", "Wer erfand das Telefon?"):
+        add(run, question)
+    assert "1–1 of 2 · more with --offset 1" in run("list", "--limit", "1")
+    assert json.loads(run("list", "--text", "telefon", "--json"))["total"] == 1
+    assert "for good" in run("list", "--text", "telefon")
+    assert json.loads(run("prune", "--json")) == {"removed": [], "merged": [], "left": []}
+    monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+    assert "Frage" in run("list")
+    assert "0 entfernt" in run("prune")
+
+
+def test_each_project_has_its_own(run):
+    made = json.loads(run("add", QUESTION, "wetter.txt", "--project", "house", "--json"))
+    assert "research ask" in run("list", "--project", "garden")
+    fails(run, NotFound, made["id"], "show", made["id"], "--project", "garden")
+    assert json.loads(run("list", "--project", "house", "--json"))["total"] == 1
+
+
+def test_ask_answers_with_the_sources_and_then_from_what_is_known(run, monkeypatch):
+    with FakeOllama().served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        first = run("ask", QUESTION, "-s", "wetter.txt")
+        assert "7 Grad" in first, "the model was shown the source"
+        assert "[1] wetter.txt" in first
+        assert "0 min ago" in first
+        again = run("ask", "Wetter", "Kassel", whole=True)
+        assert "Known already, found 0 min ago" in again.stderr
+        assert "7 Grad" in again.stdout
+        told = json.loads(run("ask", "Wetter Kassel", "--json"))
+        assert told["reused"]
+        assert told["finding"]["question"] == QUESTION
+        assert told["conversation"].startswith("c_")
+        fails(run, BadRequest, "searxng", "ask", "Wetter Kassel", "--fresh")
+
+
+def test_pages_are_fetched_where_that_is_allowed(run, monkeypatch):
+    page = f"<html><title>Wetter</title><body><article><p>{TEXT}</p></article></body></html>"
+
+    with server({"/robots.txt": (404, {}), "/kassel": HTMLResponse(page)}) as known:
+        address = known.url
+        refused = run("add", QUESTION, f"{address}/kassel", whole=True)
+        assert refused.exit_code == 1
+        monkeypatch.setenv("HOLDFAST_RESEARCH_PRIVATE", "on")
+        made = add(run, QUESTION, f"{address}/kassel")
+    assert made["sources"][0]["title"] == "Wetter"
+    assert "7 Grad" in made["summary"]

@@ -1,0 +1,51 @@
+"""A folder that may be read from, with something beside it that may not."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from holdfast.files.roots import Roots
+
+NOBODY = 65_534
+
+
+@pytest.fixture
+def allowed(tmp_path):
+    folder = tmp_path / "allowed"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def beside(tmp_path):
+    folder = tmp_path / "beside"
+    folder.mkdir()
+    (folder / "other.txt").write_text("not yours\n")
+    return folder
+
+
+@pytest.fixture
+def roots(allowed):
+    """As behind the proxy: one folder, no secrets."""
+    return Roots((allowed,))
+
+
+@pytest.fixture
+def own(allowed):
+    """As in a person's own shell: everywhere, from this folder."""
+    return Roots((allowed.__class__(allowed.anchor),), allowed, secrets=True)
+
+
+@contextmanager
+def without_privileges() -> Iterator[None]:
+    """Root may read everything, so root becomes nobody for a moment."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

@@ -1,0 +1,184 @@
+"""What is a reference in somebody's words and what only looks like one."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.files.references import Reference, reference_from, references_in, suffix_of, written
+
+
+def paths(text: str) -> list[str]:
+    return [found.path for found in references_in(text) if found.sure]
+
+
+def only(text: str) -> Reference:
+    (found,) = references_in(text)
+    assert text[found.start] == "@"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see @./a.py.", ["./a.py"]),
+        ("@./a.py, @./b.py and @../c.md", ["./a.py", "./b.py", "../c.md"]),
+        ("@./a.py,@./b.py;@./c.py", ["./a.py", "./b.py", "./c.py"]),
+        ("(@./a.py)", ["./a.py"]),
+        ("(see @./a.py).", ["./a.py"]),
+        ("is it @./a.py?", ["./a.py"]),
+        ("look: @./a.py: there!", ["./a.py"]),
+        ("so @./a.py... and @./b.py…", ["./a.py", "./b.py"]),
+        ("**@./a.py** and *@./b.py*.", ["./a.py", "./b.py"]),
+        ("„@./a.py“ und »@./b.py«", ["./a.py", "./b.py"]),
+        ('"@./a.py" and <@./b.py>', ["./a.py", "./b.py"]),
+        ("@/etc/hosts @~/x.txt", ["/etc/hosts", "~/x.txt"]),
+        ("@./app/[id]/(group)/page.tsx", ["./app/[id]/(group)/page.tsx"]),
+        ("@./a.py(the old one)", ["./a.py"]),
+        ("@./größe.py und @./Straße/", ["./größe.py", "./Straße/"]),
+        ("@./ and @../ and @../..", ["./", "../", "../.."]),
+        ("@./src/*.py @./src/**/*.md.", ["./src/*.py", "./src/**/*.md"]),
+        ("first\n@./a.py\nlast", ["./a.py"]),
+    ],
+)
+def test_a_path_ends_where_the_sentence_goes_on(text, expected):
+    assert paths(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "write to ada@example.com or a.b+c@./x",
+        "thanks @ada and @grace_hopper!",
+        "@property\n@dataclass(frozen=True)\n@app.command()",
+        "https://example.com/@user/post.html and git@github.com:a/b.git",
+        "@@ -1,3 +1,4 @@ def f():",
+        "npm i @types/node @scope/pkg",
+        "@pytest.fixture and @media",
+        'import x from "@/components/button"',
+        r"\@./a.py",
+        "curl --data=@./body.json",
+        "wait @.. and @... and @ ./a.py and @",
+        "@// and @/ ",
+        '@"" and @"not closed',
+        "`@./a.py` and ``x ` @./b.py``",
+        "```python\n@./a.py\n```",
+        "~~~\n@./a.py\n```\n@./b.py\n~~~",
+        "````\n```\n@./a.py\n```\n````",
+        "```\n@./never closed",
+    ],
+)
+def test_what_is_no_reference_is_left_alone(text):
+    assert paths(text) == []
+
+
+def test_what_stands_beside_code_counts():
+    assert paths("`x` @./a.py `y`\n```\n@./no.py\n```\n@./b.py") == ["./a.py", "./b.py"]
+    assert paths("a stray ` and @./a.py") == ["./a.py"]
+
+
+def test_a_name_with_a_slash_or_a_suffix_counts_if_it_exists():
+    found = references_in("@src/holdfast/engine.py, @README.md, @types/node, @pytest.fixture, @name, @.env")
+    assert [one.path for one in found] == [
+        "src/holdfast/engine.py",
+        "README.md",
+        "types/node",
+        "pytest.fixture",
+        ".env",
+    ]
+    assert not any(one.sure for one in found)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "mode", "what", "first", "last"),
+    [
+        ("", "", "", 0, 0),
+        (":full", "full", "", 0, 0),
+        (":summary", "summary", "", 0, 0),
+        (":list", "list", "", 0, 0),
+        (":tree", "tree", "", 0, 0),
+        (":Engine", "element", "Engine", 0, 0),
+        (":Engine.turn", "element", "Engine.turn", 0, 0),
+        (":Engine.turn()", "element", "Engine.turn", 0, 0),
+        (":Full", "element", "Full", 0, 0),
+        (":name:full", "element", "full", 0, 0),
+        (":name:lines", "element", "lines", 0, 0),
+        (":ns::call", "element", "ns::call", 0, 0),
+        (":lines:100-150", "lines", "", 100, 150),
+        (":lines:100–150", "lines", "", 100, 150),
+        (":lines:100", "lines", "", 100, 100),
+        (":lines:100-", "lines", "", 100, 0),
+        (":lines:150-100", "lines", "", 100, 150),
+        (":lines:0-5", "lines", "", 1, 5),
+        (":12", "lines", "", 12, 12),
+        (":12-20", "lines", "", 12, 20),
+        (":lines", "lines", "", 0, 0),
+        (":lines:many", "lines", "many", 0, 0),
+        (":search:word", "search", "word", 0, 0),
+        (':search:"two words"', "search", "two words", 0, 0),
+        (':"Getting started"', "element", "Getting started", 0, 0),
+        (":„Erste Schritte“", "element", "Erste Schritte", 0, 0),
+        (":name:'full'", "element", "full", 0, 0),
+        (':"full"', "element", "full", 0, 0),
+    ],
+)
+@pytest.mark.parametrize(
+    "path", ["./a.py", '"./my file.py"', "'./my file.py'", "„./mein Text.py“", "C:/a.py", "C:\\b\\a.py"]
+)
+def test_a_suffix_says_what_is_wanted(path, suffix, mode, what, first, last):
+    text = f"look at @{path}{suffix}."
+    found = only(text)
+    assert found.path == path.strip("\"'„“")
+    assert (found.mode, found.what, found.first, found.last) == (mode, what, first, last)
+    assert text[found.start : found.end] == f"@{path}{suffix}"
+    assert found.sure
+
+
+def test_a_colon_of_the_sentence_is_no_suffix():
+    assert only('@"./my file.py": look').path == "./my file.py"
+    assert only("@./a.py: look").mode == ""
+
+
+@pytest.mark.parametrize("at", ["@", ""])
+def test_an_argument_of_a_command_may_have_spaces(at):
+    found = reference_from(f"{at}./my file.py:lines:3-4")
+    assert (found.path, found.mode, found.first, found.last) == ("./my file.py", "lines", 3, 4)
+    assert reference_from(f'{at}"./my file.py":full').mode == "full"
+    assert reference_from(f"{at}README.md").sure
+    assert reference_from("").path == ""
+
+
+names = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="\"'„“”‚‘’«»"), min_size=1)
+
+
+@settings(max_examples=60)
+@given(
+    names,
+    st.sampled_from(["", "full", "summary", "list", "tree"]),
+    st.tuples(st.integers(1, 10**6), st.integers(0, 10**6)),
+    st.sampled_from(["word", "two words", "full", "Class.method"]),
+)
+def test_what_is_written_is_read_again_as_it_was_meant(name, mode, lines, what):
+    path = f"/x/{name}"
+    first, last = (min(lines), max(lines)) if lines[1] else lines
+    for meant in (
+        Reference(0, 0, path, mode),
+        Reference(0, 0, path, "lines", "", first or 1, last),
+        Reference(0, 0, path, "element", what),
+        Reference(0, 0, path, "search", what),
+    ):
+        found = only(f"see @{written(path, meant)}, please")
+        assert (found.path, found.mode, found.what) == (path, meant.mode, meant.what)
+        assert suffix_of(found) == suffix_of(meant)
+
+
+@settings(max_examples=200)
+@given(st.text(st.sampled_from("@./a:b\"'„“`~\n *()[]{},;-\\0lines9 é\ud800")))
+def test_any_text_has_references_in_order_and_inside_it(text):
+    found = references_in(text)
+    done = 0
+    for one in found:
+        assert done <= one.start < one.end <= len(text)
+        assert text[one.start] == "@"
+        assert one.path
+        assert one.path in text
+        done = one.end

@@ -1,0 +1,103 @@
+"""Which earlier findings bear on what is said now: those a person would think of, and no others."""
+
+import inspect
+import json.decoder
+import os
+from dataclasses import replace
+from importlib.util import find_spec
+
+import pytest
+
+from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
+from holdfast.research.nearest import OLD, bearing_on
+from tests.research.bearing import FINDINGS, KNOWN, UNSEEN
+from tests.research.making import DAY, NOW, finding
+
+
+def names(question, findings=FINDINGS, **more):
+    return [one.finding.id for one in bearing_on(question, findings, now=NOW, **more)]
+
+
+def judged(cases, nearness=None):
+    """How many that are needed are missing, and how many are there that have nothing to do with it."""
+    found = [(case, set(names(case.question, nearness=nearness))) for case in cases]
+    return (
+        sum(len(case.need - there) for case, there in found),
+        sum(len(there - case.need - case.may) for case, there in found),
+    )
+
+
+def test_weather_bears_on_a_hike_and_not_on_a_program():
+    assert names("Soll ich am Wochenende wandern gehen?")[0] == "weather"
+    assert "weather" not in names("Wie sortiere ich eine Liste in Python?")
+
+
+def test_by_words_alone_most_are_found_and_hardly_one_too_many():
+    missing, extra = judged(KNOWN)
+    assert missing <= 3
+    assert extra == 0
+    missing, extra = judged(UNSEEN)
+    assert missing <= 1
+    assert extra <= 3
+
+
+def test_nothing_bears_on_nothing():
+    assert names("") == names("  \n") == names("Wetter", []) == []
+
+
+def test_expired_ones_and_those_that_are_in_the_window_already_are_left_out():
+    expired = [replace(one, expires_at=NOW - 1) for one in FINDINGS]
+    assert names("Wie ist das Wetter in Niestetal?", expired) == []
+    assert "weather" not in names("Wie ist das Wetter in Niestetal?", without={"weather"})
+
+
+def test_the_nearest_comes_first_and_of_equal_ones_the_newest_within_the_limit():
+    alike = [finding("Wetter in Kassel", id=f"r_{n}", created_at=NOW - n * 60) for n in range(12)]
+    other = finding("Museen in Kassel", id="museum", created_at=NOW, volatility="monthly")
+    found = names("Wetter in Kassel", [*alike, other])
+    assert found == [f"r_{n}" for n in range(10)]
+    assert names("Museen in Kassel", [*alike, other], limit=2)[0] == "museum"
+
+
+def test_of_very_old_ones_a_line_is_enough_unless_they_hold_for_good():
+    old = NOW - OLD - DAY
+    kinds = {"monthly": True, "permanent": False}
+    for volatility, brief in kinds.items():
+        (one,) = bearing_on(
+            "Museen in Kassel",
+            [finding("Museen in Kassel", created_at=old, volatility=volatility)],
+            now=NOW,
+        )
+        assert one.brief is brief
+
+
+def test_a_long_paste_does_not_bear_on_everything():
+    paste = inspect.getsource(json.decoder)[:1_500]
+    assert names(f"{paste}\nWhatever the weather, why does it fail?") == []
+
+
+def test_days_are_those_that_were_meant_when_it_was_asked():
+    weather = finding("Wetter am Samstag", created_at=NOW - 7 * DAY, volatility="daily")
+    assert names("Was machen wir am Samstag?", [weather]) == [], "that Saturday is over"
+    assert names("Was machen wir am Samstag?", [replace(weather, created_at=NOW - 60)]) == ["r_1"]
+
+
+@pytest.mark.real
+def test_by_meaning_too_even_less_is_missing(tmp_path):
+    if find_spec(PACKAGE) is None and os.environ.get("CI") != "true":
+        pytest.skip("the sentence encoder is not installed")
+    encoder = UniversalSentenceEncoder(log=tmp_path / "encoder.log")
+
+    def nearness(question, texts):
+        first, *others = encoder.embed([question, *texts.values()])
+        return {name: float(vector @ first) for name, vector in zip(texts, others, strict=True)}
+
+    try:
+        missing, extra = judged(KNOWN, nearness)
+        assert missing <= 1
+        assert extra == 0
+        missing, extra = judged(UNSEEN, nearness)
+        assert missing == 0
+        assert extra <= 4
+    finally:
+        encoder.close()

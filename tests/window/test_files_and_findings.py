@@ -1,0 +1,138 @@
+"""Files and findings behind earlier questions: whole while they are talked about, and short afterwards."""
+
+from base64 import b64encode
+from dataclasses import replace
+
+import pytest
+
+from holdfast.messages import File, Message, Text
+from holdfast.window.additions import found
+from holdfast.window.brought import earlier_findings, outdated
+from holdfast.window.decisions import LAST, Proposal
+from holdfast.window.fit import fit
+from holdfast.window.report import Prefix, chain_of, prefix_of, report_of
+from holdfast.window.view import View
+from tests.window.test_brought_in import PENNIES, added, after, answer, rules_of, shown, talk, user
+
+CODE = "[File: src/lamp.py]\n" + "def light(): ...\n" * 200
+DIGEST = "[File: src/lamp.py, digest]\nlight()"
+
+
+def brings(message, text=CODE, *, name="src/lamp.py", short=DIGEST, tag="one", decision="d_lamp"):
+    data = {"section": "files", "text": text, "name": name, "short": short, "tag": tag}
+    return Proposal("add", "files", (message,), 0, PENNIES.count(text), "", data, id=decision)
+
+
+def chat(*questions, window=4_096):
+    messages = [one for said in questions for one in (user(said), answer("Yes, " + "indeed " * 60))]
+    return talk(*messages[:-1], window=window)
+
+
+def test_a_file_that_nobody_talks_about_any_more_becomes_its_digest():
+    made = fit(chat("See @src/lamp.py", "And tea?", "With milk?", "Or lemon?"), [brings("m_0")], at_least=1)
+    assert "file" in rules_of(made)
+    assert shown(made)["m_0"].message.text == f"See @src/lamp.py\n\n{DIGEST}"
+    again = fit(after(made, answer("Yes."), user("Good.")))
+    assert again.messages[: len(made.messages)] == made.messages, "and it stays so"
+
+
+@pytest.mark.parametrize("said", ["Now src/lamp.py again?", "What is in lamp.py?"])
+def test_a_file_that_is_still_spoken_of_stays_whole(said):
+    made = fit(chat("See @src/lamp.py", "And tea?", "With milk?", said), [brings("m_0")], at_least=1)
+    assert shown(made)["m_0"].message.text.endswith(CODE)
+
+
+def test_a_file_of_the_question_itself_is_never_shortened_by_a_level():
+    made = fit(chat("And tea?", "See @src/lamp.py"), [brings("m_2")], at_least=2)
+    assert shown(made)["m_2"].message.text.endswith(CODE)
+
+
+def test_of_a_file_that_came_twice_only_the_newest_stays_in_a_batch():
+    draft = chat("See @src/lamp.py", "And tea?", "Now @src/lamp.py:full", "Well?", window=8_192)
+    made = fit(draft, [brings("m_0"), brings("m_4", decision="d_again")], at_least=1)
+    assert shown(made)["m_0"].message.text == "See @src/lamp.py\n\n[src/lamp.py: further down]"
+    assert shown(made)["m_4"].message.text.endswith(CODE)
+
+
+def test_what_was_shown_of_a_file_that_changed_gives_way_to_what_it_is_now():
+    draft = chat("See @src/lamp.py", "And now @src/lamp.py?")
+    before = fit(replace(draft, items=draft.items[:1]), [brings("m_0")])
+    view = View(replace(draft, decisions=before.view.decisions))
+    (gone,) = outdated(view, {"src/lamp.py": "two"})
+    assert (gone.kind, gone.rule) == ("replace", "file_changed")
+    made = fit(view.draft, [gone, brings("m_2", text=CODE.upper(), tag="two", decision="d_now")])
+    assert CODE not in shown(made)["m_0"].message.text
+    assert prefix_of(made, chain_of(before.view), chain_of(made.view)).cause == "file"
+
+
+def test_an_attached_file_becomes_what_is_made_of_its_name_and_text():
+    body = "A line.\n" * 500
+    paper = File("notes.txt", b64encode(body.encode()).decode(), "text/plain")
+    draft = talk(
+        Message("user", (Text("Read this"), paper)),
+        *(one for said in ("Tea?", "Milk?", "Lemon?") for one in (answer("Yes."), user(said))),
+    )
+    draft = replace(draft, digest=lambda name, text: f"{name} has {text.count(chr(10))} lines")
+    made = fit(draft, at_least=1)
+    assert made.messages[0].text == "Read thisnotes.txt\nnotes.txt has 500 lines"
+
+
+def test_in_the_end_a_file_is_a_digest_before_it_is_cut_and_goes_after_what_was_found():
+    question = "What now? " + "word " * 600
+    sources = added("research", "m_0", "Found. " * 200, "d_found")
+    made = fit(talk(user(question), window=2_048), [sources, brings("m_0")])
+    text = made.messages[-1].text
+    assert made.level == LAST
+    assert made.view.fits
+    assert text.startswith("What now? word")
+    assert text.endswith(DIGEST), "the digest fits as it is"
+
+
+def test_a_report_names_the_files_and_what_they_take():
+    made = fit(chat("See @src/lamp.py"), [brings("m_0")])
+    report = report_of(made, Prefix(0, 0, "first"), made.view.draft.gauge)
+    rows = {row["name"]: row["tokens"] for row in report["sections"]}
+    assert rows["files"] == PENNIES.count(CODE)
+    assert report["messages"][0]["added"] == [{"section": "files", "text": CODE, "name": "src/lamp.py"}]
+    assert "files" not in {
+        row["name"]
+        for row in report_of(fit(chat("Hi")), Prefix(0, 0, "first"), made.view.draft.gauge)["sections"]
+    }
+
+
+def finding(message, name, size=300):
+    note = found("en", 86_400.0, f"What of {name}?", f"In short, {name}.")
+    data = {"section": "research", "text": f"{name} says. " * size, "name": name, "short": note}
+    return Proposal("add", "context", (message,), 0, PENNIES.count(data["text"]), "", data, id=f"d_{name}")
+
+
+def test_sources_of_earlier_findings_become_notes_as_soon_as_new_ones_come():
+    draft = chat("Weather?", "Bitcoin?", "And gold?", window=32_768)
+    view = View(replace(draft, decisions=(finding("m_0", "weather"), finding("m_2", "bitcoin"))))
+    (noted,) = earlier_findings(view)
+    assert (noted.rule, noted.messages) == ("research_new", ("m_0", "m_2"))
+    made = view.having(noted)
+    assert made.shown[0].message.text == (
+        "Weather?\n\n[Earlier research of 1970-01-02, need not be done again] What of weather?\n"
+        "In short, weather."
+    )
+    assert earlier_findings(made) == [], "and nothing more is left to be done"
+
+
+def test_the_note_of_a_finding_is_what_it_is_by_now():
+    draft = chat("Weather?", "And gold?", window=32_768)
+    draft = replace(draft, decisions=(finding("m_0", "weather"),), notes={"weather": "[Note] sunny"})
+    (noted,) = earlier_findings(View(draft))
+    assert noted.data["instead"] == {"d_weather": "[Note] sunny"}
+
+
+def test_what_a_client_found_itself_waits_for_a_level():
+    draft = replace(chat("Weather?", "And gold?"), decisions=(added("research", "m_0", "Sun. " * 90, "d_1"),))
+    assert earlier_findings(View(draft)) == []
+
+
+def test_a_vetoed_note_does_not_come_back():
+    draft = chat("Weather?", "And gold?", window=32_768)
+    veto = Proposal("replace", "research_new", ("m_0",), 0, 0, data={"instead": {}})
+    draft = replace(draft, decisions=(finding("m_0", "weather"),), vetoes=(veto,))
+    assert earlier_findings(View(draft)) == []

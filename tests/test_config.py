@@ -1,11 +1,13 @@
-"""Settings come from four places in rising order, say where each came from, and refuse nonsense clearly."""
+"""Settings come from five places in rising order, say where each came from, and refuse nonsense clearly."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from holdfast.config import load
+from holdfast.config import Settings, keep_page, load
 from holdfast.errors import ConfigError
+from holdfast.settings_words import GERMAN, GROUPS
 
 
 def environ(home: Path, **values: str) -> dict[str, str]:
@@ -69,3 +71,27 @@ def test_secrets_are_not_shown(tmp_path):
     assert rows["key"]["value"] == "••••"
     assert "very-secret" not in str(config.shown())
     assert all(row["help"] for row in rows.values())
+
+
+def test_what_was_set_in_a_browser_stands_above_the_file_and_below_the_environment(tmp_path):
+    (tmp_path / "holdfast.toml").write_text('port = 1\nmodel = "file"\nhost = "file"\n')
+    keep_page(tmp_path, {"port": 2, "model": "pägé \x7f\n", "host": "page"})
+    config = load(environ=environ(tmp_path, host="env"))
+    assert (config.settings.port, config.sources["port"]) == (2, "page")
+    assert config.settings.model == "pägé \x7f\n"
+    assert (config.settings.host, config.sources["host"]) == ("env", "environment")
+    assert config.with_page({}).sources["port"] == "file"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"prot": 1}', '{"port": "many"}'])
+def test_a_broken_file_of_the_page_is_told(tmp_path, text):
+    (tmp_path / "page.json").write_text(text)
+    with pytest.raises(ConfigError, match=r"page"):
+        load(environ=environ(tmp_path))
+
+
+def test_every_setting_is_explained_in_german_and_belongs_to_one_group():
+    names = [item.name for item in fields(Settings)]
+    assert set(GERMAN) == set(names)
+    assert sorted(name for group in GROUPS.values() for name in group) == sorted(names)

@@ -9,10 +9,21 @@ SOURCE = Path(__file__).parent.parent / "src" / "holdfast"
 
 # From the bottom up. A package may import from the rows below its own, and from itself.
 LAYERS = (
-    ("errors", "config", "events", "language", "messages", "patterns", "words", "__init__"),
+    (
+        "errors",
+        "config",
+        "events",
+        "language",
+        "messages",
+        "patterns",
+        "settings_words",
+        "words",
+        "__init__",
+    ),
     ("dialects", "tokens"),
     ("store", "providers"),
-    ("conversations", "files", "memory", "models", "research"),
+    ("conversations", "files", "memory", "models"),
+    ("research",),
     ("window",),
     ("compaction",),
     ("work",),

@@ -1,15 +1,18 @@
 """Settings: one table of names, defaults and help, and where each value comes from.
 
-In rising order: default, file (`holdfast.toml` in the data folder), environment (`HOLDFAST_NAME`), command
-line. Only this module reads the environment. It knows nothing of what the settings are used for.
+In rising order: default, file (`holdfast.toml` in the data folder), page (what was set in a browser, kept
+beside that file), environment (`HOLDFAST_NAME`), command line. Only this module reads the environment. It
+knows nothing of what the settings are used for.
 """
 
 import difflib
+import json
 import os
 import re
+import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -17,12 +20,14 @@ from urllib.parse import quote
 import platformdirs
 
 from holdfast.errors import ConfigError
+from holdfast.language import say
+from holdfast.settings_words import GERMAN
 
-Source = Literal["default", "file", "environment", "command line"]
+Source = Literal["default", "file", "page", "environment", "command line"]
 
-FILE = "holdfast.toml"
+FILE, PAGE = "holdfast.toml", "page.json"
 
-_HIDDEN = "••••"
+HIDDEN = "••••"
 # What stands between the user's name and the host in an address.
 _PASSWORD = re.compile(r"(://[^/@:\s]*:)[^/@\s]*@")
 
@@ -103,6 +108,14 @@ class Settings:
     index_conversations: bool = _setting(
         True, "Whether what was said is found by its meaning too; it is read for that while nobody waits."
     )
+    searxng: str = _setting(
+        "", "A SearXNG that finds pages for research, like http://127.0.0.1:8080; it must offer JSON."
+    )
+    research_private: str = _setting(
+        "off",
+        "Whether research may fetch from this machine and private networks: off, on, or only addresses and "
+        "networks like 192.168.1.0/24, 10.0.0.5:8080.",
+    )
     profile_learns: bool = _setting(
         False, "Whether preferences somebody mentions go into the profile without being asked about."
     )
@@ -110,6 +123,14 @@ class Settings:
         "",
         "Model servers that may be told memories, or not: address=on or address=off, several with commas. "
         "Without: those on this machine and in private networks may, others may not.",
+    )
+    file_roots: str = _setting(
+        "",
+        "Folders whose files requests may point at with @, several with the system's path separator. "
+        "Empty: none; what is typed on the command line reaches all that its user may read.",
+    )
+    file_references: bool = _setting(
+        False, "Whether requests without a key of their own may point at files, too (keys: --files)."
     )
     flush_enabled: bool = _setting(True, "Whether memories are taken from what leaves a window.")
     retention_days: int = _setting(0, "Days after which conversations are deleted. 0: never.")
@@ -134,27 +155,55 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Config:
+    """The settings in force, and the layers they come from, in rising order."""
+
     settings: Settings
     sources: Mapping[str, Source]
+    layers: tuple[tuple[Source, Mapping[str, Any]], ...] = ()
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Config":
+        """Of settings that a program made itself: what differs from the defaults was given by it."""
+        given = {
+            item.name: value
+            for item in fields(Settings)
+            if item.name != "home" and (value := getattr(settings, item.name)) != item.default
+        }
+        return _settled(settings.home, [("command line", given)])
+
+    def with_page(self, values: Mapping[str, Any]) -> "Config":
+        """The same, had this been set on the page."""
+        below = [layer for layer in self.layers if layer[0] == "file"]
+        above = [layer for layer in self.layers if layer[0] in ("environment", "command line")]
+        return _settled(self.settings.home, [*below, ("page", values), *above])
 
     def shown(self) -> list[dict[str, Any]]:
         """Every setting with its value, source and help, secrets hidden."""
         rows = []
         for item in fields(Settings):
             value = getattr(self.settings, item.name)
-            if item.metadata["secret"] and value:
-                value = _HIDDEN
-            elif isinstance(value, str):
-                value = _PASSWORD.sub(rf"\1{_HIDDEN}@", value)
             rows.append(
                 {
                     "name": item.name,
-                    "value": str(value) if isinstance(value, Path) else value,
+                    "value": shown_value(item.name, value),
                     "source": self.sources[item.name],
-                    "help": item.metadata["help"],
+                    "help": say(item.metadata["help"], GERMAN.get(item.name, item.metadata["help"])),
                 }
             )
         return rows
+
+
+def shown_value(name: str, value: Any) -> Any:
+    """As people and programs may see it: a secret only says that it is there."""
+    if field_named(name).metadata["secret"] and value:
+        return HIDDEN
+    if isinstance(value, Path):
+        return "" if value == _IN_HOME else str(value)
+    return _PASSWORD.sub(rf"\1{HIDDEN}@", value) if isinstance(value, str) else value
+
+
+def field_named(name: str) -> "Field[Any]":
+    return next(item for item in fields(Settings) if item.name == name)
 
 
 def load(overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -169,18 +218,23 @@ def load(overrides: Mapping[str, Any] | None = None, environ: Mapping[str, str] 
     home = Path(given.get("home") or from_environment.get("home") or default_home()).expanduser().resolve()
     layers: list[tuple[Source, Mapping[str, Any]]] = [
         ("file", _read_file(home / FILE)),
+        ("page", set_on_page(home)),
         ("environment", from_environment),
         ("command line", given),
     ]
+    return _settled(home, layers)
+
+
+def _settled(home: Path, layers: Sequence[tuple[Source, Mapping[str, Any]]]) -> Config:
     values: dict[str, Any] = {}
     sources: dict[str, Source] = {item.name: "default" for item in fields(Settings)}
     for source, layer in layers:
         for name, value in layer.items():
-            values[name] = _converted(name, value, source)
+            values[name] = converted(name, value, source)
             sources[name] = source
     values["home"] = home
     settings = Settings(**values)
-    return Config(_with_places(settings), sources)
+    return Config(_with_places(settings), sources, tuple(layers))
 
 
 def default_home() -> Path:
@@ -197,15 +251,41 @@ def _with_places(settings: Settings) -> Settings:
     return Settings(**values)
 
 
-def _read_file(path: Path) -> Mapping[str, Any]:
+def set_on_page(home: Path) -> Mapping[str, Any]:
+    """What was set in a browser, as it was given."""
+    return _read_file(home / PAGE, json.loads)
+
+
+def keep_page(home: Path, values: Mapping[str, Any]) -> None:
+    """Keeps what is set in a browser, whole or not at all. There may be secrets in it."""
+    text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        home.mkdir(parents=True, exist_ok=True)
+        # Made for its owner's eyes only.
+        handle, name = tempfile.mkstemp(dir=home, prefix=f".{PAGE}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(home / PAGE)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{home / PAGE} cannot be written: {error.strerror}.") from None
+
+
+def _read_file(path: Path, parse: Callable[[str], Any] = tomllib.loads) -> Mapping[str, Any]:
+    try:
+        values = parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path} cannot be read: {error}.", hint="Mend the file or move it away.") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} is no table of settings.", hint="Mend the file or move it away.")
     names = {item.name for item in fields(Settings)} - {"home"}
     for name in values:
         if name not in names:
@@ -215,8 +295,9 @@ def _read_file(path: Path) -> Mapping[str, Any]:
     return values
 
 
-def _converted(name: str, value: Any, source: Source) -> Any:
-    item = next(item for item in fields(Settings) if item.name == name)
+def converted(name: str, value: Any, source: Source) -> Any:
+    """A value as the setting of this name has it, whatever spelling it came in."""
+    item = field_named(name)
     choices = item.metadata["choices"]
     if choices and value not in choices:
         raise ConfigError(

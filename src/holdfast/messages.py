@@ -129,6 +129,7 @@ class Message:
     extra: Extra = field(default_factory=dict)
     # A history is encoded with every request, for counts and for the prefix: once for each message is enough.
     _encoded: str = field(default="", init=False, repr=False, compare=False)
+    _digest: str = field(default="", init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, role: Role, text: str) -> Self:
@@ -180,8 +181,11 @@ class Message:
     @property
     def digest(self) -> str:
         """Two messages with the same digest are the same, to the last unknown field."""
-        # Half a surrogate pair is no valid text, but a message that has one is still the same as itself.
-        return hashlib.sha256(self.encode().encode(errors="surrogatepass")).hexdigest()[:32]
+        if not self._digest:
+            # Half a surrogate pair is no valid text, but a message that has one is still the same as itself.
+            encoded = self.encode().encode(errors="surrogatepass")
+            object.__setattr__(self, "_digest", hashlib.sha256(encoded).hexdigest()[:32])
+        return self._digest
 
 
 def _part_to_json(part: Part) -> dict[str, Any]:

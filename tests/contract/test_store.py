@@ -327,6 +327,16 @@ def test_conversations_are_listed_page_by_page_newest_first(store):
     assert store.log.recent(SCOPE, 1)[0].id == made[0].id
 
 
+def test_a_user_finds_their_own_conversations_and_the_places_they_are_in(store):
+    garden, chess = Scope(project="garden"), Scope(project="chess", kind="group")
+    made = [store.log.create(scope) for scope in (Scope(), garden, garden, chess, Scope("eve", "secret"))]
+    names = [row.id for row in made]
+    assert {row.id for row in store.log.of_user("default", [*names, "c_gone"])} == set(names[:4])
+    assert store.log.of_user("default", []) == []
+    assert set(store.log.scopes("default")) == {Scope(), garden, chess}
+    assert len(store.log.scopes("default")) == 3
+
+
 def test_an_id_of_another_tool_finds_its_conversations(store):
     first = store.log.create(SCOPE, external_id="chat-1", now=1.0)
     second = store.log.create(SCOPE, external_id="chat-1", now=2.0)

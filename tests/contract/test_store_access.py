@@ -28,6 +28,8 @@ def test_a_key_is_found_by_its_secret_and_says_what_it_may(store):
     assert found == made
     assert (found.name, found.user, found.project, found.rate) == ("laptop", "ada", "garden", 30)
     assert (found.forwarder, found.memory, found.admin, found.off) == (True, False, False, False)
+    assert not found.files
+    assert store.keys.holder(store.keys.create(Key(files=True))[1]).files
     assert found.created_at == 5.0
     assert store.keys.any()
 

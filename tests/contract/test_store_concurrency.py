@@ -3,11 +3,12 @@
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from sqlalchemy import text
 
-from holdfast.errors import Conflict, StoreError
+from holdfast.errors import Conflict, NotFound, StoreError
 from holdfast.store import open_store
 from tests.contract.test_store import SCOPE, said, talk, words
 
@@ -186,3 +187,67 @@ def test_a_closed_store_says_so(location):
             call()
     with pytest.raises(StoreError, match="closed"):
         asyncio.run(store.run(store.settings.all))
+
+
+async def along(store, trouble):
+    """A conversation that gets another title along with whatever is written next."""
+    conversation = await store.run(store.log.create, SCOPE)
+    store.along("titles", partial(store.log.rename, conversation.id, "later"), trouble.append)
+    assert title(store, conversation) == "", "it waits for company"
+    return conversation
+
+
+def title(store, conversation):
+    return store.log.get(conversation.id).title
+
+
+MISSING = "c_00000000000000000000000000"
+
+
+def test_what_goes_along_is_there_with_the_next_write(store):
+    async def main():
+        conversation = await along(store, trouble := [])
+        other = await store.run(store.log.create, SCOPE)
+        assert title(store, conversation) == "later"
+        assert store.log.get(other.id) == other
+        assert trouble == []
+
+    asyncio.run(main())
+
+
+def test_who_needs_it_sooner_can_have_it_written(store):
+    async def main():
+        conversation = await along(store, trouble := [])
+        await store.hurry("something else")
+        assert title(store, conversation) == ""
+        await store.hurry("titles")
+        assert title(store, conversation) == "later"
+        await store.hurry()
+        assert trouble == []
+
+    asyncio.run(main())
+
+
+def test_what_goes_along_fails_alone(store):
+    async def main():
+        conversation = await along(store, trouble := [])
+        store.along("titles", partial(store.log.rename, MISSING, "nobody"), trouble.append)
+        other = await store.run(store.log.create, SCOPE, title="unharmed")
+        assert [type(error) for error in trouble] == [NotFound]
+        assert title(store, conversation) == "later"
+        assert title(store, other) == "unharmed"
+
+    asyncio.run(main())
+
+
+def test_when_the_others_fail_it_waits_for_the_next_write(store):
+    async def main():
+        conversation = await along(store, trouble := [])
+        with pytest.raises(NotFound):
+            await store.run(store.log.rename, MISSING, "nobody")
+        assert title(store, conversation) == ""
+        await store.hurry("titles")
+        assert title(store, conversation) == "later"
+        assert trouble == []
+
+    asyncio.run(main())

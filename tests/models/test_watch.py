@@ -42,6 +42,11 @@ def serve(vocabulary):
         yield start
 
 
+async def counted(models, provider, request):
+    counter = await models.counters.counter(provider, request.model)
+    return counter.expected(counter.parts(request))
+
+
 @pytest.fixture
 def ask(tmp_path):
     """Sends texts one after the other; gives what the counter says of the last one afterwards."""
@@ -55,7 +60,9 @@ def ask(tmp_path):
                     request = ChatRequest(
                         "fake", (Message.of("user", text),), options={"num_ctx": fake.window}
                     )
-                    watch = models.watch(provider, request, fake.window)
+                    watch = models.watch(
+                        provider, request, fake.window, await counted(models, provider, request)
+                    )
                     try:
                         async for chunk in provider.chat(request):
                             await watch.see(chunk)
@@ -173,7 +180,9 @@ class Reporting:
             with open_store(f"sqlite:///{self._folder / 'db'}") as store:
                 models = Models(store, self._folder)
                 for messages, reported in turns:
-                    watch = models.watch(provider, ChatRequest("scripted", tuple(messages)), self._window)
+                    request = ChatRequest("scripted", tuple(messages))
+                    expected = await counted(models, provider, request)
+                    watch = models.watch(provider, request, self._window, expected)
                     try:
                         await watch.see(Chunk(finish="stop", usage=Usage(prompt=reported)))
                         found.append(False)

@@ -26,6 +26,7 @@ from holdfast.providers.http import Connection
 from holdfast.providers.ollama import Ollama
 from holdfast.providers.serving import served
 from holdfast.providers.upstreams import Upstreams
+from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
 from tests.server.conftest import AT_REST
@@ -66,12 +67,14 @@ def client(request, tmp_path_factory):
 
         store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
         chosen = ChosenEmbedder(EmbedderOptions("off", log=folder / "embedder.log"))
+        remembering = Remembering(store, Folder(folder / "workspace"), chosen)
         engine = Engine(
             store,
             Upstreams(find, ScriptedProvider()),
             Models(store, folder / "cache"),
             AT_REST,
-            remembering=Remembering(store, Folder(folder / "workspace"), chosen),
+            remembering=remembering,
+            research=Research(remembering),
         )
         app = create_app(engine, Settings(home=folder))
         with served(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as made:

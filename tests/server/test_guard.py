@@ -166,6 +166,8 @@ def test_no_route_is_open_to_others_without_a_key(elsewhere):
     asked = zip(routes, answers, strict=True)
     assert {route for route, answer in asked if answer.status_code != 401} == {
         ("GET", "/health"),
+        ("GET", "/login"),
+        ("GET", "/static/version/a.md"),
         ("GET", "/api/login"),
         ("POST", "/api/login"),
     }

@@ -110,6 +110,8 @@ def test_stats_count_and_say_how_far_the_index_is(client, door):
     before = found(client.get("/api/memory/stats"))
     assert (before["active"], before["kinds"]["fact"], before["limit"]) == (1, 1, 500)
     assert before["index"]["stale"] == 1
+    size = (door.notes / "default" / "MEMORY.md").stat().st_size
+    assert (before["notes"], before["confirm"]) == ({"files": 1, "bytes": size}, "default")
     assert before["vectors"] == {"embedder": None, "waiting": 0, "trouble": None}
     assert before["reindex"]["percent"] == 100
     search(client, "kestrel")
@@ -117,6 +119,57 @@ def test_stats_count_and_say_how_far_the_index_is(client, door):
     (door.notes / "default" / "blob.md").write_bytes(b"\0\1")
     search(client, "kestrel")
     assert "default/blob.md" in found(client.get("/api/memory/stats"))["index"]["skipped"]
+
+
+def test_what_no_longer_holds_and_what_made_room_are_listed_apart(client, door):
+    old = keep(client, "The server in Kiel is called arion")
+    new = keep(client, "The server in Kiel is called borea")
+    aside = keep(client, "The gate opens at six")
+    door.parts.library.archive(Scope(), aside["id"])
+    assert texts(client) == [new["text"]]
+    assert texts(client, only="former") == [old["text"]]
+    assert texts(client, only="archived") == [aside["text"]]
+    told = found(client.get(f"/api/memory/{new['id']}/history"))
+    assert ([one["id"] for one in told["replaced"]], told["replaced_by"]) == ([old["id"]], None)
+    assert found(client.get(f"/api/memory/{old['id']}/history"))["replaced_by"]["id"] == new["id"]
+    client.delete(f"/api/memory/{new['id']}")
+    assert found(client.get(f"/api/memory/{old['id']}/history"))["replaced_by"] is None
+
+
+def test_a_memory_comes_with_the_conversation_it_was_learned_in(client, door):
+    row, other = door.store.log.create(Scope(), title="About birds"), door.store.log.create(Scope("eve"))
+    source = {"kind": "fact", "conversation": row.id}
+    taken = [
+        {"text": "The kestrel nests on the tower", **source, "also": [{"conversation": "c_gone"}]},
+        {"text": "Gate four opens at ten", **source, "conversation": other.id},
+    ]
+    found(client.post("/api/memory/import", json={"memories": taken}))
+    known = {"title": "About birds", "project": "default", "kind": "private"}
+    page = found(client.get("/api/memory/list"))
+    # What is another user's is as good as gone.
+    assert page["conversations"] == {row.id: known, "c_gone": None, other.id: None}
+    answer = search(client, "kestrel", whole=True)
+    memory = answer["memories"][answer["hits"][0]["id"]]
+    assert (memory["text"], answer["conversations"][row.id]) == (taken[0]["text"], known)
+
+
+def test_a_forgotten_memory_comes_back_as_it_was_when_it_is_brought_in_again(client):
+    kept = keep(client, "The heron nests on the tower", importance=0.3, pinned=True)
+    client.delete(f"/api/memory/{kept['id']}")
+    assert found(client.post("/api/memory/import", json=kept))["added"] == 1
+    assert found(client.get("/api/memory/list"))["memories"] == [kept]
+
+
+def test_the_places_where_somebody_has_memories_are_named(client, door):
+    keep(client, "Roses need water", GARDEN)
+    door.store.log.create(Scope(project="chess", kind="group"))
+    door.store.log.create(Scope("eve", "secret"))
+    places = found(client.get("/api/memory/scopes"))["scopes"]
+    assert [(one["project"], one["kind"]) for one in places] == [
+        ("default", "private"),
+        ("garden", "private"),
+        ("chess", "group"),
+    ]
 
 
 # Searching
@@ -436,7 +489,7 @@ def test_every_door_is_in_the_description(serve):
     paths = found(serve().client.get("/openapi.json"))["paths"]
     assert set(paths["/api/memory/profile"]) == {"get", "put", "post", "patch"}
     assert set(paths["/api/memory/{memory}"]) == {"get", "put", "delete"}
-    assert set(paths["/api/notes/{path}"]) == {"get", "put"}
+    assert set(paths["/api/notes/{path}"]) == {"get", "put", "delete"}
     for name in ("list", "search", "stats"):
         assert set(paths[f"/api/memory/{name}"]) == {"get"}
     for name in ("reindex", "export", "import"):

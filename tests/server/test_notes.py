@@ -83,6 +83,18 @@ def test_who_has_read_an_older_version_writes_nothing(client, door):
     assert put(client, "default/pumps.md", "three", "*").status_code == 200
 
 
+def test_a_note_is_taken_away_only_in_the_version_that_was_read(client, door):
+    first = put(client, "default/pumps.md", "- The pump in Kiel leaks\n").headers["etag"]
+    second = put(client, "default/pumps.md", "- The pump in Kiel is mended\n", first).headers["etag"]
+    place = "/api/notes/default/pumps.md"
+    refused(client.delete(place), 428, "If-Match")
+    refused(client.delete(place, headers={"if-match": first}), 412, "Read it again")
+    assert client.delete(place, headers={"if-match": second}).status_code == 204
+    assert (paths(client), (door.notes / "default" / "pumps.md").exists()) == (set(), False)
+    refused(client.delete(place, headers={"if-match": second}), 404)
+    refused(client.delete("/api/notes/groups/chess/MEMORY.md", headers={"if-match": "*"}), 404)
+
+
 def test_a_client_that_has_the_newest_version_is_told_so(client):
     tag = put(client, "default/pumps.md", "one").headers["etag"]
     assert client.get("/api/notes/default/pumps.md", headers={"if-none-match": tag}).status_code == 304
@@ -266,6 +278,20 @@ def test_a_broken_profile_is_refused_with_its_line_and_shown_with_its_trouble(cl
     assert "line 3" in shown["trouble"]
     refused(client.patch(PROFILE, json={"name": "Bea"}), 400, "line 3")
     assert found(client.put(PROFILE, json={"text": "name: Anna\n"}))["trouble"] is None
+
+
+def test_a_profile_can_be_looked_at_as_a_model_would_see_it_before_it_is_kept(client):
+    text = "name: Anna\nproducts: [" + ", ".join(f"pump {number}" for number in range(60)) + "]\n"
+    shown = found(client.post(f"{PROFILE}/preview", json={"text": text, "window": 4096}))
+    assert ("Anna" in shown["text"], shown["left_out"], shown["cap"]) == (True, ["products"], 100)
+    assert 0 < shown["tokens"] <= shown["cap"]
+    broken = found(client.post(f"{PROFILE}/preview", json={"text": "name: Anna\nteam: [1, 2\nrole: x\n"}))
+    assert (broken["text"], broken["line"], "line 3" in broken["trouble"]) == ("", 3, True)
+    long = found(client.post(f"{PROFILE}/preview", json={"text": "x" * 3_000}))
+    assert (long["line"], long["bytes"] > long["largest"]) == (None, True)
+    assert found(client.get(PROFILE))["fields"] == {}
+    refused(client.post(f"{PROFILE}/preview", json={"text": "", "window": 1}), 400, "window")
+    refused(client.post(f"{PROFILE}/preview", json={"text": ""}, headers=CHESS), 400, "group")
 
 
 def test_a_profile_with_nonsense_is_refused(client):

@@ -1,11 +1,13 @@
 """The migrations build exactly the schema the code works with."""
 
 import pytest
-from sqlalchemy import create_engine, inspect
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, inspect, select
 from sqlalchemy.schema import CreateTable
 
 from holdfast.store.migrate import SHIPPED, upgrade
-from holdfast.store.schema import metadata
+from holdfast.store.schema import keys, metadata
 
 
 @pytest.fixture
@@ -62,6 +64,22 @@ def test_the_two_special_indexes_are_the_same(migrated):
 
 def test_the_newest_revision_is_the_one_the_code_expects(migrated):
     assert migrated.bind.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == SHIPPED.newest
+
+
+def test_keys_from_before_may_not_point_at_files():
+    config = Config()
+    config.set_main_option("script_location", str(SHIPPED.folder))
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0006")
+        connection.exec_driver_sql(
+            "INSERT INTO keys VALUES ('k', 'd', 'laptop', 'ada', '', true, false, false, true, 0, 1.0, NULL)"
+        )
+        upgrade(connection, SHIPPED)
+        (row,) = connection.execute(select(keys))
+        assert (row.name, row.admin, row.memory, row.files) == ("laptop", True, True, False)
+    engine.dispose()
 
 
 def test_every_table_can_be_written_down():

@@ -135,20 +135,20 @@ def lane_id(conversation: str, window: int) -> str:
 
 def load(store: Store, conversation: str, window: int, head: str | None) -> Lane:
     name = lane_id(conversation, window)
-    row = store.lanes.get(name)
-    state = State.from_json(row.state) if row else State()
+    version, kept = store.lanes.standing(name)
+    state = State.from_json(kept)
     if state.active is not None:
         decisions = store.decisions.named(state.active)
     else:
-        decisions = store.decisions.of(name) if row else []
+        decisions = store.decisions.of(name) if version else []
     return Lane(
         id=name,
         conversation=conversation,
         window=window,
-        version=row.version if row else 0,
+        version=version,
         state=state,
         decisions=tuple(decisions),
-        vetoes=tuple(store.decisions.vetoes(name)) if row else (),
+        vetoes=tuple(store.decisions.vetoes(name)) if version else (),
         marks=tuple(store.marks.of(head)) if head else (),
     )
 

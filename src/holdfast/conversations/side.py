@@ -148,11 +148,11 @@ class _Looks:
             case "agent":
                 return self.system
             case "last":
-                return (self.last,)
+                return (self.last,) if self.last else ()
             case "only":
                 return (self.last,) if self.alone else ()
             case "task":
-                return (self.task,)
+                return (self.task,) if self.task else ()
 
 
 def side_of(request: ChatRequest, hints: Hints | None = None) -> str | None:

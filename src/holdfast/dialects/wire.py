@@ -143,7 +143,8 @@ async def sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
 def from_server(line: bytes | str) -> dict[str, Any]:
     """One payload of a model server's stream; anything but an object means that the stream is broken."""
     try:
-        value = json.loads(line)
+        text = line.decode() if isinstance(line, bytes) else line
+        value = json.loads(text)
     except ValueError:
         value = None
     if not isinstance(value, dict):
@@ -152,8 +153,7 @@ def from_server(line: bytes | str) -> dict[str, Any]:
             hint="Look at the model server's log.",
         )
     # Only an escape can be half of a pair.
-    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
-    scrubbed: dict[str, Any] = _scrubbed(value) if "\\ud" in text.lower() else value
+    scrubbed: dict[str, Any] = _scrubbed(value) if "\\u" in text and "\\ud" in text.lower() else value
     return scrubbed
 
 

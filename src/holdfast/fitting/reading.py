@@ -4,12 +4,12 @@ Reads log, decisions and summaries of the window that was last used. A banner is
 time; it is no message of the log.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.conversations.lanes import message_of
 from holdfast.conversations.shown import conversation_out, draft_out, message_out
+from holdfast.errors import NotFound
 from holdfast.fitting.account import pins_of
 from holdfast.fitting.lot import item_of
 from holdfast.store import Conversation, Decision, Draft, Store, Stored
@@ -54,8 +54,9 @@ class Reading:
     pins: frozenset[str]
     banners: Mapping[str, tuple[Banner, ...]]
     summary: str
-    # The first message of `path`, if there are older ones that were not read.
+    # The first and the last message of `path`, if there are older or newer ones that were not read.
     older: str | None = None
+    newer: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         entries: list[dict[str, Any]] = []
@@ -70,23 +71,38 @@ class Reading:
         }
 
 
-def reading_of(
-    store: Store, conversation: Conversation, limit: int | None = None, before: str | None = None
-) -> Reading:
-    """The whole conversation, or the last `limit` messages of it, or of what comes before a message."""
-    end = conversation.head if before is None else message_of(store, conversation, before).parent
-    path = _read(store, end, limit)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which messages of a conversation: the last `limit`, or those before, after or around one; or all.
+
+    Around: as many as fit before and after, so that it can be read on in both directions.
+    """
+
+    limit: int | None = None
+    before: str | None = None
+    after: str | None = None
+    around: str | None = None
+
+    @property
+    def at_end(self) -> bool:
+        return not (self.before or self.after or self.around)
+
+
+def reading_of(store: Store, conversation: Conversation, part: Part = Part()) -> Reading:  # noqa: B008 - frozen
+    path = _read(store, conversation, part)
     decisions = _decisions(store, conversation)
     ways = {stored.id for stored in path}
-    summary = "" if before else Applied.of(decisions, [item_of(stored) for stored in path]).summary
+    summary = Applied.of(decisions, [item_of(stored) for stored in path]).summary if part.at_end else ""
+    ends = not path or path[-1].id == conversation.head
     return Reading(
         conversation,
         tuple(path),
-        tuple(store.drafts.of(conversation.id)) if before is None else (),
+        tuple(store.drafts.of(conversation.id)) if ends else (),
         frozenset(pins_of(store, conversation)),
         _banners(store, decisions, ways),
         summary,
         path[0].id if path and path[0].parent is not None else None,
+        None if ends else path[-1].id,
     )
 
 
@@ -98,10 +114,31 @@ def banners_of(store: Store, conversation: Conversation) -> dict[str, tuple[Bann
     return _banners(store, decisions, set(store.log.path_ids(conversation.head)))
 
 
-def _read(store: Store, end: str | None, limit: int | None) -> list[Stored]:
-    if end is None:
+def _read(store: Store, conversation: Conversation, part: Part) -> list[Stored]:
+    if conversation.head is None:
         return []
-    return store.log.path(end) if limit is None else store.log.tail(end, limit)
+    if part.limit is None:
+        return store.log.path(conversation.head)
+    if part.at_end:
+        return store.log.tail(conversation.head, part.limit)
+    ids = store.log.path_ids(conversation.head)
+    first, end = _between(conversation, part, ids, part.limit)
+    return store.log.tail(ids[end - 1], end - first) if end > first else []
+
+
+def _between(conversation: Conversation, part: Part, ids: Sequence[str], limit: int) -> tuple[int, int]:
+    """Where a part begins and ends on the way."""
+    name = part.before or part.after or part.around or ""
+    try:
+        at = ids.index(name)
+    except ValueError:
+        raise NotFound(f"message '{name}' does not lead to the end of {conversation.id}") from None
+    if part.before:
+        return max(0, at - limit), at
+    if part.after:
+        return at + 1, min(len(ids), at + 1 + limit)
+    end = min(len(ids), at + (limit + 1) // 2)
+    return max(0, end - limit), end
 
 
 def _decisions(store: Store, conversation: Conversation) -> list[Decision]:

@@ -13,7 +13,7 @@ from holdfast.models.vocabularies import Vocabularies
 from holdfast.models.windows import full_name
 from holdfast.providers.base import Provider
 from holdfast.store import Store
-from holdfast.tokens.calibration import Calibration, Parts
+from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import Count, EstimatingCounter, ExactCounter
 from holdfast.tokens.families import Family, family_of
 
@@ -68,15 +68,15 @@ class Counters:
         counter = await self.counter(provider, request.model)
         return await asyncio.to_thread(counter.count_request, request)
 
-    async def learn(
-        self, provider: Provider, model: str, counter: Learning, parts: Parts, reported: int, num_ctx: int
-    ) -> None:
+    async def learn(self, provider: Provider, request: ChatRequest, reported: int, num_ctx: int) -> None:
         """Takes a server's own count of a request into account, and keeps what was learned."""
+        model = request.model
+        counter = await self.counter(provider, model)
         key = (provider.location, full_name(provider, model), counter.method)
         number = self._seen[key] = self._seen.get(key, 0) + 1
         if number > _EVERY_ANSWER_UNTIL and number % _THEN_EVERY:
             return
-        before = counter.calibration
+        parts, before = await asyncio.to_thread(counter.parts, request), counter.calibration
         counter.calibration = await asyncio.to_thread(before.learn, parts, reported, num_ctx=num_ctx)
         if counter.calibration is before:
             return

@@ -19,6 +19,7 @@ from holdfast.providers.base import ModelInfo, Provider
 from holdfast.providers.openai import NO_SUCH_ROUTE
 from holdfast.store import KnownModel, ModelChanges, Store
 from holdfast.tokens.budget import SMALLEST
+from holdfast.tokens.estimate import Estimate
 
 # What a model was trained for does not change under us, and people use few models at a time.
 _REMEMBERED, _SECONDS = 10, 600.0
@@ -84,9 +85,9 @@ class Models:
     async def aclose(self) -> None:
         await self.vocabularies.aclose()
 
-    def watch(self, provider: Provider, request: ChatRequest, window: int) -> Watch:
+    def watch(self, provider: Provider, request: ChatRequest, window: int, expected: Estimate) -> Watch:
         """Somebody to compare this request's true cost with what it should have been."""
-        return Watch(self.counters, provider, request, window)
+        return Watch(self.counters, provider, request, window, expected)
 
     def look_again(self, provider: Provider, model: str) -> None:
         """After a load, a reload or an overflow what runs may be something else."""

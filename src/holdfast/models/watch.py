@@ -9,10 +9,10 @@ import logging
 
 from holdfast.errors import Overflow, StoreError
 from holdfast.messages import ChatRequest, Chunk, Image
-from holdfast.models.counting import Counters, Learning
+from holdfast.models.counting import Counters
 from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
-from holdfast.tokens.calibration import Calibration, Parts, truncated
+from holdfast.tokens.calibration import Parts, truncated
 from holdfast.tokens.estimate import Estimate
 
 log = logging.getLogger("holdfast.models")
@@ -26,32 +26,33 @@ _USUAL = tuple(1024 << doublings for doublings in range(11))
 
 
 class Watch:
-    def __init__(self, counters: Counters, provider: Provider, request: ChatRequest, window: int) -> None:
+    """`expected` is what the request was counted as when it was made to fit."""
+
+    def __init__(
+        self, counters: Counters, provider: Provider, request: ChatRequest, window: int, expected: Estimate
+    ) -> None:
         self._counters = counters
         self._provider = provider
         self._request = request
         self._window = window
+        self._expected = expected
         self._reported: int | None = None
-        # Counted beside the call to the server: the number is needed only when the server has given its own.
-        self._counting = asyncio.create_task(self._count())
 
     async def see(self, chunk: Chunk) -> None:
         """Raises Overflow if the server's count in this chunk shows that it read less than it was sent."""
         reported = chunk.usage.prompt if chunk.usage is not None else None
         if reported is None or _has_images(self._request):
             return
-        counter, parts = await self._counting
-        expected = counter.calibration.expected(parts)
-        is_cut = self._is_cut(counter.calibration, parts, expected, reported)
-        if is_cut and not decides_itself(self._provider):
+        if await self._is_cut(reported) and not decides_itself(self._provider):
             raise Overflow(
-                f"the model server cut the request to {reported} of about {expected.tokens} tokens",
+                f"the model server cut the request to {reported} of about {self._expected.tokens} tokens",
                 hint=f"Its window should be {self._window}: see what it runs with, or start a new chat.",
                 window=self._window,
             )
         self._reported = reported
 
-    def _is_cut(self, known: Calibration, parts: Parts, expected: Estimate, reported: int) -> bool:
+    async def _is_cut(self, reported: int) -> bool:
+        expected = self._expected
         # No request is meant to fill the window to its last token: one that does was longer.
         if reported >= self._window - 1:
             return True
@@ -61,30 +62,24 @@ class Watch:
         # alone may be the work of a template that leaves text out, as long as we do not know the template.
         if any(_has_left(window, reported) for window in (self._window, *_USUAL) if window <= self._window):
             return reported < expected.low
-        return reported < _TOO_FEW * expected.low and self._is_known(known, parts)
+        return reported < _TOO_FEW * expected.low and await self._is_known()
 
-    def _is_known(self, known: Calibration, parts: Parts) -> bool:
+    async def _is_known(self) -> bool:
         """Whether enough was learned from requests like this one. Templates differ most about thinking."""
         if any(message.thinking for message in self._request.messages):
             return False
-        return sum(_kind(answer.parts) == _kind(parts) for answer in known.answers) >= _ENOUGH
+        counter = await self._counters.counter(self._provider, self._request.model)
+        kind = _kind(await asyncio.to_thread(counter.parts, self._request))
+        return sum(_kind(answer.parts) == kind for answer in counter.calibration.answers) >= _ENOUGH
 
     async def close(self) -> None:
         """Learns from what was seen. By now the answer is out, so nobody waits for it."""
         if self._reported is None:
-            self._counting.cancel()
             return
-        counter, parts = await self._counting
         try:
-            await self._counters.learn(
-                self._provider, self._request.model, counter, parts, self._reported, self._window
-            )
+            await self._counters.learn(self._provider, self._request, self._reported, self._window)
         except StoreError as error:
             log.warning("what an answer taught about counting could not be kept: %s", error)
-
-    async def _count(self) -> tuple[Learning, Parts]:
-        counter = await self._counters.counter(self._provider, self._request.model)
-        return counter, await asyncio.to_thread(counter.parts, self._request)
 
 
 def _kind(parts: Parts) -> tuple[bool, ...]:

@@ -23,6 +23,8 @@ class Access:
     memory: bool = True
     # The id of the key they came with; empty for the one in the settings.
     key: str = ""
+    # Whether what they say may point at files on this machine.
+    files: bool = False
 
 
 NOBODY = Access()

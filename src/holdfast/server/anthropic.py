@@ -22,6 +22,7 @@ from holdfast.server.door import (
     event_frame,
     is_off,
     pass_through,
+    posted,
     respond,
     turn_of,
 )
@@ -58,7 +59,7 @@ MESSAGES = Shape(
 )
 
 
-@router.post(PATH)
+@posted(router, PATH)
 async def messages(request: Request) -> Response:
     body = await body_of(request)
     fields = parse_object(body)

@@ -6,6 +6,7 @@ Knows nothing of what happens in a turn; `create_app` gets a ready engine.
 import asyncio
 import logging
 import math
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -16,16 +17,19 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast import __version__
-from holdfast.config import Settings
+from holdfast.config import Config, Settings
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, HoldfastError, NotFound, TooMany, Unauthorized, UpstreamError
 from holdfast.server import (
     anthropic,
+    chat_context,
     chats,
+    company,
+    completing,
     completions,
     embedding,
     events,
@@ -39,17 +43,25 @@ from holdfast.server import (
     ollama,
     openai,
     passing,
+    password,
     profiles,
+    research,
     responses,
+    statistics,
+    system,
     tokens,
+    turns,
     upstreams,
 )
+from holdfast.server import settings as settings_door
 from holdfast.server.access import NOBODY, Access, access_of
+from holdfast.server.detached import Turns
 from holdfast.server.encoder import Encoder
 from holdfast.server.errors import anthropic_error, ollama_error, openai_error
+from holdfast.server.files import roots_in
 from holdfast.server.guard import Guard
+from holdfast.server.pages import site
 from holdfast.server.reindexing import Reindexing
-from holdfast.server.welcome import welcome
 
 log = logging.getLogger("holdfast.server")
 
@@ -64,31 +76,42 @@ _TOLD = (
     "X-Holdfast-Window",
 )
 
-# In this order a path is looked for.
+# In this order a path is looked for: the busiest first.
 _DOORS = (
+    ollama,
+    openai,
     passing,
     embedding,
     upstreams,
-    ollama,
-    openai,
     responses,
     completions,
     anthropic,
+    turns,
     chats,
+    chat_context,
     profiles,
     memories,
     notes,
+    research,
+    completing,
     models,
     tokens,
     events,
     jobs,
+    statistics,
     metrics,
     keys,
     login,
+    password,
+    company,
+    settings_door,
+    system,
+    site,
 )
 
 
-def create_app(engine: Engine, settings: Settings) -> FastAPI:
+def create_app(engine: Engine, settings: Settings, config: Config | None = None) -> FastAPI:
+    """`config` says where the settings came from; without, all of them came from whoever calls."""
     guard = Guard(settings, engine.store, engine.events)
     reindexing = Reindexing(engine.events)
     chosen = engine.remembering.embedder if engine.remembering else None
@@ -101,6 +124,7 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
         telling = asyncio.create_task(_say_which_server(engine))
         yield
         telling.cancel()
+        await app.state.turns.close()
         await reindexing.close()
         await encoder.close()
         await engine.close()
@@ -119,9 +143,28 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
     app.state.heartbeat = settings.heartbeat
     app.state.unread = settings.unread
     app.state.reindexing = reindexing
+    app.state.turns = Turns()
     app.state.encoder = encoder
     app.state.guard = guard
+    app.state.config = config or Config.of(settings)
+    # Known to who runs this: how to start anew, and where we listen.
+    app.state.restart, app.state.listening, app.state.started = None, (), time.time()
+    app.state.file_roots = roots_in(settings)
     app.state.metrics = metrics.of(engine)
+    _guarded(app, guard)
+    app.add_exception_handler(HoldfastError, _told)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected)
+    for door in _DOORS:
+        app.include_router(door.router)
+    app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
+    return app
+
+
+def _guarded(app: FastAPI, guard: Guard) -> None:
+    """What every request goes through, from the inside out."""
     app.add_middleware(Guarded, guard=guard)
     if guard.origins.pages:
         # Outside of the guard: a browser asks whether it may ask, and sends no key with that.
@@ -135,15 +178,6 @@ def create_app(engine: Engine, settings: Settings) -> FastAPI:
         )
     # Outside of all others: whoever is turned away is counted too.
     app.add_middleware(metrics.Measured, metrics=app.state.metrics)
-    app.add_exception_handler(HoldfastError, _told)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unexpected)
-    for door in _DOORS:
-        app.include_router(door.router)
-    app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
-    app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
-    return app
 
 
 async def _say_which_server(engine: Engine) -> None:
@@ -170,7 +204,7 @@ class Guarded:
                 if length.isdigit():
                     self._guard.check_size(path, int(length), access)
             except HoldfastError as error:
-                await _shaped(path, error)(scope, receive, send)
+                await _refused(Request(scope), error)(scope, receive, send)
                 return
             scope.setdefault("state", {})["access"] = access
             receive = self._counted(path, receive, access)
@@ -188,6 +222,13 @@ class Guarded:
             return message
 
         return counted
+
+
+def _refused(request: Request, error: HoldfastError) -> Response:
+    """Who comes with a browser is shown how to come in."""
+    if isinstance(error, Unauthorized) and request.method == "GET" and site.wants_page(request.headers):
+        return site.to_login(request)
+    return _shaped(request.url.path, error)
 
 
 def _shaped(path: str, error: HoldfastError) -> JSONResponse:
@@ -236,8 +277,11 @@ async def _unexpected(request: Request, error: Exception) -> JSONResponse:
 
 async def _root(request: Request) -> Response:
     """Ollama clients look for Ollama's sentence here; people get a page."""
-    if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(await welcome(request))
+    if site.wants_page(request.headers):
+        store = request.app.state.engine.store
+        if access_of(request).admin and await store.run(system.is_needed, store):
+            return RedirectResponse("/setup", 303)
+        return site.page(request, "chat", conversation="")
     return PlainTextResponse("Ollama is running")
 
 

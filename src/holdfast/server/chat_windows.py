@@ -12,7 +12,8 @@ from starlette.requests import Request
 from holdfast.conversations import lanes
 from holdfast.conversations.named import decision_named, message_named
 from holdfast.conversations.shown import decision_out, message_out
-from holdfast.fitting.account import came_back, compactions_account, summary_account, window_account
+from holdfast.fitting.account import came_back, compactions_account, lane_of, summary_account, window_account
+from holdfast.fitting.filing import files_of
 from holdfast.fitting.marks import pin
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Stored
@@ -38,6 +39,20 @@ async def window(
 
     def work() -> dict[str, Any]:
         return window_account(store, store.log.get(conversation, scope), window)
+
+    return await store.run(work)
+
+
+@router.get("/{conversation}/files")
+async def files(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """Which message brought which file, in which mode and with how many tokens; and if it is still there."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        return {"files": files_of(store, lane_of(store, row, window))}
 
     return await store.run(work)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
+from starlette.responses import Response
 
 from holdfast.conversations import forks
 from holdfast.conversations.named import message_named
@@ -16,12 +17,20 @@ from holdfast.conversations.search import search
 from holdfast.conversations.shown import conversation_out, results_out
 from holdfast.errors import BadRequest
 from holdfast.fitting.account import message_account
-from holdfast.fitting.reading import reading_of
-from holdfast.server import chat_windows
+from holdfast.fitting.reading import Part
+from holdfast.server import chat_windows, reading
+from holdfast.server.detached import Turns
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Conversation
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
+
+# A picture is a picture, whatever else it may be, and nobody but who may see it keeps it.
+_PICTURE = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "private, max-age=3600",
+}
 
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
@@ -53,6 +62,14 @@ class ForkFrom(BaseModel):
 
     message: str | None = None
     title: Title | None = None
+
+
+class TurnTo(BaseModel):
+    """The message to go on from."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    message: str
 
 
 @router.get("")
@@ -124,17 +141,75 @@ async def fork(request: Request, conversation: str, start: ForkFrom | None = Non
 
 
 @router.get("/{conversation}/messages")
-async def messages(request: Request, conversation: str) -> dict[str, Any]:
+async def messages(
+    request: Request,
+    conversation: str,
+    limit: int | None = Query(None, ge=1, le=500),
+    before: str | None = None,
+    after: str | None = None,
+    around: str | None = None,
+    html: bool = False,
+) -> dict[str, Any]:
     """The conversation as it stands, an answer that is being written included.
 
-    Where its older part became a summary stands an entry of `type: compaction`, which nobody said.
+    Where its older part became a summary stands an entry of `type: compaction`, which nobody said. With
+    `limit` only so many messages from its end, or `before`, `after` or `around` a message: `next` is the
+    `before` of the older page, `newer` the `after` of the one that follows. With `html` answers are rendered,
+    and told with their numbers, files and other versions.
     """
+    if sum(one is not None for one in (before, after, around)) > 1:
+        raise BadRequest("before, after and around are three things: one at a time", param="before")
+    part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
     store, scope = engine_of(request).store, scope_of(request)
+    turns: Turns = request.app.state.turns
 
     def work() -> dict[str, Any]:
-        return reading_of(store, store.log.get(conversation, scope)).to_json()
+        row = store.log.get(conversation, scope)
+        told = reading.messages_out(store, row, part, html=html)
+        return {**told, "turn": turns.running_in(row.id)} if html else told
 
-    return await store.run(work)
+    return await store.run(store.at_once, work)
+
+
+@router.get("/{conversation}/messages/{message}/memories")
+async def memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """What was remembered for a question, or for the question of an answer."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        found = message_named(store, row, message)
+        asked = found.parent if found.message.role == "assistant" else found.id
+        return {"memories": reading.told_memories(engine, row, asked) if asked else []}
+
+    return await asyncio.to_thread(work)
+
+
+@router.get("/{conversation}/messages/{message}/images/{number}")
+async def image(request: Request, conversation: str, message: str, number: int) -> Response:
+    """A picture that came with a message, counted from 0."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> tuple[bytes, str]:
+        return reading.image_of(store, store.log.get(conversation, scope), message, number)
+
+    content, kind = await store.run(work)
+    return Response(content, media_type=kind, headers=_PICTURE)
+
+
+@router.put("/{conversation}/head")
+async def turn_to(request: Request, conversation: str, where: TurnTo) -> dict[str, Any]:
+    """Go on from another version of a message: the newest end that comes after it."""
+    store, scope = engine_of(request).store, scope_of(request)
+    turns: Turns = request.app.state.turns
+
+    def work() -> Conversation:
+        row = store.log.get(conversation, scope)
+        turns.check_free(row.id)
+        return reading.turn_to(store, row, where.message)
+
+    return conversation_out(await store.run(store.atomically, work))
 
 
 @router.get("/{conversation}/messages/{message}")

@@ -20,7 +20,7 @@ from holdfast.providers.base import Provider
 from holdfast.providers.refusals import refusal
 from holdfast.providers.streams import chunks
 from holdfast.server.access import access_of
-from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, respond, sse_frame
+from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, posted, respond, sse_frame
 from holdfast.server.errors import openai_error
 
 router = APIRouter(tags=["OpenAI"])
@@ -50,7 +50,7 @@ COMPLETIONS = Shape(
 )
 
 
-@router.post("/v1/completions")
+@posted(router, "/v1/completions")
 async def complete(request: Request) -> Response:
     body = await body_of(request)
     fields = parse_object(body)

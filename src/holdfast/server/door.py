@@ -5,17 +5,16 @@ Knows how bytes travel; what they mean in a dialect is in the `Shape` each door 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from fastapi import APIRouter
+from fastapi.routing import APIRoute
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.types import Message as ASGIMessage
-from starlette.types import Receive, Send
-from starlette.types import Scope as Connection
+from starlette.responses import JSONResponse, Response
 
 from holdfast.dialects.wire import expect
 from holdfast.engine import Ask, Engine, Turn
@@ -23,13 +22,14 @@ from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.providers.base import Forwarded, understands
 from holdfast.server.access import access_of
+from holdfast.server.files import roots_for
+from holdfast.server.streaming import Until, hung_up
 
 T = TypeVar("T")
 
-log = logging.getLogger("holdfast.server")
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
-# So many pieces go out before others get a moment.
-_BREATH = 16
+log = logging.getLogger("holdfast.server")
 
 # What a client that waits may be sent without being told anything: white space, or a comment.
 _SIGNS = {"application/x-ndjson": b" ", "text/event-stream": b": waiting\n\n"}
@@ -63,6 +63,23 @@ class Shape:
     @property
     def sign(self) -> bytes:
         return self.waiting or _SIGNS[self.media_type]
+
+
+class _Direct(APIRoute):
+    """Nothing is prepared for the function behind it, and nothing made of what it gives."""
+
+    def get_route_handler(self) -> Handler:
+        return self.endpoint
+
+
+def posted(router: APIRouter, path: str) -> Callable[[Handler], Handler]:
+    """A route for what takes a request as it is, and gives a response."""
+
+    def add(handler: Handler) -> Handler:
+        router.add_api_route(path, handler, methods=["POST"], route_class_override=_Direct)
+        return handler
+
+    return add
 
 
 def engine_of(request: Request) -> Engine:
@@ -119,8 +136,14 @@ async def converse(
 
 
 async def turn_of(request: Request, chat: ChatRequest, goes_on: str | None = None) -> Turn:
-    memory = access_of(request).memory
-    ask = Ask(chat, scope_of(request), dict(request.headers), continues=goes_on, memory=memory)
+    ask = Ask(
+        chat,
+        scope_of(request),
+        dict(request.headers),
+        continues=goes_on,
+        files=roots_for(request),
+        memory=access_of(request).memory,
+    )
     return await engine_of(request).turn(ask)
 
 
@@ -169,32 +192,6 @@ async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn)
     return Until(stream, first.cancel, media_type=shape.media_type, headers=_told(turn))
 
 
-class Until(StreamingResponse):
-    """A stream after which something is to be done, however it ended, and even if it never began."""
-
-    def __init__(self, content: AsyncIterator[bytes], over: Callable[[], object], **rest: Any) -> None:
-        super().__init__(content, **rest)
-        self._content = content
-        self._over = over
-
-    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        unread: float = scope["app"].state.unread
-
-        async def taken(message: ASGIMessage) -> None:
-            async with asyncio.timeout(unread or None):
-                await send(message)
-
-        try:
-            await super().__call__(scope, receive, taken)
-        except* TimeoutError:
-            log.warning("a client that read nothing for %d seconds was given up", unread)
-        finally:
-            # Whatever it holds is free at once, not when somebody collects what is left of it.
-            if isinstance(self._content, AsyncGenerator):
-                await self._content.aclose()
-            self._over()
-
-
 def _told(turn: Turn) -> dict[str, str]:
     """What every answer says about the window it was made from."""
     report = turn.facts.report
@@ -223,7 +220,7 @@ async def _streamed(
     writer: Writer,
     shape: Shape,
     pause: float,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """The answer as it comes. Once bytes are out, trouble can only be told in the stream itself."""
     try:
         while not first.done():
@@ -233,14 +230,9 @@ async def _streamed(
             if (begun := first.result()) is not None:
                 for payload in writer.chunk(begun):
                     yield shape.frame(payload)
-            number = 0
             async for chunk in chunks:
                 for payload in writer.chunk(chunk):
                     yield shape.frame(payload)
-                number += 1
-                if number % _BREATH == 0:
-                    # A server that is never waited for would leave nobody time to see that the client left.
-                    await asyncio.sleep(0)
         for payload in writer.end():
             yield shape.frame(payload)
         yield shape.closing
@@ -270,7 +262,7 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
 
 async def _done_or_gone(request: Request, task: asyncio.Future[T], patience: float | None = None) -> None:
     """Waits until `task` is done, or for so long; an error if the client hangs up meanwhile."""
-    gone = asyncio.ensure_future(_hung_up(request))
+    gone = asyncio.ensure_future(hung_up(request.receive))
     either: set[asyncio.Future[Any]] = {task, gone}
     try:
         await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
@@ -279,11 +271,6 @@ async def _done_or_gone(request: Request, task: asyncio.Future[T], patience: flo
     finally:
         gone.cancel()
         await asyncio.wait({gone})
-
-
-async def _hung_up(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def forwarded(answer: Forwarded, over: Callable[[], object] = lambda: None) -> Response:

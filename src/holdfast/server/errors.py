@@ -22,6 +22,7 @@ _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
     (errors.Stopped, 503),
     (errors.CutOff, 502),
     (errors.ProviderError, 502),
+    (errors.FetchFailed, 502),
     (errors.StoreError, 503),
 )
 _TYPES = {

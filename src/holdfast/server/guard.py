@@ -30,7 +30,7 @@ log = logging.getLogger("holdfast.server")
 COOKIE = "holdfast_session"
 HEALTH = "/health"
 # What needs neither key nor session: how to get one, and whether we are alive.
-_PUBLIC = (HEALTH, "/api/login")
+_PUBLIC = (HEALTH, "/api/login", "/login", "/static")
 # What is about the server and everybody who uses it.
 _ADMINISTRATIVE = ("/api/keys", "/api/config", "/api/upstreams", "/api/memory/reindex", "/metrics")
 # Files of models, which are passed on as they come and held nowhere.
@@ -69,6 +69,7 @@ class Guard:
         self._key = settings.key
         self._open = is_loopback(settings.host) and not settings.key and not settings.require_key
         self._trusts = settings.trust_forwarded_users
+        self._files = settings.file_references
         self._max_bytes = settings.max_request_mb * 1_000_000
         self._rates = Rates()
         self._crowd = Crowd()
@@ -96,7 +97,7 @@ class Guard:
                 raise
             access = None
         if access is None:
-            if path not in _PUBLIC:
+            if not _is_below(path, _PUBLIC):
                 raise Unauthorized(
                     "a key is needed here",
                     hint="Send it as `Authorization: Bearer KEY`; `holdfast keys create` makes one.",
@@ -120,19 +121,19 @@ class Guard:
         headers = caller.headers
         given = _key_in(headers)
         if self._key and hmac.compare_digest(given.encode(), self._key.encode()):
-            return self._for_people(Access("key", admin=True), headers, self._trusts)
+            return self._for_people(Access("key", admin=True, files=self._files), headers, self._trusts)
         # Other words are no keys of ours: most programs cannot be told to send none.
         if is_token(given):
             return await self._with_key(given, headers)
         if self._open and _is_here(caller):
-            return self._for_people(Access("here", admin=True), headers, self._trusts)
+            return self._for_people(Access("here", admin=True, files=self._files), headers, self._trusts)
         token = caller.cookies.get(COOKIE, "")
         user = await self._store.run(self._store.sessions.holder, token) if token else None
         if user is None:
             return None
         if caller.scope["method"] not in _SAFE and not is_same_origin(headers):
             raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
-        return Access("session", user, admin=True)
+        return Access("session", user, admin=True, files=self._files)
 
     async def _with_key(self, token: str, headers: Mapping[str, str]) -> Access:
         key = await self._holder(token)
@@ -182,7 +183,7 @@ class Guard:
 
 
 def _access(key: Key) -> Access:
-    return Access("key", key.user, key.project, key.admin, key.off, key.memory, key.id)
+    return Access("key", key.user, key.project, key.admin, key.off, key.memory, key.id, key.files)
 
 
 def _key_in(headers: Mapping[str, str]) -> str:

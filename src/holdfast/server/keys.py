@@ -31,6 +31,7 @@ class NewKey(BaseModel):
     off: bool = False
     memory: bool = True
     rate: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    files: bool = False
 
 
 @router.get("")

@@ -63,6 +63,13 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
     if not await asyncio.to_thread(is_password, given.password, kept):
         raise Unauthorized("this is not the password", hint="`holdfast password` sets another.")
     guard.tries.right(address)
+    await come_in(request, response)
+    return {"user": _USER, "seconds": _SECONDS}
+
+
+async def come_in(request: Request, response: Response) -> None:
+    """A new session for whoever sent this request, with its cookie."""
+    store = engine_of(request).store
     token = await store.run(store.sessions.open, _USER, _SECONDS)
     response.set_cookie(
         COOKIE,
@@ -72,7 +79,6 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
         samesite="strict",
         secure=request.url.scheme == "https",
     )
-    return {"user": _USER, "seconds": _SECONDS}
 
 
 @router.post("/logout", status_code=204)

@@ -4,6 +4,7 @@ All of it is done in threads, by `memory`. The profile is in `profiles`, the fil
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -14,10 +15,14 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
+from holdfast.memory.keeping.catalogue import Aside
 from holdfast.memory.keeping.exchange import Imported, exported, take_in
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.scopes import folder, may_see, visible
 from holdfast.memory.workspace.checks import checked_kind
 from holdfast.messages import Scope
+from holdfast.server.access import access_of
+from holdfast.server.belonging import conversations_of, found_by, scopes_of
 from holdfast.server.door import body_of, engine_of, scope_of
 from holdfast.server.reindexing import Reindexing
 
@@ -78,10 +83,15 @@ async def list_(
     scope: Whose | None = None,
     text: str = "",
     history: bool = False,
+    only: Aside | None = None,
     limit: int = Query(50, ge=1, le=500),
     offset: int = Query(0, ge=0),
 ) -> dict[str, Any]:
-    """Memories, newest first; with `history` also what no longer holds."""
+    """Memories, newest first; with `history` also what no longer holds.
+
+    `only` lists what no longer holds (`former`) or made room (`archived`) instead. `conversations` are those
+    that they were learned in; one that is gone is null.
+    """
     library, where = remembering_of(request).library, scope_for(request, scope)
     wanted = None if kind is None else checked_kind(kind)
     page = await asyncio.to_thread(
@@ -92,10 +102,25 @@ async def list_(
         limit=limit,
         offset=offset,
         history=history,
+        only=only,
         own=scope is not None,
     )
-    memories = [memory.to_json() for memory in page.memories]
-    return {"memories": memories, "total": page.total, "troubles": list(page.troubles)}
+    return {
+        "memories": [memory.to_json() for memory in page.memories],
+        "conversations": await _conversations(request, page.memories),
+        "total": page.total,
+        "troubles": list(page.troubles),
+    }
+
+
+@router.get("/scopes")
+async def scopes(request: Request) -> dict[str, Any]:
+    """Where this user may have memories: their own, and the projects and groups they use."""
+    engine, remembering, access = engine_of(request), remembering_of(request), access_of(request)
+    if access.project:
+        return {"scopes": [asdict(Scope(access.user, access.project))]}
+    found = await asyncio.to_thread(scopes_of, engine.store, remembering, access.user)
+    return {"scopes": [asdict(scope) for scope in found]}
 
 
 @router.get("/search")
@@ -108,10 +133,12 @@ async def search(
     limit: int = Query(6, ge=1, le=50),
     min_score: float = Query(0.0, ge=0, le=1),
     citations: Literal["on", "off", "auto"] = "auto",
+    whole: bool = False,
 ) -> dict[str, Any]:
     """Notes and memories by words and meaning, best first, and how they were found.
 
-    Citations are there in private and not in groups, unless that is said otherwise.
+    Citations are there in private and not in groups, unless that is said otherwise. With `whole` the memories
+    among the hits come along in full, and the conversations that they were learned in.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
     kinds = [checked_kind(one) for one in kind or ()]
@@ -125,12 +152,20 @@ async def search(
         min_score=min_score,
         own=scope is not None,
     )
-    return found.to_json(cited=citations == "on" or (citations == "auto" and where.kind == "private"))
+    told = found.to_json(cited=citations == "on" or (citations == "auto" and where.kind == "private"))
+    if whole:
+        memories = await asyncio.to_thread(found_by, remembering, where, found.hits)
+        told["memories"] = {memory.id: memory.to_json() for memory in memories}
+        told["conversations"] = await _conversations(request, memories)
+    return told
 
 
 @router.get("/stats")
 async def stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
-    """How much is remembered, how far the index has come, and whose vectors it has."""
+    """How much is remembered, how far the index has come, and whose vectors it has.
+
+    `confirm` is what must be said to forget all of it.
+    """
     remembering, where = remembering_of(request), scope_for(request, scope)
     reindexing: Reindexing = request.app.state.reindexing
     told = await asyncio.to_thread(_stats, remembering, where)
@@ -138,7 +173,20 @@ async def stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
 
 
 def _stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
-    return {**asdict(remembering.library.stats(scope)), **remembering.state(scope)}
+    library = remembering.library
+    there = remembering.workspace.entries(folder(visible(scope)[0]))
+    sizes = [entry.size for entry in there if may_see(scope, entry.path)]
+    return {
+        **asdict(library.stats(scope)),
+        **remembering.state(scope),
+        "notes": {"files": len(sizes), "bytes": sum(sizes)},
+        "confirm": library.confirmation(scope),
+    }
+
+
+async def _conversations(request: Request, memories: Sequence[Memory]) -> dict[str, Any]:
+    store, user = engine_of(request).store, access_of(request).user
+    return await store.run(conversations_of, store, user, memories)
 
 
 @router.post("", status_code=201)
@@ -208,6 +256,29 @@ async def show(request: Request, memory: str) -> dict[str, Any]:
     """One memory, the file it stands in, and where it comes from."""
     remembering, scope = remembering_of(request), scope_of(request)
     return await asyncio.to_thread(_shown, remembering, scope, memory)
+
+
+@router.get("/{memory}/history")
+async def history(request: Request, memory: str) -> dict[str, Any]:
+    """One memory, what it took the place of, and what took its place."""
+    library, scope = remembering_of(request).library, scope_of(request)
+
+    def work() -> tuple[Memory, list[Memory], Memory | None]:
+        asked = library.get(scope, memory)
+        try:
+            newer = library.get(scope, asked.superseded_by) if asked.superseded_by else None
+        except NotFound:
+            # It was forgotten since.
+            newer = None
+        return asked, library.replaced(scope, memory), newer
+
+    asked, replaced, newer = await asyncio.to_thread(work)
+    return {
+        "memory": asked.to_json(),
+        "replaced": [one.to_json() for one in replaced],
+        "replaced_by": newer.to_json() if newer else None,
+        "conversations": await _conversations(request, [asked, *replaced]),
+    }
 
 
 @router.put("/{memory}")

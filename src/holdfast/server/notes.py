@@ -84,6 +84,24 @@ async def write(request: Request, path: str) -> Response:
     return JSONResponse(told, 201 if new else 200, {"ETag": etag(tag)})
 
 
+@router.delete("/{path:path}", status_code=204)
+async def remove(request: Request, path: str) -> None:
+    """Take away a file, whose version `If-Match` names. What stood in it is not remembered any more."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+
+    def work() -> None:
+        place = _writable(scope, path)
+        there = look(workspace, place).tag
+        if there == ABSENT:
+            raise not_there(place)
+        try:
+            workspace.remove(place, expected(request, there))
+        except Conflict as error:
+            raise changed() from error
+
+    await asyncio.to_thread(work)
+
+
 def _put(remembering: Remembering, scope: Scope, place: PurePosixPath, text: str, expect: str | None) -> str:
     if "\0" in text:
         raise BadRequest("This is no text.", hint="A note is Markdown.")

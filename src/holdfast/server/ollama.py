@@ -31,6 +31,7 @@ from holdfast.server.door import (
     is_off,
     ndjson_frame,
     pass_through,
+    posted,
 )
 from holdfast.server.errors import ollama_error
 
@@ -79,7 +80,7 @@ GENERATE = Shape(
 )
 
 
-@router.post("/api/chat")
+@posted(router, "/api/chat")
 async def chat(request: Request) -> Response:
     body = await body_of(request)
     fields = parse_object(body)
@@ -89,7 +90,7 @@ async def chat(request: Request) -> Response:
     return await answer(request, CHAT, body, fields)
 
 
-@router.post("/api/generate")
+@posted(router, "/api/generate")
 async def generate(request: Request) -> Response:
     body = await body_of(request)
     fields = parse_object(body)

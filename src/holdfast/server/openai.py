@@ -15,7 +15,7 @@ from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
 from holdfast.server import encoder
-from holdfast.server.door import Shape, answer, body_of, engine_of, sse_frame
+from holdfast.server.door import Shape, answer, body_of, engine_of, posted, sse_frame
 from holdfast.server.errors import openai_error
 
 router = APIRouter(tags=["OpenAI"])
@@ -50,7 +50,7 @@ CHAT = Shape(
 )
 
 
-@router.post("/v1/chat/completions")
+@posted(router, "/v1/chat/completions")
 async def chat_completions(request: Request) -> Response:
     body = await body_of(request)
     return await answer(request, CHAT, body, parse_object(body))

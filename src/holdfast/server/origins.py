@@ -7,6 +7,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from holdfast.config import Settings
@@ -24,6 +25,7 @@ def is_ours(name: str) -> bool:
     return is_loopback(name) or name.endswith(_LOCAL_NAMES) or name == socket.gethostname().lower()
 
 
+@lru_cache
 def is_loopback(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -12,12 +12,16 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from holdfast.errors import Conflict, HoldfastError
+from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
 from holdfast.memory.profiles.profile import Profile
+from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, language_in, told
 from holdfast.messages import Scope
 from holdfast.server.door import scope_of
 from holdfast.server.matching import changed, etag, expected
 from holdfast.server.memories import remembering_of
+from holdfast.tokens.budget import SMALLEST, budget_for
+from holdfast.tokens.estimate import estimate
+from holdfast.tokens.families import UNKNOWN
 
 router = APIRouter(prefix="/api/memory/profile", tags=["Memory"])
 
@@ -28,6 +32,15 @@ class ProfileText(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str
+
+
+class Draft(BaseModel):
+    """A profile that somebody writes, and the window of the model that would be told."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str
+    window: Annotated[int, Field(ge=SMALLEST, le=10_000_000)] = 8192
 
 
 class SetupForm(BaseModel):
@@ -47,6 +60,43 @@ async def show(request: Request, response: Response) -> dict[str, Any]:
     """The file as it is, its fields, and what is wrong with it where it cannot be read."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return await _changed(response, profile, scope)
+
+
+@router.post("/preview")
+async def preview(request: Request, draft: Draft) -> dict[str, Any]:
+    """What a model with such a window would be told of a profile, by an estimate; nothing is kept.
+
+    Where it cannot be one, `trouble` says why and `line` where.
+    """
+    scope = scope_of(request)
+    if scope.kind == "group":
+        raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
+    cap = budget_for(draft.window).profile
+    return await asyncio.to_thread(_previewed, draft.text, cap)
+
+
+def _previewed(text: str, cap: int) -> dict[str, Any]:
+    shown, line, trouble = Told(), 0, None
+    try:
+        shown = told(text, cap, _tokens, language_in(text))
+    except NoProfile as error:
+        line, trouble = error.line, str(error)
+    except TooLarge as error:
+        trouble = str(error)
+    return {
+        "text": shown.text,
+        "tokens": _tokens(shown.text),
+        "cap": cap,
+        "left_out": list(shown.left_out),
+        "bytes": len(text.encode(errors="replace")),
+        "largest": LARGEST,
+        "trouble": trouble,
+        "line": line or None,
+    }
+
+
+def _tokens(text: str) -> int:
+    return estimate(text, UNKNOWN).tokens
 
 
 @router.put("")

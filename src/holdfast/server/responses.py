@@ -25,6 +25,7 @@ from holdfast.server.door import (
     event_frame,
     is_off,
     pass_through,
+    posted,
     respond,
     scope_of,
     turn_of,
@@ -73,7 +74,7 @@ RESPONSES = Shape(
 )
 
 
-@router.post("/v1/responses")
+@posted(router, "/v1/responses")
 async def create(request: Request) -> Response:
     body = await body_of(request)
     fields = parse_object(body)

@@ -10,8 +10,8 @@ from contextlib import ExitStack
 
 import uvicorn
 
-from holdfast.config import Settings
-from holdfast.errors import ConfigError
+from holdfast.config import Config, Settings
+from holdfast.errors import ConfigError, HoldfastError
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import check_address
@@ -23,11 +23,41 @@ from holdfast.wiring import build_engine
 GRACE = 5
 
 
-def run(settings: Settings, ready: Callable[[str], None], beside: str | None = None) -> None:
+log = logging.getLogger("holdfast.server")
+
+
+def run(load: Callable[[], Config], ready: Callable[[str], None], beside: str | None = None) -> None:
     """Serves until interrupted, on a second address too if one is given `beside` the one of the settings.
 
-    `ready` gets the first address once clients can come.
+    `ready` gets the first address once clients can come. Who asks for a new start gets one with the settings
+    as they are loaded then; if they do not serve, the old ones go on.
     """
+    config, before = load(), None
+    while True:
+        try:
+            again = _serve(config, ready, beside)
+        except HoldfastError as error:
+            if before is None:
+                raise
+            log.warning("%s The server goes on with the settings it had.", error)
+            config, before = before, None
+            continue
+        if not again:
+            return
+        config, before = _reloaded(load, config), config
+
+
+def _reloaded(load: Callable[[], Config], config: Config) -> Config:
+    try:
+        return load()
+    except ConfigError as error:
+        log.warning("%s The server goes on with the settings it had.", error)
+        return config
+
+
+def _serve(config: Config, ready: Callable[[str], None], beside: str | None) -> bool:
+    """Until it is told to stop; whether it was told to start anew."""
+    settings = config.settings
     if not is_loopback(settings.host):
         _check(settings)
     with ExitStack() as stack:
@@ -37,14 +67,15 @@ def run(settings: Settings, ready: Callable[[str], None], beside: str | None = N
             listeners.append(stack.enter_context(_listen(beside, first.getsockname()[1])))
         _log(settings)
         engine = build_engine(settings)
-        config = uvicorn.Config(
-            create_app(engine, settings),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE,
+        app = create_app(engine, settings, config)
+        how = uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
         )
-        _Server(config, ready, engine.stopping).run(sockets=listeners)
+        server = _Server(how, ready, engine.stopping)
+        app.state.restart = server.restart
+        app.state.listening = [listener.getsockname()[:2] for listener in listeners]
+        server.run(sockets=listeners)
+        return server.again
 
 
 def _log(settings: Settings) -> None:
@@ -72,8 +103,12 @@ class _Server(uvicorn.Server):
         self, config: uvicorn.Config, ready: Callable[[str], None], ending: Callable[[], None]
     ) -> None:
         super().__init__(config)
+        self.again = False
         self._ready = ready
         self._ending = ending
+
+    def restart(self) -> None:
+        self.again = self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

@@ -148,7 +148,11 @@ class Calibration:
             doubt = seen
         elif len(self.answers) >= _ENOUGH:
             doubt = min(doubt, max(seen, _LEAST_DOUBT * doubt))
-        unsure = sum(weight * product(line, row) for weight, line in zip(row, self.covariance, strict=True))
+        # Most requests have neither tools nor calls, and what is not there adds nothing.
+        there = [(at, number) for at, number in enumerate(row) if number]
+        unsure = sum(
+            weight * sum([self.covariance[at][to] * number for to, number in there]) for at, weight in there
+        )
         width = _WIDTH * sqrt(max(unsure, 0.0) + doubt * doubt + 1.0)
         return Estimate(round(tokens), max(1, int(tokens - width)), int(tokens + width) + 1)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import PurePosixPath
+from typing import Literal
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import KINDS, Kind, Memory
@@ -21,6 +22,9 @@ from holdfast.store import Recollections, Use
 from holdfast.words import terms
 
 _DAY = 86_400.0
+
+# What is out of the way: what no longer holds, and what made room.
+Aside = Literal["former", "archived"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +79,23 @@ class Catalogue:
         limit: int = 50,
         offset: int = 0,
         history: bool = False,
+        only: Aside | None = None,
         own: bool = False,
     ) -> Page:
-        """What a scope can see, newest first, with what no longer holds for `history`; or only its `own`."""
+        """What a scope can see, newest first, with what no longer holds for `history`; or only its `own`.
+
+        With `only`, instead, what no longer holds or what is in the archive.
+        """
         if limit < 0 or offset < 0:
             raise BadRequest("Limit and offset cannot be negative.", hint="Count from 0.")
         troubles: list[str] = []
         scopes = (owner(scope),) if own else visible(scope)
-        found = [where.memory for whose in scopes for where in self._all(whose, troubles)]
-        found = [memory for memory in found if history or memory.active]
+        read = self._shelved if only == "archived" else self._all
+        found = [where.memory for whose in scopes for where in read(whose, troubles)]
+        if only == "former":
+            found = [memory for memory in found if not memory.active]
+        elif only is None and not history:
+            found = [memory for memory in found if memory.active]
         if kind is not None:
             found = [memory for memory in found if memory.kind == checked_kind(kind)]
         if text.strip():
@@ -94,6 +106,16 @@ class Catalogue:
     def get(self, scope: Scope, name: str) -> Memory:
         """A memory by its id, also one that no longer holds or is in the archive."""
         return self._find(scope, name).memory
+
+    def replaced(self, scope: Scope, name: str) -> list[Memory]:
+        """What a memory took the place of, and what that had taken the place of before; the newest first."""
+        kept, archived = self.everything(scope, [])
+        former = {memory.id: memory for memory in (*archived, *kept) if not memory.active}
+        names, found = {name}, list[Memory]()
+        while step := [memory for memory in former.values() if memory.superseded_by in names]:
+            names = {memory.id for memory in step}
+            found += [former.pop(one) for one in names]
+        return sorted(found, key=lambda memory: memory.date, reverse=True)
 
     def place(self, scope: Scope, name: str) -> PurePosixPath:
         """The file in which a memory stands."""
@@ -172,6 +194,9 @@ class Catalogue:
 
     def _all(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
         return _once(self.notes.of(scope, troubles).items())
+
+    def _shelved(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
+        return _once(self.notes.archived(scope, troubles).items())
 
     def _everywhere(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[Where]:
         """Every item of a scope, its archive and copies included."""

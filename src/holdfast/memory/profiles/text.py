@@ -59,6 +59,14 @@ class Told:
     trouble: str = ""
 
 
+class NoProfile(BadRequest):
+    """A text that cannot be a profile; `line` is where it goes wrong, 0 where that is not one place."""
+
+    def __init__(self, message: str, *, hint: str = "", line: int = 0) -> None:
+        super().__init__(message, hint=hint, param="text")
+        self.line = line
+
+
 def parsed(text: str) -> CommentedMap:
     """The fields of a profile, comments kept. BadRequest says what is wrong with it, and in which line."""
     size = len(text.encode(errors="replace"))
@@ -75,7 +83,8 @@ def parsed(text: str) -> CommentedMap:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" in line {mark.line + 1}" if mark else ""
-        raise _broken(f"is no YAML{where}: {error.problem or error.context}") from error
+        line = mark.line + 1 if mark else 0
+        raise _broken(f"is no YAML{where}: {error.problem or error.context}", line) from error
     except (YAMLError, ValueError, RecursionError) as error:
         raise _broken(f"is no YAML: {error}") from error
     if found is None:
@@ -237,5 +246,5 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _broken(what: str) -> BadRequest:
-    return BadRequest(f"The profile {what}.", hint="Correct it; the file was not touched.")
+def _broken(what: str, line: int = 0) -> NoProfile:
+    return NoProfile(f"The profile {what}.", hint="Correct it; the file was not touched.", line=line)

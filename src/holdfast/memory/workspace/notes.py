@@ -19,8 +19,9 @@ from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.workspace.items import memories_in, spelled, with_changed, with_memories, without
 from holdfast.messages import Scope
 
-# Files whose memories are held in memory: what conversations begin with is asked for all the time.
-_HELD = 32
+# Files whose memories are held in memory: what conversations begin with is asked for all the time, and who
+# looks through a list goes through the days of a year with every page of it.
+_HELD = 400
 
 
 class Notes:

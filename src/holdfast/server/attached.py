@@ -1,0 +1,81 @@
+"""Files and pictures that somebody puts to a question, as parts of its message, and found in one again.
+
+A file becomes text that every model can read, fenced so that nobody takes it for the person's own words.
+Where it came from is not known here.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.dialects.openai import image_type
+from holdfast.errors import BadRequest
+from holdfast.messages import Image, Message, Part, Text
+
+# Under this name a part says that it is a file.
+_OURS = "holdfast"
+_FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+# Pictures that browsers show, and that cannot do anything else.
+SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file in a message: its name, and how many characters of text it came to."""
+
+    name: str
+    characters: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "characters": self.characters}
+
+
+def file_part(name: str, data: str) -> Text:
+    """A file given as base64. Documents are read out; what has no text is refused."""
+    # Late: documents need libraries that few questions do.
+    from holdfast.files.texts import text_of
+
+    name = " ".join(name.split())[:200] or "file"
+    try:
+        raw = base64.b64decode("".join(data.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest(f"the file {name!r} is not valid base64", param="files") from None
+    text = text_of(name, raw).text
+    longest = max((len(found) for found in _FENCES.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    said = f"\n\n[file {name}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
+    return Text(said, extra={_OURS: {"file": name, "characters": len(text)}})
+
+
+def image_part(data: str) -> Image:
+    data = "".join(data.split())
+    return Image(data=data, media_type=image_type(data))
+
+
+def question(text: str, parts: Iterable[Part] = ()) -> Message:
+    return Message("user", (*((Text(text),) if text else ()), *parts))
+
+
+def added_to(message: Message) -> tuple[Part, ...]:
+    """What was put to a message, beside its words."""
+    return tuple(part for part in message.parts if isinstance(part, Image) or _file(part) is not None)
+
+
+def files_in(message: Message) -> list[Attached]:
+    found = (_file(part) for part in message.parts)
+    return [one for one in found if one is not None]
+
+
+def words_of(message: Message) -> str:
+    """What was said, without the files."""
+    if not files_in(message):
+        return message.text
+    return Message(message.role, tuple(part for part in message.parts if _file(part) is None)).text
+
+
+def _file(part: Part) -> Attached | None:
+    ours = part.extra.get(_OURS, {}) if isinstance(part, Text) else {}
+    return Attached(str(ours["file"]), int(ours["characters"])) if "file" in ours else None

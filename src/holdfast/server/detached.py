@@ -1,0 +1,264 @@
+"""Turns that go on without whoever asked: carried to their end here, and told to all who follow them.
+
+Knows what of a turn a page needs, and how often. How a turn is asked for is in `turns`; what it is, in
+`engine`.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.engine import Engine, Turn
+from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.messages import Answer, Chunk, JsonObject, Scope
+from holdfast.server.channel import Channel, Told
+from holdfast.server.pages.markdown import Blocks, html_of
+from holdfast.window import sentences
+
+log = logging.getLogger("holdfast.server")
+
+# Seconds between two looks at an answer that is being written; a long paragraph is looked at less often.
+_OFTEN, _CHARACTERS = 0.1, 200_000
+# Seconds between two notes on how fast it gets on, and between two looks at the line it waits in.
+_PACE, _LINE = 1.0, 1.0
+# So many turns that are over can still be read, for so many seconds: a page may have been loading.
+_KEPT, _KEPT_FOR = 100, 60.0
+# What of a window's report a meter needs, and what people should be told.
+_REPORTED = (
+    "window", "reserve", "room", "tokens", "at_most", "sure", "method", "utilisation", "level", "history",
+    "sections", "batches", "prefix", "model",
+)  # fmt: skip
+# The level that makes a summary.
+_SUMMARY = 3
+
+# What is to be told when it is over, of what was kept under a job; and what to do if nothing was.
+Ending = Callable[[], Awaitable[JsonObject | None]]
+
+
+@dataclass(slots=True)
+class Detached:
+    """One turn. `ending` tells what came of it."""
+
+    engine: Engine
+    scope: Scope
+    turn: Turn
+    ending: Ending
+    channel: Channel = field(default_factory=Channel)
+    ended_at: float | None = None
+    _answer: Answer = field(default_factory=Answer)
+    _blocks: Blocks = field(default_factory=Blocks)
+    # The HTML of each block as it was last told.
+    _shown: dict[int, str] = field(default_factory=dict)
+    _thought: str = ""
+    _said: str = ""
+    _timer: asyncio.TimerHandle | None = None
+    _began: float = field(default_factory=time.monotonic)
+    _first: float | None = None
+    _pieces: int = 0
+    _paced: float = 0.0
+
+    async def carry(self, events: AsyncGenerator[Any, None]) -> None:
+        """The whole of it. `events` is what happens in its scope, followed since before it began."""
+        hearing = asyncio.create_task(self._hear(events))
+        waiting = asyncio.create_task(self._watch_line())
+        try:
+            trouble = await _trouble_in(self._see())
+        finally:
+            hearing.cancel()
+            waiting.cancel()
+            self._flush()
+        if failed := await _trouble_in(self._end(trouble)):
+            self.channel.tell("error", _told(trouble or failed))
+
+    async def _see(self) -> None:
+        async with aclosing(self.turn.chunks) as chunks:
+            async for chunk in chunks:
+                self._saw(chunk)
+
+    def closed(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self.ended_at = time.monotonic()
+        self.channel.end()
+
+    def _saw(self, chunk: Chunk) -> None:
+        if self._first is None:
+            self._first = time.monotonic()
+            self.channel.tell("report", _report(self.turn.facts.report))
+        self._answer.add(chunk)
+        self._pieces += bool(chunk.text or chunk.thinking)
+        self._thought += chunk.thinking
+        self._said += chunk.text
+        if (self._thought or self._said) and self._timer is None:
+            newest = next(reversed(self._shown.values()), "")
+            pause = _OFTEN + len(newest) / _CHARACTERS
+            self._timer = asyncio.get_running_loop().call_later(pause, self._flush)
+
+    def _flush(self) -> None:
+        """Tells what has come since the last time: thousands of tiny pieces become a few."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None
+        thought, self._thought = self._thought, ""
+        said, self._said = self._said, ""
+        if thought:
+            self.channel.tell("thinking", {"text": thought})
+        for number, html in self._blocks.add(said) if said else ():
+            self._shown[number] = html
+            self.channel.tell("html", {"block": number, "html": html}, newest_of=f"block {number}")
+        now = time.monotonic()
+        if self._first is not None and now - self._paced >= _PACE and now > self._first:
+            self._paced = now
+            pace = {"pieces": self._pieces, "seconds": round(now - self._first, 2)}
+            self.channel.tell("pace", pace, newest_of="pace")
+
+    async def _hear(self, events: AsyncGenerator[Any, None]) -> None:
+        """What the engine tells of this turn: that it waits, that it runs, that something is summarised."""
+        async with aclosing(events):
+            async for event in events:
+                data = event.data
+                if event.kind == "job" and data.get("job") == self.turn.job:
+                    told = {name: data.get(name) for name in ("status", "position", "upstream")}
+                    self._state(told)
+                elif event.kind == "compaction" and data.get("conversation") == self.turn.conversation:
+                    told = {"status": "summarising", "phase": data["phase"], "percent": data["percent"]}
+                    self._state(told)
+
+    async def _watch_line(self) -> None:
+        """People in front of it leave, one after the other; nobody tells."""
+        known: int | None = None
+        while self._first is None:
+            position = self.engine.position(self.turn.job)
+            if position != known and position is not None:
+                self._state({"status": "queued", "position": position})
+            known = position
+            await asyncio.sleep(_LINE)
+
+    def _state(self, told: JsonObject) -> None:
+        if self._first is None and told["status"] in ("queued", "running", "summarising"):
+            self.channel.tell("state", told, newest_of="state")
+
+    async def _end(self, trouble: HoldfastError | None) -> None:
+        message = self._answer.message
+        for call in message.tool_calls:
+            self.channel.tell("tool", {"id": call.id, "name": call.name, "arguments": call.arguments})
+        kept = await self.ending()
+        if kept is None:
+            said = trouble or HoldfastError("the model said nothing", hint="Ask again.")
+            self.channel.tell("error", _told(said))
+            return
+        # Blocks are rendered one by one; where the whole comes out otherwise, the whole is right.
+        whole = html_of(message.text)
+        self.channel.tell(
+            "done",
+            {
+                **kept,
+                "text": message.text,
+                **({} if "".join(self._shown.values()) == whole else {"html": whole}),
+                "finish": self._answer.finish or "cut",
+                **self._numbers(),
+                "trouble": _told(trouble) if trouble else None,
+            },
+        )
+
+    def _numbers(self) -> dict[str, Any]:
+        now, tokens = time.monotonic(), self._answer.usage.completion
+        writing = now - self._first if self._first is not None else 0.0
+        return {
+            "tokens": tokens,
+            "prompt_tokens": self._answer.usage.prompt,
+            "cached_tokens": self._answer.usage.cached,
+            "seconds": round(now - self._began, 2),
+            "tokens_per_second": round(tokens / writing, 1) if tokens and writing > 0 else None,
+        }
+
+
+class Turns:
+    """Those under way, and those that ended just now."""
+
+    def __init__(self) -> None:
+        # Held while a turn begins, so that no two do so in one conversation.
+        self.starting = asyncio.Lock()
+        self._known: dict[str, Detached] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def running_in(self, conversation: str) -> str | None:
+        """The job that is being answered in a conversation; None if there is none of ours."""
+        # A copy: this may be asked from a thread.
+        running = ((job, self._known.get(job)) for job in list(self._tasks))
+        return next((job for job, one in running if one and one.turn.conversation == conversation), None)
+
+    def check_free(self, conversation: str) -> None:
+        if job := self.running_in(conversation):
+            raise Conflict(
+                f"an answer is being written in {conversation}",
+                hint=f"Wait for it, or end it: DELETE /api/jobs/{job}.",
+            )
+
+    def start(self, detached: Detached, events: AsyncGenerator[Any, None]) -> None:
+        self._forget()
+        job = detached.turn.job
+        self._known[job] = detached
+        task = self._tasks[job] = asyncio.create_task(detached.carry(events))
+
+        def over(_: asyncio.Task[None]) -> None:
+            del self._tasks[job]
+            detached.closed()
+
+        task.add_done_callback(over)
+
+    def follow(self, job: str, scope: Scope, after: int = 0) -> AsyncGenerator[Told, None]:
+        found = self._known.get(job)
+        if found is None or found.scope != scope:
+            raise NotFound(
+                f"the turn '{job}' is not followed here",
+                hint="It may be over: what was answered is among the conversation's messages.",
+            )
+        return found.channel.follow(after)
+
+    async def close(self) -> None:
+        """What is being answered is kept as far as it came."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _forget(self) -> None:
+        now = time.monotonic()
+        ended = [(job, one.ended_at) for job, one in self._known.items() if one.ended_at is not None]
+        for number, (job, at) in enumerate(ended):
+            if now - at > _KEPT_FOR or number < len(ended) - _KEPT:
+                del self._known[job]
+
+
+async def _trouble_in(work: Awaitable[None]) -> HoldfastError | None:
+    """What goes wrong is for whoever follows: nobody else would tell them."""
+    try:
+        await work
+    except HoldfastError as error:
+        log.info("a turn of the page ended early: %s", error)
+        return error
+    except Exception as error:
+        log.exception("a turn of the page failed")
+        return HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
+    return None
+
+
+def _told(trouble: HoldfastError) -> dict[str, str]:
+    return {"message": trouble.message, "hint": trouble.hint}
+
+
+def _report(report: JsonObject) -> dict[str, Any]:
+    """What a meter draws and a person is told, without the list of messages."""
+    told = {name: report[name] for name in _REPORTED if name in report}
+    notices = report.get("notices", ())
+    return {
+        **told,
+        "notices": [{"name": name, "text": sentences.notice(name)} for name in notices],
+        "files": [file for file in report.get("files", ()) if file["trouble"]],
+        "summarised": any(batch["level"] == _SUMMARY for batch in report.get("batches", ())),
+    }

@@ -1,0 +1,96 @@
+"""Markdown as HTML that a page may show, whoever wrote it: rendered here, and cleaned once more.
+
+`Blocks` does it piece by piece while an answer is being written: only what is not finished is rendered again.
+Knows no page and no conversation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+_TAGS = {
+    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p",
+    "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+_ATTRIBUTES = {"a": {"href", "title"}, "code": {"class"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}}
+_SCHEMES = {"http", "https", "mailto"}
+_REL = "noopener noreferrer nofollow"
+# Deeper than anybody writes, and shallow enough for every browser.
+_NESTING = 20
+
+
+def html_of(text: str) -> str:
+    return _cleaned(_markdown().render(text))
+
+
+@dataclass(slots=True)
+class Blocks:
+    """An answer as it grows: its paragraphs, lists and blocks of code, by number.
+
+    Those before the last one do not change any more, so whoever shows them replaces only the newest.
+    """
+
+    text: str = ""
+    # Where the block that is not finished begins, and its number.
+    _start: int = 0
+    _number: int = 0
+
+    def add(self, more: str) -> list[tuple[int, str]]:
+        """The blocks that are new or have changed by this, each with its HTML."""
+        self.text += more
+        tail = self.text[self._start :]
+        starts = _starts(tail)
+        changed = []
+        for at, start in enumerate(starts):
+            end = starts[at + 1] if at + 1 < len(starts) else len(tail)
+            changed.append((self._number + at, html_of(tail[start:end])))
+        if len(starts) > 1:
+            self._number += len(starts) - 1
+            self._start += starts[-1]
+        return changed
+
+
+def _starts(text: str) -> list[int]:
+    """Where the blocks of a text begin, in characters."""
+    tokens = [token for token in _markdown().parse(text) if token.level == 0 and token.map]
+    firsts = sorted({token.map[0] for token in tokens if token.map})
+    offsets = [0]
+    for line in text.split("\n"):
+        offsets.append(offsets[-1] + len(line) + 1)
+    return [offsets[first] for first in firsts]
+
+
+def _cleaned(html: str) -> str:
+    return nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES,
+        link_rel="noopener noreferrer nofollow",
+    )
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}, renderer_cls=_Renderer)
+    return made.enable(["table", "strikethrough"])
+
+
+class _Renderer(RendererHTML):
+    """A picture from elsewhere would tell its server who reads this, so it is a link that one may follow."""
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        token = tokens[idx]
+        shown = self.renderInlineAsText(token.children or [], options, env) or str(token.attrs.get("src", ""))
+        link = Token("link_open", "a", 1, attrs={"href": token.attrs.get("src", "")})
+        return f"<a{self.renderAttrs(link)}>{_escaped(shown)}</a>"
+
+
+def _escaped(text: str) -> str:
+    return nh3.clean_text(text)

@@ -1,0 +1,199 @@
+"""Which template answers at which address, in whose language, and what a browser may do with it.
+
+Knows templates and headers. What stands on a page is fetched by its scripts, from the REST routes.
+"""
+
+import hashlib
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from holdfast import __version__
+from holdfast.errors import NotFound
+from holdfast.language import Language, say, speak
+from holdfast.server.access import access_of
+from holdfast.server.pages.words import words_of
+
+router = APIRouter(include_in_schema=False)
+
+# What a browser remembers of a person's taste; no secret, so scripts may set it.
+LANGUAGE, THEME = "holdfast_language", "holdfast_theme"
+THEMES = ("auto", "light", "dark")
+
+# Nothing comes from elsewhere, no script stands inside a page, and no other page may frame this one.
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
+        " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Cache-Control": "no-store",
+}
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address in the menu, and what it is called."""
+
+    path: str
+    icon: str
+    en: str
+    de: str
+
+
+MENU = (
+    Place("/", "chat", "Chat", "Chat"),
+    Place("/settings/memory", "memory", "Memory", "Erinnerungen"),
+    Place("/research", "research", "Research", "Recherche"),
+    Place("/statistics", "statistics", "Statistics", "Statistik"),
+    Place("/settings", "settings", "Settings", "Einstellungen"),
+)
+
+
+@router.get("/c/{conversation}")
+async def chat(request: Request, conversation: str) -> Response:
+    return page(request, "chat", conversation=conversation)
+
+
+@router.get("/c/{conversation}/context")
+async def context(request: Request, conversation: str) -> Response:
+    return page(request, "context", conversation=conversation)
+
+
+@router.get("/settings/memory")
+async def memory(request: Request) -> Response:
+    return page(request, "memory")
+
+
+@router.get("/research")
+async def research(request: Request) -> Response:
+    return page(request, "research")
+
+
+@router.get("/statistics")
+async def statistics(request: Request) -> Response:
+    return page(request, "statistics")
+
+
+@router.get("/settings")
+async def settings(request: Request) -> Response:
+    return page(request, "settings")
+
+
+@router.get("/setup")
+async def setup(request: Request) -> Response:
+    return page(request, "setup")
+
+
+@router.get("/login")
+async def login(request: Request) -> Response:
+    return page(request, "login")
+
+
+@router.get("/static/{version}/{path:path}")
+async def static(version: str, path: str) -> Response:
+    """What a version is called by never changes; an older page gets what there is now, and keeps it not."""
+    found = _static().get(path)
+    if found is None:
+        raise NotFound(f"there is nothing at /static/{path}")
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    kept = _FOR_EVER if version == static_version() else "no-cache"
+    headers = {"Cache-Control": kept, "X-Content-Type-Options": "nosniff"}
+    return Response(found, media_type=kind, headers=headers)
+
+
+def page(request: Request, name: str, **values: object) -> Response:
+    """The page of this name for whoever asks; `values` are for its template."""
+    language, theme = language_of(request), theme_of(request)
+    speak(language)
+    text = (
+        _templates()
+        .get_template(f"{name}.html")
+        .render(
+            t=say,
+            name=name,
+            language=language,
+            theme=theme,
+            menu=MENU,
+            path=request.url.path,
+            static=static_url,
+            version=__version__,
+            words=words_of(name),
+            session=access_of(request).how == "session",
+            **values,
+        )
+    )
+    return HTMLResponse(text, headers=_HEADERS)
+
+
+def to_login(request: Request) -> Response:
+    """For a person who has to come in first, and wants to get back to where they were."""
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
+
+
+def wants_page(headers: Mapping[str, str]) -> bool:
+    """Whether it is a person with a browser who asks, and not a program."""
+    return "text/html" in headers.get("accept", "")
+
+
+def language_of(request: Request) -> Language:
+    chosen = request.cookies.get(LANGUAGE) or request.headers.get("accept-language", "")
+    return "de" if chosen.lower().startswith("de") else "en"
+
+
+def theme_of(request: Request) -> str:
+    chosen = request.cookies.get(THEME, "auto")
+    return chosen if chosen in THEMES else "auto"
+
+
+def static_url(path: str) -> str:
+    return f"/static/{static_version()}/{path}"
+
+
+@cache
+def static_version() -> str:
+    """One name for all styles and scripts as they are now: modules import each other by it."""
+    digest = hashlib.sha256()
+    for name, content in sorted(_static().items()):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:12]
+
+
+@cache
+def _static() -> dict[str, bytes]:
+    """Few and small, so they are held in memory: then no address can lead to any other file."""
+    folder = files("holdfast.server.pages") / "static"
+    return dict(_read(folder, ""))
+
+
+def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in folder.iterdir():
+        name = f"{prefix}{entry.name}"
+        found += _read(entry, f"{name}/") if entry.is_dir() else [(name, entry.read_bytes())]
+    return found
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("holdfast.server.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

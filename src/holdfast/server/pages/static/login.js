@@ -1,0 +1,42 @@
+// Signing in with the password, and back to where one wanted to be. It knows nothing of what is behind the door.
+import { api, attempt, el, word } from "./core.js";
+
+const form = document.getElementById("login");
+const wrong = document.getElementById("wrong");
+const enter = document.getElementById("enter");
+// What a refusal means to a person, by its status; anything else is told as the server says it.
+const REASONS = { 401: "wrong_password", 429: "too_many", 400: "no_password" };
+
+/** Only a place on this very server: an address with another host would be somebody else's. */
+function wanted() {
+  const next = new URLSearchParams(location.search).get("next") ?? "/";
+  const place = new URL(next, location.origin);
+  return place.origin === location.origin ? place.pathname + place.search + place.hash : "/";
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  wrong.hidden = true;
+  enter.disabled = true;
+  try {
+    await api("/api/login", { method: "POST", body: { password: form.password.value } });
+    location.assign(wanted());
+  } catch (error) {
+    wrong.textContent = error.status in REASONS ? word(REASONS[error.status]) : error.message;
+    wrong.hidden = false;
+    form.password.select();
+  } finally {
+    enter.disabled = false;
+  }
+});
+
+document.getElementById("show").addEventListener("change", (event) => {
+  form.password.type = event.target.checked ? "text" : "password";
+});
+
+attempt(async () => {
+  const who = await api("/api/login");
+  const state = document.getElementById("state");
+  state.hidden = who.password && who.how === "nobody";
+  state.replaceChildren(...(who.how === "nobody" ? [word("no_password")] : [word("already_in"), " ", el("a", { href: wanted() }, word("go_on"))]));
+});

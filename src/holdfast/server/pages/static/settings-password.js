@@ -1,0 +1,65 @@
+// The password of the page: whether there is one, setting another, taking it away.
+import { api, attempt, dialog, el, toast, word } from "./core.js";
+
+const byId = (id) => document.getElementById(id);
+
+export function password() {
+  const form = byId("password-form"), wrong = byId("password-wrong"), buttons = byId("password-buttons");
+  let who = {};
+
+  function complain(text, input) {
+    wrong.textContent = text;
+    wrong.hidden = !text;
+    input?.focus();
+  }
+
+  async function look() {
+    who = await api("/api/login");
+    byId("password-state").textContent = word(who.password ? "password_there" : "password_none");
+    byId("password-change").textContent = word(who.password ? "password_change" : "password_choose");
+    byId("password-remove").hidden = !who.password;
+    byId("current-field").hidden = byId("current").disabled = !(who.password && who.how === "session");
+  }
+
+  function close() {
+    form.reset();
+    complain("");
+    form.hidden = true;
+    buttons.hidden = false;
+    byId("password-change").focus();
+  }
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    complain("");
+    if (byId("password").value !== byId("again").value) return complain(word("password_differs"), byId("again"));
+    try {
+      await api("/api/password", { method: "PUT", body: { password: byId("password").value, current: byId("current").value } });
+    } catch (error) {
+      return complain(error.message, who.how === "session" ? byId("current") : byId("password"));
+    }
+    toast(word("password_set"));
+    close();
+    return attempt(look);
+  });
+
+  async function remove() {
+    const current = el("input", { type: "password", autocomplete: "current-password" });
+    const asked = who.how === "session" ? [el("label", {}, el("span", {}, word("password_current")), current)] : [];
+    const choice = await dialog(word("password_remove_title"), [el("p", {}, word("password_remove_text")), ...asked], [
+      { value: "", label: word("cancel") }, { value: "yes", label: word("password_remove"), kind: "danger" }]);
+    if (choice !== "yes") return;
+    await api("/api/password", { method: "DELETE", body: { current: current.value } });
+    if (who.how === "session") location.reload();
+    else await look();
+  }
+
+  byId("password-change").addEventListener("click", () => {
+    form.hidden = false;
+    buttons.hidden = true;
+    form.querySelector("input:not([hidden]):not(:disabled)").focus();
+  });
+  byId("password-cancel").addEventListener("click", close);
+  byId("password-remove").addEventListener("click", () => attempt(remove));
+  attempt(look);
+}

@@ -1,0 +1,90 @@
+"""The password of the page, set and taken away over REST. For administrators.
+
+Knows what a browser has to show for it; how a password is kept is the store's business.
+"""
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany
+from holdfast.messages import Scope
+from holdfast.server.access import access_of
+from holdfast.server.door import engine_of
+from holdfast.server.guard import Guard
+from holdfast.server.login import come_in
+from holdfast.server.origins import is_loopback
+from holdfast.store.secrecy import is_password, password_digest
+
+router = APIRouter(prefix="/api/password", tags=["Access"])
+
+SHORTEST = 8
+_USER = Scope().user
+
+
+class Change(BaseModel):
+    """A new password. Whoever came in with the one there is shows that they know it, as `current`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    password: str = Field(max_length=1_000, repr=False)
+    current: str = Field(default="", max_length=1_000, repr=False)
+
+
+class Removal(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    current: str = Field(default="", max_length=1_000, repr=False)
+
+
+@router.put("")
+async def change(request: Request, response: Response, wanted: Change) -> dict[str, Any]:
+    """Set the password. Every browser that is signed in has to do it again, but for this one."""
+    await _check(request, wanted.current)
+    if len(wanted.password) < SHORTEST:
+        raise BadRequest(
+            f"a password has at least {SHORTEST} characters", hint="Several words are good.", param="password"
+        )
+    store = engine_of(request).store
+    digest = await asyncio.to_thread(password_digest, wanted.password)
+    await store.run(store.sessions.set_password, _USER, digest)
+    if access_of(request).how == "session":
+        await come_in(request, response)
+    return {"password": True}
+
+
+@router.delete("")
+async def remove(request: Request, removal: Removal | None = None) -> dict[str, Any]:
+    """Have no password any more, unless it is all that anybody can come in with."""
+    await _check(request, removal.current if removal else "")
+    store, settings = engine_of(request).store, request.app.state.config.settings
+    closed = settings.require_key or not is_loopback(settings.host)
+    if closed and not settings.key and not await store.run(store.keys.any):
+        raise Conflict(
+            "without it nobody could come in any more",
+            hint="Make a key first: `holdfast keys create --admin`.",
+        )
+    await store.run(store.sessions.set_password, _USER, None)
+    return {"password": False}
+
+
+async def _check(request: Request, current: str) -> None:
+    """A browser that somebody left open is no proof of who sits before it."""
+    access, store = access_of(request), engine_of(request).store
+    if not access.admin:
+        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+    kept = await store.run(store.sessions.password, _USER)
+    if access.how != "session" or kept is None:
+        return
+    guard: Guard = request.app.state.guard
+    address = request.client.host if request.client else ""
+    if wait := guard.tries.begin(address):
+        raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
+    if not await asyncio.to_thread(is_password, current, kept):
+        raise Forbidden(
+            "this is not the password in use", hint="`holdfast password` sets another without it."
+        )
+    guard.tries.right(address)

@@ -1,0 +1,189 @@
+"""A conversation for people who read it: from its end, page by page, with what belongs to each answer.
+
+Knows log, jobs and memories. What is in a window is told in `chat_windows`.
+"""
+
+import base64
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from holdfast.conversations.lanes import message_of
+from holdfast.engine import Engine
+from holdfast.errors import BadRequest, NotFound
+from holdfast.fitting.reading import Part, Reading, banners_of, reading_of
+from holdfast.memory.base import Memory
+from holdfast.memory.scopes import is_summary
+from holdfast.server.attached import SHOWN, files_in, image_part, words_of
+from holdfast.server.pages.markdown import html_of
+from holdfast.store import Conversation, Decision, Job, Store, Stored
+
+# Beyond this a message is shown as text: nobody reads it as a page, and a browser has a hard time with it.
+_LONGEST = 400_000
+# So much of a note is shown to tell what was quoted.
+_QUOTED = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """The memories and findings that stand behind a question, by their ids, each once."""
+
+    memories: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+
+    def with_more(self, made: Decision) -> "Brought":
+        data = made.data
+        named = (data["name"],) if data.get("section") == "research" and data.get("name") else ()
+        return Brought(
+            tuple(dict.fromkeys((*self.memories, *data.get("memories", ())))),
+            tuple(dict.fromkeys((*self.findings, *named))),
+        )
+
+
+_NOTHING = Brought()
+
+
+def messages_out(store: Store, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
+    """A part of a conversation; `next` and `newer` are where the parts before and after it begin."""
+    reading = reading_of(store, row, part)
+    told = reading.to_json()
+    if part.limit is not None:
+        told |= {"next": reading.older, "newer": reading.newer, "banners": banners_out(store, row)}
+    if html:
+        shown = {stored.id: stored for stored in reading.path}
+        brought = brought_in(store, row)
+        for entry in told["messages"]:
+            if (stored := shown.get(entry["id"] or "")) is not None:
+                entry |= _for_page(store, reading, stored, brought)
+            elif entry.get("finish") == "writing":
+                entry["html"] = _html(entry["content"])
+    return told
+
+
+def banners_out(store: Store, row: Conversation) -> list[dict[str, Any]]:
+    """Where summaries stand in a conversation: each behind the message it covers last."""
+    return [
+        {"after": name, **banner.to_json(), "html": html_of(banner.decision.data.get("text", ""))}
+        for name, found in banners_of(store, row).items()
+        for banner in found
+    ]
+
+
+def told_memories(engine: Engine, row: Conversation, question: str) -> list[dict[str, Any]]:
+    """What was remembered for a question, and where it is from; what is forgotten by now is left out."""
+    names = brought_in(engine.store, row).get(question, _NOTHING).memories
+    if not names or engine.remembering is None:
+        return []
+    kept, archived = engine.remembering.library.everything(row.scope, [])
+    told = {one.id: _memory(engine.store, row, one) for one in (*archived, *kept) if one.id in names}
+    told |= _passages(engine.store, row, [name for name in names if name not in told])
+    return [told[name] for name in names if name in told]
+
+
+def image_of(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
+    """A picture of a message, and what kind it is; only kinds that a browser just shows."""
+    images = message_of(store, row, message).message.images
+    if not 0 <= number < len(images) or not images[number].data:
+        raise NotFound(f"{message} has no picture number {number} of its own")
+    image = images[number]
+    kind = image.media_type or image_part(image.data).media_type
+    if kind not in SHOWN:
+        raise BadRequest(f"pictures of the kind {kind} are not shown", hint="PNG, JPEG, GIF and WebP are.")
+    return base64.b64decode("".join(image.data.split())), kind
+
+
+def turn_to(store: Store, row: Conversation, message: str) -> Conversation:
+    """The conversation at the newest end that comes after a message: another version of it."""
+    end = message_of(store, row, message)
+    while after := store.log.children(end.id):
+        end = after[-1]
+    return store.log.set_head(row.id, end.id, expect=row.head)
+
+
+def _for_page(
+    store: Store, reading: Reading, stored: Stored, brought: Mapping[str, Brought]
+) -> dict[str, Any]:
+    message = stored.message
+    told: dict[str, Any] = {"text": words_of(message)}
+    if message.role == "assistant":
+        told["html"] = _html(message.text)
+        told["numbers"] = _numbers(store, stored.job)
+        # It was brought in for its question.
+        there = brought.get(stored.parent or "", _NOTHING)
+        told |= {"memories": len(there.memories), "findings": list(there.findings)}
+    if files := files_in(message):
+        told["files"] = [file.to_json() for file in files]
+    versions = _versions(store, reading.conversation, stored)
+    if len(versions) > 1:
+        told["versions"] = versions
+    return told
+
+
+def _html(text: str) -> str | None:
+    return html_of(text) if len(text) <= _LONGEST else None
+
+
+def _versions(store: Store, row: Conversation, stored: Stored) -> list[str]:
+    """The message and what was said in its place, in order of time."""
+    if stored.parent is None:
+        return store.log.roots(row.tree)
+    return [one.id for one in store.log.children(stored.parent)]
+
+
+def brought_in(store: Store, row: Conversation) -> dict[str, Brought]:
+    """What went into windows behind which message, in the order in which it came."""
+    found: dict[str, Brought] = {}
+    for lane in store.lanes.of(row.id):
+        for made in store.decisions.of(lane.id):
+            if made.kind == "add":
+                message = made.messages[0]
+                found[message] = found.get(message, _NOTHING).with_more(made)
+    return found
+
+
+def _passages(store: Store, row: Conversation, names: Collection[str]) -> dict[str, dict[str, Any]]:
+    """What of notes was quoted that are no list of memories: summaries of conversations, a person's own."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, places in (store.passages.files_of(names) if names else {}).items():
+        container, text = next(iter(places.items()))
+        path = PurePosixPath(container.partition(":")[2])
+        found[name] = {"id": name, "text": text[:_QUOTED], "kind": "passage", "path": str(path)}
+        if is_summary(path):
+            conversation = path.parent.name
+            found[name]["source"] = {"conversation": conversation, "title": _title(store, row, conversation)}
+    return found
+
+
+def _memory(store: Store, row: Conversation, memory: Memory) -> dict[str, Any]:
+    source = memory.sources[-1] if memory.sources else None
+    told: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "date": memory.date}
+    if source is not None:
+        told["source"] = {
+            "conversation": source.conversation,
+            "title": _title(store, row, source.conversation),
+        }
+    return told
+
+
+def _title(store: Store, row: Conversation, conversation: str) -> str | None:
+    """What a source is called; None if it was deleted."""
+    return next((one.title for one in store.log.of_user(row.scope.user, [conversation])), None)
+
+
+def _numbers(store: Store, name: str) -> dict[str, Any] | None:
+    """How long an answer took, and how much it was; None where nobody counted."""
+    try:
+        job: Job = store.jobs.get(name)
+    except NotFound:
+        return None
+    begun, end, first = job.queued_at, job.finished_at, job.first_token_at
+    tokens = job.usage.completion
+    writing = end - first if end is not None and first is not None else 0.0
+    return {
+        "tokens": tokens,
+        "prompt_tokens": job.usage.prompt,
+        "window": job.window,
+        "seconds": round(end - begun, 2) if end is not None else None,
+        "tokens_per_second": round(tokens / writing, 1) if tokens and writing > 0 else None,
+    }

@@ -1,0 +1,281 @@
+"""The settings over REST: each with its value, where that comes from, and what a change would do.
+
+What is set here is the layer "page" of `config`: above the file, below environment and command line. Whether
+a value can be used is asked of those who use it, before anything is kept.
+"""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from holdfast.config import (
+    FILE,
+    HIDDEN,
+    PRESETS,
+    Config,
+    Settings,
+    converted,
+    field_named,
+    keep_page,
+    set_on_page,
+    shown_value,
+)
+from holdfast.errors import BadRequest, ConfigError, Forbidden, HoldfastError
+from holdfast.language import speak
+from holdfast.messages import Scope
+from holdfast.server.access import access_of
+from holdfast.server.door import engine_of
+from holdfast.server.pages.site import language_of
+from holdfast.server.settings_checks import wrong_in
+from holdfast.settings_words import GROUPS, group_of
+from holdfast.tokens.budget import NEVER, SMALLEST, Budget
+from holdfast.window.presets import Preset, preset_from, preset_named
+
+router = APIRouter(prefix="/api/settings", tags=["Settings"])
+
+# Where all the rest lies is not for a page that lies there, too.
+_ELSEWHERE = ("home", "store")
+# What opens this machine's folders to requests is for people, not for programs with a key.
+_FOLDERS = ("file_roots", "notes_paths", "models_dir", "embedded_model")
+# Read anew by every command; all else is read when the server starts.
+_AT_ONCE = ("model", "language")
+_KINDS: Mapping[type, str] = {bool: "switch", int: "whole", float: "number", type(None): "share", str: "text"}
+_WINDOWS = (4_096, 8_192, 16_384, 32_768)
+_LEVELS = ("prune", "leave_out", "ahead", "summarise")
+
+# One change at a time: each reads what the last one kept.
+_changing = threading.Lock()
+
+Share = Annotated[float | None, Field(gt=0, le=1)]
+
+
+class Wanted(BaseModel):
+    """A preset, what else differs from it, and the windows to look at."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    preset: Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"] | None = None
+    level_1: Share = None
+    level_2: Share = None
+    level_3_ahead: Share = None
+    level_3: Share = None
+    reserve: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    window: Annotated[int, Field(ge=SMALLEST, le=10_000_000)] | None = None
+
+
+def for_administrators(request: Request) -> None:
+    if not access_of(request).admin:
+        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+
+
+@router.get("")
+async def settings(
+    request: Request, language: Annotated[Literal["de", "en"] | None, Query()] = None
+) -> dict[str, Any]:
+    """Every setting: its value, default and source, what it is for, and whether it can be set here.
+
+    `pending`: it is set, but the server runs with `in_force` until it is restarted.
+    """
+    for_administrators(request)
+    speak(language or language_of(request))
+    return await asyncio.to_thread(_all, request)
+
+
+@router.put("", response_model=None)
+async def change(
+    request: Request, wanted: Annotated[dict[str, Any], Body()]
+) -> dict[str, Any] | JSONResponse:
+    """Set these, and take back those that are null; all of them or none.
+
+    A refusal has `wrong`: what is the matter with which of them.
+    """
+    for_administrators(request)
+    speak(language_of(request))
+    store = engine_of(request).store
+    password = await store.run(store.sessions.password, Scope().user) is not None
+    wrong = await asyncio.to_thread(_change, request, wanted, password)
+    if wrong:
+        said = " ".join(f"{name}: {why}" for name, why in wrong.items())
+        return JSONResponse({"error": f"Nothing was changed. {said}", "wrong": wrong}, 400)
+    return await asyncio.to_thread(_all, request)
+
+
+@router.get("/presets")
+async def presets(request: Request) -> dict[str, Any]:
+    """The presets there are, in words and numbers; `current` is the one that is set."""
+    speak(language_of(request))
+    after = await asyncio.to_thread(coming, request)
+    rows = [preset_named(name) for name in PRESETS]
+    return {
+        "current": after.settings.preset,
+        "presets": [
+            {
+                "name": preset.name,
+                "description": preset.description,
+                "levels": asdict(preset.levels),
+                "shares_of": preset.shares_of,
+                "prune_every_turn": preset.prune_every_turn,
+            }
+            for preset in rows
+        ],
+    }
+
+
+@router.post("/preview")
+async def preview(request: Request, wanted: Wanted) -> dict[str, Any]:
+    """How windows are shared out now, and how they would be: nothing is changed.
+
+    Thresholds are tokens of history where nothing else is in the window; null is a level that never comes.
+    """
+    running: Config = request.app.state.config
+    given = wanted.model_dump(exclude={"window"}, exclude_none=True)
+    bare = {name: field_named(name).default for name in GROUPS["window"]}
+    try:
+        after = preset_from(replace(running.settings, **{**bare, "preset": running.settings.preset, **given}))
+    except ConfigError as error:
+        raise BadRequest(error.message, hint=error.hint) from None
+    before = preset_from(running.settings)
+    windows = [wanted.window] if wanted.window else _WINDOWS
+    return {
+        "before": before.name,
+        "after": after.name,
+        "windows": [
+            {"window": window, "before": _shared_out(before, window), "after": _shared_out(after, window)}
+            for window in windows
+        ],
+    }
+
+
+def _all(request: Request) -> dict[str, Any]:
+    running: Config = request.app.state.config
+    after = coming(request)
+    helps = {row["name"]: row["help"] for row in after.shown()}
+    rows = [{**_row(request, name, running, after), "help": helps[name]} for name in _names()]
+    return {
+        "settings": rows,
+        "groups": list(GROUPS),
+        "restart": {
+            "needed": any(row["pending"] for row in rows),
+            "possible": request.app.state.restart is not None,
+            "started": request.app.state.started,
+        },
+    }
+
+
+def coming(request: Request) -> Config:
+    """The settings as they will be after the next start."""
+    running: Config = request.app.state.config
+    return running.with_page(set_on_page(running.settings.home))
+
+
+def _names() -> list[str]:
+    ordered = [name for names in GROUPS.values() for name in names]
+    known = list(Settings.__dataclass_fields__)
+    return [name for name in ordered if name in known] + [name for name in known if name not in ordered]
+
+
+def _row(request: Request, name: str, running: Config, after: Config) -> dict[str, Any]:
+    item, source = field_named(name), after.sources[name]
+    value, now = getattr(after.settings, name), getattr(running.settings, name)
+    pending = value != now and name not in _AT_ONCE
+    choices = item.metadata["choices"]
+    return {
+        "name": name,
+        "group": group_of(name),
+        "value": shown_value(name, value),
+        "default": shown_value(name, item.default),
+        "source": source,
+        "set_by": _set_by(name, after),
+        "kind": "choice" if choices else _KINDS.get(type(item.default), "path"),
+        "choices": list(choices),
+        "secret": item.metadata["secret"],
+        "read_only": bool(_why_not(request, name, after)),
+        "takes_effect": "now" if name in _AT_ONCE else "restart",
+        "pending": pending,
+        "in_force": shown_value(name, now) if pending else None,
+    }
+
+
+def _set_by(name: str, config: Config) -> str | None:
+    match config.sources[name]:
+        case "file":
+            return str(config.settings.home / FILE)
+        case "environment":
+            return f"HOLDFAST_{name.upper()}"
+        case "command line" as source:
+            return source
+        case _:
+            return None
+
+
+def _why_not(request: Request, name: str, config: Config) -> str:
+    """Why a setting cannot be set here; empty if it can."""
+    if name in _ELSEWHERE:
+        return f"It can only be set in {FILE}, the environment or on the command line."
+    if config.sources[name] in ("environment", "command line"):
+        return f"It is set by {_set_by(name, config)}, which comes before the page."
+    if name in _FOLDERS and access_of(request).how == "key":
+        return "Folders of this machine are not opened with a key; use the page, or the file of settings."
+    return ""
+
+
+def _change(request: Request, wanted: Mapping[str, Any], password: bool) -> dict[str, str]:
+    """What is wrong with a change, by name; if nothing is, it is kept."""
+    running: Config = request.app.state.config
+    with _changing:
+        after = coming(request)
+        wrong: dict[str, str] = {}
+        kept = dict(set_on_page(running.settings.home))
+        for name, value in wanted.items():
+            if why := _wrong_with(request, name, value, after):
+                wrong[name] = why
+            elif value is None:
+                kept.pop(name, None)
+            else:
+                made = converted(name, value, "page")
+                kept[name] = str(made) if isinstance(made, Path) else "" if made is None else made
+        if not wrong:
+            wrong = wrong_in(running.with_page(kept).settings, set(wanted), password=password)
+        if not wrong:
+            keep_page(running.settings.home, kept)
+    return wrong
+
+
+def _wrong_with(request: Request, name: str, value: Any, config: Config) -> str:
+    if name not in Settings.__dataclass_fields__:
+        return "There is no such setting. GET /api/settings lists all."
+    if why := _why_not(request, name, config):
+        return why
+    if isinstance(value, str) and HIDDEN in value:
+        return "This is what stands in place of a secret; give the whole value."
+    try:
+        if value is not None:
+            converted(name, value, "page")
+    except HoldfastError as error:
+        return str(error)
+    return ""
+
+
+def _shared_out(preset: Preset, window: int) -> dict[str, Any]:
+    budget: Budget = preset.budget(window)
+    thresholds = budget.thresholds(0)
+    return {
+        "reserve": budget.reserve,
+        "profile": budget.profile,
+        "recalled": budget.recalled,
+        "summary": budget.summary,
+        "research": budget.research,
+        "history": budget.history,
+        "room": budget.room,
+        "thresholds": {
+            level: None if (tokens := getattr(thresholds, level)) == NEVER else tokens for level in _LEVELS
+        },
+    }

@@ -1,0 +1,165 @@
+"""The set-up and the server itself, over REST: how far the set-up is, where clients find us, starting anew.
+
+Knows what was done, kept in the store; the questions and their order are the page's business.
+"""
+
+import asyncio
+import socket
+import time
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from holdfast.config import Config
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.messages import Scope
+from holdfast.server.company import answers_in
+from holdfast.server.docker import HOST
+from holdfast.server.door import engine_of, scope_of
+from holdfast.server.memories import remembering_of
+from holdfast.server.origins import is_loopback
+from holdfast.server.profiles import SetupForm
+from holdfast.server.settings import for_administrators
+from holdfast.store import Store
+
+router = APIRouter(prefix="/api/system", tags=["Server"])
+
+# From 1 on; 0 is before the first.
+STEPS = ("welcome", "profile", "password", "network", "models", "summary")
+
+# Each under a name of its own: what one tab notes does not undo what another did.
+_NOTED = {"step": 0, "completed": None, "skipped": None}
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+# Seconds between the word and the deed, for the answer to get out.
+_A_MOMENT = 0.2
+
+
+class Step(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    step: Annotated[int, Field(ge=0, le=len(STEPS))]
+
+
+class Completion(BaseModel):
+    """What was answered, if it was not kept before; `skipped`: nobody wanted to be asked."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    ai_profile: Annotated[SetupForm | None, Field(alias="aiProfile")] = None
+    skipped: bool = False
+
+
+@router.get("/setup-status")
+async def status(request: Request) -> dict[str, Any]:
+    """How far the set-up is. `needed`: nobody has done or skipped it, and nothing was said here yet.
+
+    `aiProfile` has the answers that stand in the profile.
+    """
+    store = engine_of(request).store
+    state = await store.run(_state, store)
+    answers, trouble = await _answers(request)
+    return {
+        **state,
+        "steps": list(STEPS),
+        "needed": await store.run(is_needed, store),
+        "aiProfile": answers,
+        "trouble": trouble,
+    }
+
+
+@router.put("/setup-step")
+async def step(request: Request, wanted: Step) -> dict[str, Any]:
+    """Note the step that somebody is at, so that they find it again."""
+    for_administrators(request)
+    return await _keep(request, step=wanted.step)
+
+
+@router.post("/setup-complete")
+async def complete(
+    request: Request,
+    completion: Completion,
+    language: Annotated[Literal["de", "en"], Query()] = "en",
+) -> dict[str, Any]:
+    """The set-up is done, or skipped: the page begins with a chat from now on."""
+    for_administrators(request)
+    if completion.ai_profile is not None:
+        profile, scope = remembering_of(request).profile, scope_of(request)
+        given = completion.ai_profile.model_dump(by_alias=True, exclude_none=True)
+        await asyncio.to_thread(profile.fill, scope, given, language)
+    now = time.time()
+    if completion.skipped:
+        return await _keep(request, skipped=now)
+    return await _keep(request, step=len(STEPS), completed=now)
+
+
+@router.get("/network")
+async def network(request: Request) -> dict[str, Any]:
+    """Where this server listens, what clients are told, and whether they need a key."""
+    for_administrators(request)
+    config: Config = request.app.state.config
+    settings, store = config.settings, engine_of(request).store
+    here = request.scope["server"] or (settings.host, settings.port)
+    listening = request.app.state.listening or [here]
+    port = listening[0][1]
+    return {
+        "listening": [f"{host}:{port}" for host, port in listening],
+        "addresses": [f"http://{name}:{port}" for name in _names(host for host, _ in listening)],
+        "only_here": all(is_loopback(host) for host, _ in listening),
+        "key_needed": bool(settings.require_key or settings.key or not is_loopback(listening[0][0])),
+        "password": await store.run(store.sessions.password, Scope().user) is not None,
+        "keys": len(await store.run(store.keys.all)),
+        "docker": f"http://{HOST}:{port}",
+    }
+
+
+@router.post("/restart", status_code=202)
+async def restart(request: Request) -> dict[str, Any]:
+    """Start the server anew with the settings as they are set; what is being answered has a moment to end."""
+    for_administrators(request)
+    again = request.app.state.restart
+    if again is None:
+        raise Conflict(
+            "this server was not started by `holdfast serve`", hint="Restart the program that started it."
+        )
+    asyncio.get_running_loop().call_later(_A_MOMENT, again)
+    return {"restarting": True}
+
+
+def is_needed(store: Store) -> bool:
+    state = _state(store)
+    if state["completed"] or state["skipped"]:
+        return False
+    return not store.log.used_since(0.0, limit=1)
+
+
+def _state(store: Store) -> dict[str, Any]:
+    return {name: store.settings.get(f"setup.{name}", before) for name, before in _NOTED.items()}
+
+
+async def _keep(request: Request, **changes: Any) -> dict[str, Any]:
+    store = engine_of(request).store
+
+    for name, value in changes.items():
+        await store.run(store.settings.set, f"setup.{name}", value)
+    return await store.run(_state, store)
+
+
+async def _answers(request: Request) -> tuple[dict[str, Any] | None, str | None]:
+    """None where nothing is remembered here, or not for a group."""
+    try:
+        profile, scope = remembering_of(request).profile, scope_of(request)
+        note = await asyncio.to_thread(profile.show, scope)
+        return answers_in(note.text), None
+    except HoldfastError as error:
+        return None, str(error)
+
+
+def _names(hosts: Any) -> list[str]:
+    """What to call us: a server that listens everywhere has this machine's name, too."""
+    found: list[str] = []
+    for host in hosts:
+        here = ["127.0.0.1", socket.gethostname()] if host in _EVERYWHERE else [host]
+        found += [f"[{name}]" if ":" in name else name for name in here]
+    return list(dict.fromkeys(found))

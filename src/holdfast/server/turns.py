@@ -1,0 +1,280 @@
+"""Turns for the page: asked over REST, told as server-sent events, and carried on whoever leaves.
+
+A question goes on with a conversation, is put anew in the place of an earlier one, or is answered once more;
+in each case nothing is lost, and where nothing comes of it the conversation ends where it did. Knows the
+routes; how a turn is carried to its end is in `detached`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, Self
+
+from fastapi import APIRouter, Depends, Header
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.requests import Request
+
+from holdfast.conversations.lanes import message_of
+from holdfast.conversations.named import answer_named
+from holdfast.conversations.shown import conversation_out
+from holdfast.engine import Ask, Engine, Turn
+from holdfast.errors import BadRequest, Conflict, NotFound
+from holdfast.fitting.intake import title_of
+from holdfast.language import speak
+from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
+from holdfast.server.access import access_of
+from holdfast.server.attached import added_to, file_part, image_part, question
+from holdfast.server.channel import Told
+from holdfast.server.detached import Detached, Turns
+from holdfast.server.door import engine_of, is_off, scope_of
+from holdfast.server.files import roots_for
+from holdfast.server.pages.site import language_of
+from holdfast.server.reading import banners_out, brought_in, told_memories
+from holdfast.store import Conversation, Store
+
+router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
+
+# As a conversation knows who began it.
+_CLIENT = "holdfast page"
+
+
+class File(BaseModel):
+    """A file in base64; `media_type` is what the browser takes it for, and not believed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str = Field(max_length=1_000)
+    data: str
+    media_type: str = Field("", max_length=200)
+
+
+class NewTurn(BaseModel):
+    """A question for a model, in a new conversation or at the end of one.
+
+    `edit` names a message of the person's that is asked in other words, `regenerate` an answer that is wanted
+    once more, or a question that was not answered: the earlier ones stay, beside the new. Pictures are in
+    base64; what is left out in an edit stays as it was. `research` names a finding for the question.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    model: str = Field(min_length=1, max_length=500)
+    text: str = ""
+    conversation: str | None = None
+    images: Annotated[list[str], Field(max_length=20)] | None = None
+    files: Annotated[list[File], Field(max_length=50)] | None = None
+    research: str = ""
+    edit: str | None = None
+    regenerate: str | None = None
+    kind: Literal["private", "group"] | None = None
+    system: str = ""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if (self.edit or self.regenerate) and not self.conversation:
+            raise ValueError("edit and regenerate need a conversation")
+        if self.edit and self.regenerate:
+            raise ValueError("edit and regenerate are two things: one at a time")
+        says = bool(self.text.strip() or self.images or self.files)
+        if self.regenerate and says:
+            raise ValueError("an answer that is wanted once more has its question already")
+        if not self.regenerate and not self.edit and not says:
+            raise ValueError("there is no question: give a text, images or files")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a question goes: a conversation, and the head it had where that was moved for it."""
+
+    conversation: Conversation
+    message: Message | None
+    new: bool = False
+    moved: bool = False
+    before: str | None = None
+
+
+def turns_of(request: Request) -> Turns:
+    turns: Turns = request.app.state.turns
+    return turns
+
+
+async def _asked(request: Request, wanted: NewTurn) -> AsyncGenerator[Told, None]:
+    """Begun before the response is, while a refusal can still be one."""
+    if is_off(request):
+        raise BadRequest("this key is switched off", hint="Use one for which Holdfast keeps what is said.")
+    speak(language_of(request))
+    engine, turns, scope = engine_of(request), turns_of(request), scope_of(request)
+    if wanted.kind is not None:
+        scope = replace(scope, kind=wanted.kind)
+    store = engine.store
+    given = await asyncio.to_thread(_given, wanted)
+    async with turns.starting:
+        place = await store.run(store.atomically, _placed, store, turns, scope, wanted, given)
+        try:
+            job = await _started(engine, turns, place, _ask(request, wanted, scope, place))
+        except BaseException:
+            await asyncio.shield(store.run(store.atomically, _put_back, store, place, None))
+            raise
+    return turns.follow(job, scope)
+
+
+async def _started(engine: Engine, turns: Turns, place: _Place, ask: Ask) -> str:
+    """The job under which the question is answered from now on."""
+    store = engine.store
+    # Followed from before it begins, so that nothing is missed.
+    events = engine.events.follow(ask.scope)
+    turn = await engine.turn(ask)
+    if turn.off:
+        await turn.chunks.aclose()
+        raise Conflict("this conversation is switched off", hint="Switch it on again first.")
+    parent, row = await store.run(_begun, store, place, turn)
+    ending = _Ending(engine, ask.scope, place, turn, parent)
+    detached = Detached(engine, ask.scope, turn, ending.told)
+    start = {"conversation": row.id, "job": turn.job, "question": parent}
+    detached.channel.tell("start", {**start, "chat": conversation_out(row)})
+    turns.start(detached, events)
+    return turn.job
+
+
+@router.post("", response_class=EventSourceResponse)
+async def ask(told: Annotated[AsyncGenerator[Told, None], Depends(_asked)]) -> AsyncIterable[ServerSentEvent]:
+    """Ask, and be told how it goes. The turn goes on if nobody follows it any more."""
+    async for event in _sent(told):
+        yield event
+
+
+def _followed(
+    request: Request, job: str, after: int = 0, last_event_id: Annotated[int | None, Header()] = None
+) -> AsyncGenerator[Told, None]:
+    place = after if last_event_id is None else last_event_id
+    return turns_of(request).follow(job, scope_of(request), place)
+
+
+@router.get("/{job}", response_class=EventSourceResponse)
+async def follow(
+    told: Annotated[AsyncGenerator[Told, None], Depends(_followed)],
+) -> AsyncIterable[ServerSentEvent]:
+    """A turn that is under way or ended just now, from its beginning or after an event's id."""
+    async for event in _sent(told):
+        yield event
+
+
+async def _sent(told: AsyncGenerator[Told, None]) -> AsyncIterable[ServerSentEvent]:
+    async with aclosing(told):
+        async for one in told:
+            yield ServerSentEvent(raw_data=canonical(one.data), event=one.kind, id=str(one.id))
+
+
+def _given(wanted: NewTurn) -> Message | None:
+    """The question as it is given; None for one that is there already."""
+    if wanted.regenerate:
+        return None
+    files = [file_part(file.name, file.data) for file in wanted.files or ()]
+    return question(wanted.text, [*files, *(image_part(data) for data in wanted.images or ())])
+
+
+def _placed(store: Store, turns: Turns, scope: Scope, wanted: NewTurn, given: Message | None) -> _Place:
+    if wanted.conversation is None:
+        assert given is not None
+        row = store.log.create(scope, title=title_of((given,)), client=_CLIENT)
+        return _Place(row, given, new=True)
+    row = store.log.get(wanted.conversation, scope)
+    turns.check_free(row.id)
+    if wanted.edit:
+        assert given is not None
+        return _instead(store, row, wanted, given)
+    if wanted.regenerate:
+        return _once_more(store, row, wanted.regenerate)
+    return _Place(row, given)
+
+
+def _instead(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> _Place:
+    """In the place of a question: the conversation goes on from what was before it."""
+    asked = message_of(store, row, wanted.edit or "")
+    if asked.message.role != "user":
+        raise BadRequest("only a question can be edited", hint="An answer can be regenerated.", param="edit")
+    if wanted.images is None and wanted.files is None:
+        given = question(wanted.text, added_to(asked.message))
+    if not given.parts:
+        raise BadRequest("there is no question", hint="Give a text, images or files.", param="text")
+    moved = store.log.set_head(row.id, asked.parent, expect=row.head)
+    return _Place(moved, given, moved=True, before=row.head)
+
+
+def _once_more(store: Store, row: Conversation, name: str) -> _Place:
+    found = message_of(store, row, name)
+    asked = found.id if found.message.role in ("user", "tool") else found.parent
+    if asked is None:
+        raise BadRequest("there is no question before this answer", param="regenerate")
+    moved = store.log.set_head(row.id, asked, expect=row.head)
+    return _Place(moved, None, moved=asked != row.head, before=row.head)
+
+
+def _put_back(store: Store, place: _Place, question: str | None) -> None:
+    """Nothing came of it: the conversation ends where it did, unless somebody has gone on with it."""
+    row = place.conversation
+    try:
+        if place.new and question is None:
+            store.log.delete(row.id)
+        elif place.moved:
+            store.log.set_head(row.id, place.before, expect=row.head if question is None else question)
+    except (Conflict, NotFound):
+        pass
+
+
+def _ask(request: Request, wanted: NewTurn, scope: Scope, place: _Place) -> Ask:
+    system = (Message.of("system", wanted.system),) if wanted.system else ()
+    messages = (*system, *((place.message,) if place.message else ()))
+    return Ask(
+        ChatRequest(wanted.model, messages),
+        scope,
+        {"user-agent": _CLIENT},
+        continues=place.conversation.id,
+        research=wanted.research,
+        files=roots_for(request),
+        memory=access_of(request).memory,
+    )
+
+
+def _begun(store: Store, place: _Place, turn: Turn) -> tuple[str | None, Conversation]:
+    """The message that the answer will follow, and the conversation as it is by now."""
+    drafts = store.drafts.of(place.conversation.id)
+    return next((one.parent for one in drafts if one.job == turn.job), None), store.log.get(
+        place.conversation.id
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """What came of a turn: the message it became, what was remembered for it, what was summarised."""
+
+    engine: Engine
+    scope: Scope
+    place: _Place
+    turn: Turn
+    question: str | None
+
+    async def told(self) -> JsonObject | None:
+        store = self.engine.store
+        # The window's decisions are written beside the answer.
+        await self.engine.turns.settle(self.place.conversation.id)
+        return await store.run(self._read)
+
+    def _read(self) -> dict[str, Any] | None:
+        store = self.engine.store
+        answer = answer_named(store, self.scope, self.turn.job).answer
+        if answer is None or answer.message.role != "assistant":
+            store.atomically(_put_back, store, self.place, self.question)
+            return None
+        row = store.log.get(self.place.conversation.id)
+        asked = self.question or ""
+        there = brought_in(store, row).get(asked)
+        return {
+            "message": answer.id,
+            "memories": told_memories(self.engine, row, asked),
+            "findings": list(there.findings) if there else [],
+            "banners": banners_out(store, row),
+        }

@@ -1,0 +1,159 @@
+"""The context page: what the model sees of a conversation, why, and taking decisions back."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE
+from tests.fitting.talking import filler
+
+HOSTILE = '<img src=x onerror="document.title=`taken`"><script>document.title="taken"</script>'
+PROJECT = "context"
+HEADERS = {"X-Holdfast-Project": PROJECT}
+
+
+@pytest.fixture(scope="module")
+def talk(shared_server):
+    """The page of a conversation that outgrew a small window, and was once asked in a larger one."""
+    shared_server.upstream.clear()
+    said = [{"role": "system", "content": "Be kind."}]
+    for at in range(11):
+        text = HOSTILE if at == 10 else filler(at)
+        said.append({"role": "user", "content": text})
+        for model in ("small:latest", "fake:latest")[: 2 if at == 0 else 1]:
+            body = {"model": model, "messages": said, "stream": False}
+            answer = shared_server.client.post("/api/chat", json=body, headers=HEADERS)
+            assert answer.status_code == 200, answer.text
+        said.append(answer.json()["message"])
+    return f"/c/{answer.headers['x-holdfast-conversation']}/context"
+
+
+@pytest.fixture
+def rest(shared_server, talk):
+    """What REST tells of that conversation."""
+    chat = talk.removeprefix("/c/").removesuffix("/context")
+    return lambda path: shared_server.client.get(f"/api/chats/{chat}/{path}", headers=HEADERS).json()
+
+
+def tab(window, name):
+    window.get_by_role("tab", name=name).click()
+
+
+def test_the_meter_tells_each_section_and_where_levels_begin(page, talk, rest):
+    window = page(talk, project=PROJECT)
+    report = rest("window")
+    shown = window.locator(".meter .bar > span").evaluate_all("all => all.map((one) => one.dataset.section)")
+    sections = {row["name"] for row in report["sections"] if row["tokens"]}
+    assert set(shown) == sections | {"free"}
+    assert shown[-2:] == ["free", "reserve"]
+    expect(window.get_by_role("img", name=f"Window of {report['window']:,} tokens")).to_be_visible()
+    expect(window.locator(".marks > span")).to_have_count(len(report["history"]["marks"]))
+    whole = window.locator(".meter .bar").bounding_box()
+    used = sum(row["tokens"] for row in report["sections"] if row["name"] != "reserve")
+    free = window.locator('.bar [data-section="free"]').bounding_box()
+    assert free["x"] - whole["x"] == pytest.approx(whole["width"] * used / report["window"], abs=6)
+
+
+def test_messages_are_told_by_how_they_stand_and_why_and_can_be_pinned(page, talk, rest):
+    window = page(talk, project=PROJECT)
+    counts = rest("window/messages")["counts"]
+    window.get_by_role("button", name=f"Left out ({counts['out']})").click()
+    expect(window.locator(".entry")).to_have_count(counts["out"])
+    expect(window.locator(".entry.out")).to_have_count(counts["out"])
+    assert all(window.locator(".entry .why").all_text_contents())
+    window.get_by_role("button", name=f"All ({sum(counts.values())})").click()
+    newest = window.locator(".entry").first
+    newest.get_by_role("button", name="Pin").click()
+    expect(newest.get_by_role("button", name="Unpin")).to_be_focused()
+    assert [row["pinned"] for row in rest("window/messages?limit=2")["messages"]] == [True, False]
+    newest.get_by_role("button", name="Unpin").click()
+    expect(newest.get_by_role("button", name="Pin")).to_have_attribute("aria-pressed", "false")
+
+
+def test_turns_show_tokens_compactions_and_the_prefix(page, talk, rest):
+    window = page(f"{talk}#turns", project=PROJECT)
+    told = rest("turns")
+    expect(window.locator(".turns tbody tr")).to_have_count(len(told["turns"]))
+    expect(window.locator("#turns svg .event")).to_have_count(len(told["compactions"]))
+    assert window.locator("#turns svg polyline").count() == 2
+    window.get_by_text("As a table").click()
+    first = window.locator(".figure tbody tr").first.locator("td").first
+    expect(first).to_have_text(str(told["turns"][0]["tokens"]["prompt"]))
+    expect(window.locator(".turns tbody tr").last).to_contain_text("this is the first request")
+    expect(window.locator("#turns")).to_contain_text("stepped in")
+
+
+def test_a_hostile_message_is_only_shown_and_the_request_is_as_the_server_got_it(page, talk, rest):
+    window = page(talk, project=PROJECT)
+    expect(window.locator(".entry .text").nth(1)).to_have_text(HOSTILE)
+    tab(window, "Request")
+    expect(window.locator(".verdict")).to_contain_text("byte for byte")
+    shown = window.locator("#request pre").evaluate("one => JSON.parse(one.textContent)")
+    assert shown == rest("request")["body"]
+    assert shown["messages"][-1]["content"] == HOSTILE
+    assert window.locator("main img, main script").count() == 0
+    assert "taken" not in window.title()
+
+
+def test_tabs_are_reached_by_arrow_keys_and_windows_by_their_size(page, talk):
+    window = page(talk, project=PROJECT)
+    window.get_by_role("tab", name="Messages").focus()
+    window.keyboard.press("ArrowLeft")
+    expect(window.get_by_role("tab", name="Request")).to_be_focused()
+    expect(window.locator("#request")).to_be_visible()
+    window.keyboard.press("Home")
+    expect(window.locator("#messages")).to_be_visible()
+    window.get_by_label("Window of", exact=True).select_option("8192")
+    expect(window.get_by_role("img", name="Window of 8,192 tokens")).to_be_visible()
+    window.reload()
+    expect(window.get_by_role("img", name="Window of 8,192 tokens")).to_be_visible()
+
+
+def test_on_a_phone_nothing_sticks_out(page, talk):
+    window = page(talk, project=PROJECT, language="de", theme="dark", size=PHONE)
+    for name in ("Im Zeitverlauf", "Entscheidungen", "Anfrage", "Nachrichten"):
+        tab(window, name)
+        assert window.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+def test_a_decision_that_is_undone_brings_its_messages_back(page, talk, rest):
+    window = page(f"{talk}#decisions", project=PROJECT)
+    before = rest("window")["decisions"]
+    window.locator(".decision").first.get_by_role("button", name="Undo").click()
+    expect(window.get_by_role("heading", name="Undone, not to be done again")).to_be_visible()
+    expect(window.locator(".toast")).to_contain_text("come back")
+    after = rest("window")
+    assert [one["id"] for one in after["vetoes"]] == [before[-1]["id"]]
+    assert len(after["decisions"]) == len(before) - 1
+    # What the last request was is not changed by that.
+    tab(window, "Request")
+    expect(window.locator(".verdict")).to_contain_text("byte for byte")
+
+
+def test_a_conversation_that_was_never_sent_says_so(page, server):
+    window = page("/c/c_nothing/context", language="de")
+    expect(window.locator("#none")).to_contain_text("noch nichts")
+
+
+def test_files_and_findings_in_the_window_are_shown_with_what_the_model_got(page, start, tmp_path):
+    folder = tmp_path / "garden"
+    folder.mkdir()
+    (folder / "beds.md").write_text("# Beds\n\nBed 4711 is full of tulips.\n")
+    running = start(file_references="on", file_roots=str(folder))
+    said = [{"role": "user", "content": "Hello, how are the gardens of Kassel?"}]
+    body = {"model": "fake:latest", "messages": said, "stream": False}
+    answer = running.client.post("/api/chat", json=body)
+    chat = answer.headers["x-holdfast-conversation"]
+    found = {"url": "https://weather.example/kassel", "text": "In Kassel 14 degrees and rain are expected."}
+    question = "What is the weather in Kassel tomorrow?"
+    research = {"question": question, "sources": [found], "conversation": chat}
+    assert running.client.post("/api/research", json=research).status_code == 201
+    said += [answer.json()["message"], {"role": "user", "content": f"{question} And see @./beds.md please."}]
+    running.client.post("/api/chat", json=body)
+    window = page(f"/c/{chat}/context#brought", at=running.url)
+    file = window.locator("#brought li").filter(has_text="beds.md")
+    file.get_by_text("What the model sees of it").click()
+    expect(file.locator("pre")).to_contain_text("Bed 4711 is full of tulips.")
+    source = window.locator("#brought li").filter(has_text="14 degrees")
+    expect(source.get_by_role("link")).to_have_attribute("href", re.compile("/research#r_"))

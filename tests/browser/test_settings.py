@@ -1,0 +1,151 @@
+"""The settings page: changed, refused, taken back; servers, keys, the password, and coming in with it."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from holdfast.store.secrecy import password_digest
+from tests.browser.accessible import faults
+from tests.browser.conftest import PHONE
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def settings(server):
+    """The page's own settings are empty before and after."""
+    yield server
+    rows = server.client.get("/api/settings").json()["settings"]
+    back = {row["name"]: None for row in rows if row["source"] == "page"}
+    server.client.put("/api/settings", json=back).raise_for_status()
+
+
+def value(server, name):
+    rows = server.client.get("/api/settings").json()["settings"]
+    return next(row for row in rows if row["name"] == name)
+
+
+def setting(window, name):
+    return window.locator(f"#set-{name}")
+
+
+def save(window):
+    window.get_by_role("button", name="Save", exact=True).click()
+
+
+def test_a_preset_is_previewed_saved_and_taken_back(page, settings):
+    window = page("/settings")
+    expect(window.locator("#preview")).to_contain_text("In force")
+    window.get_by_role("radio", name="openclaw").check()
+    expect(window.locator("#preview")).to_contain_text("With these settings")
+    expect(window.locator(".figures")).to_contain_text("8,192")
+    assert value(settings, "preset")["source"] == "default", "looking changes nothing"
+    setting(window, "reserve").fill("900")
+    expect(window.locator("#changed")).to_have_text("2 changes")
+    save(window)
+    expect(window.locator("#restart")).to_contain_text("after a restart")
+    assert value(settings, "preset")["value"] == "openclaw"
+    expect(window.locator("#row-reserve")).to_contain_text("after a restart; now 0")
+    window.locator("#row-reserve").get_by_role("button", name="Take it back").click()
+    save(window)
+    expect(window.locator("#row-reserve")).to_contain_text("default")
+    assert value(settings, "reserve")["source"] == "default"
+
+
+def test_what_is_wrong_stands_beside_its_field_and_nothing_is_changed(page, settings):
+    window = page("/settings")
+    setting(window, "level_1").fill("95%")
+    setting(window, "memory_gate").fill("whatever")
+    setting(window, "unread").fill("20")
+    save(window)
+    expect(window.locator("#wrong-memory_gate")).to_contain_text("address=on")
+    expect(window.locator("#wrong-level_1")).to_contain_text("level_2")
+    expect(setting(window, "level_1")).to_have_attribute("aria-invalid", "true")
+    assert value(settings, "unread")["source"] == "default"
+    window.get_by_role("button", name="Discard").click()
+    expect(setting(window, "unread")).to_have_value("60")
+    expect(window.locator("#savebar")).to_be_hidden()
+
+
+def test_what_is_set_elsewhere_can_be_seen_and_not_changed(page, settings):
+    window = page("/settings", language="de")
+    expect(setting(window, "upstream")).to_be_disabled()
+    expect(window.locator("#row-upstream")).to_contain_text("beim Start des Servers gesetzt")
+    window.get_by_label("Einstellung suchen").fill("modellserver")
+    expect(setting(window, "upstream")).to_be_visible()
+    expect(setting(window, "retention_days")).to_be_hidden()
+    expect(window.locator("#found")).to_contain_text("Einstellungen")
+
+
+def test_a_server_is_told_memories_or_not(page, settings):
+    window = page("/settings")
+    gate = window.get_by_role("switch", name="may be told memories")
+    expect(gate).to_be_checked()
+    gate.uncheck()
+    save(window)
+    expect(window.locator("#row-memory_gate")).to_contain_text("set here")
+    assert value(settings, "memory_gate")["value"].endswith("=off")
+    window.reload()
+    expect(gate).not_to_be_checked()
+
+
+def test_deleting_what_is_old_is_asked_about(page, settings):
+    window = page("/settings")
+    setting(window, "retention_days").fill("30")
+    save(window)
+    expect(window.get_by_role("dialog")).to_contain_text("30 days")
+    window.keyboard.press("Escape")
+    assert value(settings, "retention_days")["value"] == 0
+
+
+def test_a_key_is_made_shown_once_and_revoked(page, server):
+    window = page("/settings")
+    window.get_by_role("button", name="New key …").click()
+    window.get_by_label("Name, to tell it apart").fill("laptop")
+    window.get_by_label("Only this project").fill("garden")
+    window.get_by_role("button", name="Make it").click()
+    secret = window.locator("#new-secret code").inner_text()
+    headers = {"authorization": f"Bearer {secret}"}
+    assert server.client.get("/api/login", headers=headers).json()["project"] == "garden"
+    window.reload()
+    expect(window.locator("#keys")).to_contain_text("laptop")
+    assert secret not in window.content()
+    window.get_by_role("button", name="Revoke the key laptop").click()
+    window.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(window.locator("#keys")).not_to_contain_text("laptop")
+    assert server.client.get("/api/login", headers=headers).status_code == 401
+
+
+def test_coming_in_with_the_password_and_going_out_again(page, start):
+    server = start(require_key=True)
+    server.engine.store.sessions.set_password("default", password_digest(PASSWORD))
+    window = page("/settings", at=server.url)
+    assert "/login?next=" in window.url
+    window.get_by_label("Password").fill("wrong one")
+    window.get_by_role("button", name="Sign in").click()
+    expect(window.get_by_role("alert")).to_have_text("This is not the password.")
+    assert faults(window) == []
+    window.get_by_label("Password").fill(PASSWORD)
+    window.keyboard.press("Enter")
+    window.wait_for_url(f"{server.url}/settings")
+    # Whoever changes it shows that they know it, and stays in.
+    window.get_by_role("button", name="Change it …").click()
+    window.get_by_label("The password in use").fill(PASSWORD)
+    window.get_by_label("New password").fill("another good one")
+    window.get_by_label("Once more").fill("another good one")
+    window.get_by_role("button", name="Set the password").click()
+    expect(window.locator(".toast")).to_contain_text("The password is set.")
+    window.get_by_role("button", name="Sign out").click()
+    window.wait_for_url(f"{server.url}/login")
+    with httpx.Client(base_url=server.url, trust_env=False) as stranger:
+        assert stranger.get("/api/settings").status_code == 401
+
+
+@pytest.mark.parametrize(("theme", "language", "size"), [("light", "en", (1280, 800)), ("dark", "de", PHONE)])
+def test_nobody_is_kept_out_of_the_settings(page, server, theme, language, size):
+    window = page("/settings", theme=theme, language=language, size=size)
+    expect(window.locator(".figures")).to_be_visible()
+    for part in ("#upstreams .server", "#keys li"):
+        expect(window.locator(part).first).to_be_visible()
+    assert faults(window) == []
+    assert window.evaluate("document.documentElement.scrollWidth") <= size[0]

@@ -1,0 +1,135 @@
+"""The set-up: from scratch to the first chat, taken up again, skipped, and by keyboard alone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.accessible import faults
+from tests.browser.conftest import PHONE
+
+# What stands in each step when all of it is there.
+READY = {
+    1: ".points",
+    2: "[aria-pressed]",
+    3: "#password-why:not(:empty)",
+    4: ".server",
+    5: ".model",
+    6: ".chosen",
+}
+
+
+@pytest.fixture
+def fresh(start):
+    """A server on which nobody has done anything yet."""
+    return start(fresh=True)
+
+
+def status(server):
+    return server.client.get("/api/system/setup-status").json()
+
+
+def at(window, heading):
+    expect(window.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+
+
+def onward(window, name="Next"):
+    window.get_by_role("button", name=name, exact=True).click()
+
+
+def test_from_scratch_to_the_first_chat(page, fresh):
+    window = page("/", at=fresh.url)
+    at(window, "Welcome")
+    onward(window, "Let's begin")
+    window.get_by_role("textbox", name="What is your company called?").fill("Anders")
+    window.get_by_role("button", name="… Ltd").click()
+    window.get_by_role("button", name="Health & medicine").click()
+    window.get_by_role("button", name="6–20").click()
+    window.get_by_role("button", name="Consulting", exact=True).click()
+    window.get_by_role("textbox", name="What are your main products or services?").press("End")
+    window.get_by_role("textbox", name="What are your main products or services?").type(", Diving bells")
+    window.get_by_role("button", name="Short & to the point").click()
+    onward(window)
+    window.get_by_label("New password").fill("correct horse battery")
+    window.get_by_label("Once more").fill("correct horse")
+    onward(window)
+    expect(window.get_by_role("alert")).to_have_text("The two are not the same.")
+    window.get_by_label("Once more").fill("correct horse battery")
+    onward(window)
+    expect(window.locator("#servers")).to_contain_text("Answers, 2 models")
+    expect(window.locator("#pastes")).to_contain_text(f"OLLAMA_HOST={fresh.url}")
+    onward(window)
+    small = window.get_by_role("article").filter(has_text="small:latest")
+    small.get_by_role("button", name="Use the recommended 8,192").click()
+    expect(small).to_contain_text("set by you")
+    window.get_by_placeholder("qwen3:4b").fill("new-one:1b")
+    window.get_by_role("button", name="Get it").click()
+    expect(window.get_by_role("article").filter(has_text="new-one:1b")).to_be_visible()
+    onward(window)
+    expect(window.locator("#summary")).to_contain_text("products: Consulting, Diving bells")
+    onward(window, "Start chatting")
+    window.wait_for_url(f"{fresh.url}/")
+    fields = fresh.client.get("/api/memory/profile").json()["fields"]
+    assert (fields["company"], fields["industry"], fields["team_size"]) == (
+        "Anders Ltd", "Health & medicine", "6–20",
+    )  # fmt: skip
+    assert fields["preferences"] == {"answer_length": "short"}
+    assert fresh.client.get("/api/login").json()["password"] is True
+    assert status(fresh)["completed"]
+
+
+def test_an_interrupted_set_up_goes_on_where_it_was_with_what_was_typed(page, fresh):
+    window = page("/setup", at=fresh.url, language="de")
+    onward(window, "Los geht's")
+    window.get_by_role("textbox", name="Wie heißt Ihr Unternehmen?").fill("Nordlicht e.K.")
+    expect(window.get_by_role("button", name="… e.K.")).to_have_attribute("aria-pressed", "true")
+    window.reload()
+    at(window, "Ihr KI-Profil")
+    expect(window.get_by_role("textbox", name="Wie heißt Ihr Unternehmen?")).to_have_value("Nordlicht e.K.")
+    onward(window, "Weiter")
+    at(window, "Ein Passwort")
+    # Another browser finds the place, too, and the answer in the profile.
+    other = page("/", at=fresh.url, language="de")
+    at(other, "Ein Passwort")
+    onward(other, "Zurück")
+    expect(other.get_by_role("textbox", name="Wie heißt Ihr Unternehmen?")).to_have_value("Nordlicht e.K.")
+    # What is emptied leaves the profile.
+    other.get_by_role("textbox", name="Wie heißt Ihr Unternehmen?").fill("")
+    onward(other, "Weiter")
+    at(other, "Ein Passwort")
+    assert status(fresh)["aiProfile"]["companyName"] is None
+
+
+def test_who_skips_the_set_up_is_not_asked_again_but_finds_it(page, fresh):
+    window = page("/", at=fresh.url)
+    window.get_by_role("button", name="Skip the set-up").click()
+    window.wait_for_url(f"{fresh.url}/")
+    assert status(fresh)["skipped"]
+    window.goto("/")
+    assert window.url == f"{fresh.url}/"
+    window.goto("/setup#4")
+    at(window, "Network")
+    window.go_back()
+    window.go_forward()
+    at(window, "Network")
+
+
+def test_the_keyboard_is_enough(page, server):
+    window = page("/setup#2")
+    expect(window.get_by_role("textbox", name="Which industry are you in?")).to_be_visible()
+    window.get_by_role("textbox", name="Which industry are you in?").press("Tab")
+    window.keyboard.press("Space")
+    expect(window.get_by_role("textbox", name="Which industry are you in?")).to_have_value("IT & software")
+    window.keyboard.press("Space")
+    expect(window.get_by_role("textbox", name="Which industry are you in?")).to_have_value("")
+    window.get_by_role("textbox", name="Which industry are you in?").press("Enter")
+    expect(window.get_by_role("heading", name="A password")).to_be_focused()
+
+
+@pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "de")])
+def test_nobody_is_kept_out_of_a_step(page, server, theme, language):
+    window = page(theme=theme, language=language, size=PHONE)
+    for step in range(1, 7):
+        window.goto(f"/setup#{step}")
+        window.reload()
+        expect(window.locator(f"section[data-step='{step}'] {READY[step]}").first).to_be_visible()
+        assert faults(window) == [], step
+        assert window.evaluate("document.documentElement.scrollWidth") <= PHONE[0]

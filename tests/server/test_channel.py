@@ -1,0 +1,45 @@
+"""What is told once is read by everybody, from wherever they are; of what was replaced only the newest."""
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.server.channel import Channel
+
+# What is told: a thing of its own, or the newest of one of three names.
+TOLD = st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=30)
+
+
+def told(names: list[str]) -> Channel:
+    channel = Channel()
+    for number, name in enumerate(names, 1):
+        channel.tell("thing", {"number": number}, newest_of=name)
+    return channel
+
+
+@given(TOLD, st.integers(0, 30))
+def test_who_comes_back_is_told_the_newest_of_everything_after_their_place(names, after):
+    numbers = [one.data["number"] for one in told(names).since(after)]
+    newest = [
+        number
+        for number, name in enumerate(names, 1)
+        if number > after and (not name or name not in names[number:])
+    ]
+    assert numbers == newest
+
+
+def test_everybody_who_follows_is_told_until_the_end():
+    async def follow() -> list[list[int]]:
+        channel = told(["", ""])
+        readers = [asyncio.create_task(_read(channel, after)) for after in (0, 1, 2)]
+        await asyncio.sleep(0)
+        channel.tell("thing", {"number": 3})
+        channel.end()
+        return await asyncio.gather(*readers, _read(channel, 0))
+
+    assert asyncio.run(follow()) == [[1, 2, 3], [2, 3], [3], [1, 2, 3]]
+
+
+async def _read(channel: Channel, after: int) -> list[int]:
+    return [one.data["number"] async for one in channel.follow(after)]

@@ -1,0 +1,109 @@
+"""What a page shows of a window: each message, each turn, and the request as it was sent."""
+
+import asyncio
+
+import pytest
+
+from holdfast.providers.discovery import connect
+from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.providers.serving import served
+from tests.fitting.talking import filler
+from tests.server.conftest import running
+from tests.server.test_chats import ELSEWHERE, found, refused
+
+TURNS = 12
+TOOLS = [{"type": "function", "function": {"name": "water", "description": "Waters.", "parameters": {}}}]
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory):
+    """A conversation that outgrew its window, by a client that leaves its history to us."""
+    fake = FakeOllama(models=[FakeModel("small", num_ctx=1_024, trained_window=1_024)])
+    with served(fake) as url:
+        provider = asyncio.run(connect(f"ollama+{url}"))
+        with running(tmp_path_factory.mktemp("context"), provider) as one:
+            said = [{"role": "system", "content": "Be kind."}]
+            for at in range(TURNS):
+                said.append({"role": "user", "content": filler(at)})
+                body = {"model": "small", "messages": said, "tools": TOOLS, "stream": False}
+                answer = one.client.post("/api/chat", json=body)
+                assert answer.status_code == 200, answer.text
+                said.append(answer.json()["message"])
+            yield one.client, f"/api/chats/{answer.headers['x-holdfast-conversation']}", fake
+
+
+def test_the_request_is_the_one_that_the_server_got(talk):
+    client, chat, fake = talk
+    told = found(client.get(f"{chat}/request"))
+    got = [body for path, body in fake.requests if path == "/api/chat"][-1]
+    assert (told["exact"], told["differs"], told["missing"]) == (True, [], [])
+    assert (told["dialect"], told["window"]) == ("ollama", 1_024)
+    assert told["body"]["messages"] == got["messages"]
+    assert told["body"]["tools"] == got["tools"]
+    assert told["body"]["model"] == got["model"]
+    assert "options" in told["not_kept"]
+
+
+def test_every_message_says_how_it_stands_and_why(talk):
+    client, chat, _ = talk
+    whole = found(client.get(f"{chat}/window/messages"))
+    report = found(client.get(f"{chat}/window"))
+    assert whole["counts"]["out"] > 0
+    assert sum(whole["counts"].values()) == len(whole["messages"]) == 2 * TURNS
+    assert whole["next"] is None
+    assert [row["id"] for row in whole["messages"] if row["state"] != "out"][1:] == [
+        row["id"] for row in reversed(report["messages"])
+    ]
+    for row in whole["messages"]:
+        assert (row["state"] == "out") == bool(row["decisions"] and row["tokens"] is None)
+        assert row["rules"] or row["state"] == "in"
+    out = found(client.get(f"{chat}/window/messages", params={"state": "out"}))["messages"]
+    assert {row["state"] for row in out} == {"out"}
+    assert filler(0).startswith(out[-1]["beginning"])
+
+
+def test_messages_come_in_pages(talk):
+    client, chat, _ = talk
+    whole = found(client.get(f"{chat}/window/messages"))["messages"]
+    rows, before = [], None
+    while True:
+        more = {"before": before} if before else {}
+        page = found(client.get(f"{chat}/window/messages", params={"limit": 5, **more}))
+        rows += page["messages"]
+        if (before := page["next"]) is None:
+            break
+    assert rows == whole
+    refused(client.get(f"{chat}/window/messages", params={"before": "m_none"}), 400, "before")
+
+
+def test_a_pinned_message_is_marked(talk):
+    client, chat, _ = talk
+    newest = found(client.get(f"{chat}/window/messages", params={"limit": 1}))["messages"][0]["id"]
+    found(client.post(f"{chat}/messages/{newest}/pin"))
+    rows = found(client.get(f"{chat}/window/messages"))["messages"]
+    assert [row["id"] for row in rows if row["pinned"]] == [newest]
+    found(client.delete(f"{chat}/messages/{newest}/pin"))
+
+
+def test_turns_tell_tokens_times_and_the_prefix(talk):
+    client, chat, _ = talk
+    told = found(client.get(f"{chat}/turns"))
+    assert len(told["turns"]) == TURNS
+    assert told["window"] == 1_024
+    for turn in told["turns"]:
+        assert turn["tokens"]["prompt"] > 0
+        assert turn["seconds"] >= turn["first_token_seconds"] >= 0
+        assert turn["prefix"]["kept"] == (turn["prefix"]["cause"] == "")
+    assert told["turns"][0]["prefix"]["cause"] == "first"
+    assert told["turns"][-1]["prefix"] == found(client.get(f"{chat}/window"))["prefix"]
+    assert {turn["prefix"]["cause"] for turn in told["turns"]} & {"level 1", "level 2"}
+    assert told["compactions"]
+    assert not any(row["undone"] for row in told["compactions"])
+    assert len(found(client.get(f"{chat}/turns", params={"limit": 3}))["turns"]) == 3
+
+
+@pytest.mark.parametrize("route", ["request", "turns", "window/messages"])
+def test_nobody_sees_the_windows_of_others(talk, route):
+    client, chat, _ = talk
+    refused(client.get(f"{chat}/{route}", headers=ELSEWHERE), 404)
+    refused(client.get(f"{chat}/{route}", params={"window": 512}), 404, "1024")

@@ -25,6 +25,7 @@ from holdfast.fitting import Fitter, Kept
 from holdfast.fitting.afterwards import Afterwards
 from holdfast.fitting.case import Along
 from holdfast.fitting.compacting import Compacting
+from holdfast.fitting.filing import pointed_at
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.fitting.intake import Incoming, Intake
 from holdfast.fitting.noting import Noting
@@ -209,7 +210,9 @@ class Engine:
             return Turn(request.model, self.upstreams.asked(request.model, passed), off=True)
         run = self._begun(ask, kept, incoming)
         bound = finding or await found(ask.scope, kept.research, sure=False)
-        run.along = Along(ask.context, ask.files, bound)
+        # Files are read before the request takes a place that others wait for.
+        brought = await asyncio.to_thread(pointed_at, request, ask.files) if ask.files else ()
+        run.along = Along(ask.context, ask.files, bound, brought)
         answer = self.upstreams.asked(request.model, partial(self._answer, run))
         chunks = self._recorded(run, run.stop.over(answer))
         if kept.placement.kind == "side":

@@ -80,13 +80,13 @@ class Server:
 
 @contextmanager
 def serving(
-    home: Path, *, fresh: bool = False, upstream: Upstream | None = None, **settings: object
+    home: Path, *, fresh: bool = False, behind: Upstream | None = None, **settings: object
 ) -> Iterator[Server]:
     """Wired as `holdfast serve` does it, but for the embedder, which takes seconds to start.
 
-    Unless it is to be `fresh`, nobody is led to the set-up.
+    Unless it is to be `fresh`, nobody is led to the set-up. `behind` it is a server of models.
     """
-    upstream = upstream or Upstream()
+    upstream = behind or Upstream()
     with upstream.served() as location:
         given = {"home": str(home), "upstream": location, "embedder": "off", **settings}
         loaded = load(given, environ={}).settings

@@ -58,7 +58,7 @@ def main() -> None:
             life = lived(language)
             with (
                 tempfile.TemporaryDirectory() as folder,
-                serving(Path(folder), upstream=Narrator(life), language=language) as server,
+                serving(Path(folder), behind=Narrator(life), language=language) as server,
             ):
                 conversation = live(server, life)
                 for theme, picture in product(("light", "dark"), pictures(conversation)):

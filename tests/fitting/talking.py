@@ -42,6 +42,7 @@ class Client:
         self.history = []
         self.conversation = None
         self.report = {}
+        self.model = "small"
 
     async def say(self, text, **more):
         self.history.append(Message.of("user", text))
@@ -52,7 +53,7 @@ class Client:
     ):
         first = self.system if system is None else [Message.of("system", system)]
         messages = (*first, *self.history)
-        chat = ChatRequest("small", messages, tools, options, extra=extra or {}, stream=stream)
+        chat = ChatRequest(self.model, messages, tools, options, extra=extra or {}, stream=stream)
         ask = Ask(chat, scope=scope or Scope(), files=files, research=research)
         turn = await self.engine.turn(ask)
         pieces = [chunk async for chunk in turn.chunks]

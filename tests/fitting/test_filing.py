@@ -1,8 +1,13 @@
 """Files that a question points at: in the window once, as they are, whole while they are talked about."""
 
+import unicodedata
+
 import pytest
 
 from holdfast.files.roots import Roots
+from holdfast.fitting.filing import files_of
+from holdfast.providers.base import ModelInfo
+from holdfast.providers.fake import ScriptedProvider
 from tests.fitting.talking import Client, engine_with, filler, provider, sent, texts
 
 pytestmark = pytest.mark.anyio
@@ -108,3 +113,62 @@ async def test_a_large_file_is_brought_as_its_digest_and_an_element_of_it_whole(
         await client.say("And @./src/many.py:number_7", files=roots)
         assert "return 7" in sent(server)[-1].text
         assert client.report["prefix"]["kept"], "a part of the same file does not push the digest out"
+
+
+async def test_a_file_goes_along_into_a_window_of_another_size(tmp_path, project):
+    models = [ModelInfo(name, running_window=size) for name, size in (("small", 8_192), ("tiny", 2_048))]
+    server, roots = ScriptedProvider(models=models, fallback="Noted."), Roots((project,))
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("What does @./src/lamp.py do?", files=roots)
+        client.model = "tiny"
+        await client.say("And why?")
+        assert client.report["window"] == 2_048
+        assert LAMP.strip() in sent(server)[0].text
+        lane = engine.store.lanes.of(client.conversation)[0]
+        assert [row["name"] for row in files_of(engine.store, lane)] == ["src/lamp.py"]
+        await client.say("Well?")
+        assert client.report["prefix"]["kept"]
+
+
+@pytest.mark.parametrize("name", ["Makefile", "gr\u00f6\u00dfe.txt", "gro\u0308\u00dfe.txt"])
+async def test_a_change_is_noticed_when_a_file_is_only_spoken_of(tmp_path, project, name):
+    (project / name).write_text("It is green.")
+    spoken = unicodedata.normalize("NFC", name)
+    server, roots = provider(window=8_192), Roots((project,))
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say(f"See @./{name}", files=roots)
+        await client.say(f"What is in {spoken}?", files=roots)
+        assert sent(server)[-1].text == f"What is in {spoken}?", "it is there, and the same"
+        (project / name).write_text("It is red.")
+        await client.say(f"And now in {spoken}?", files=roots)
+        assert "It is red." in sent(server)[-1].text
+        assert "It is green." not in texts(server)
+
+
+async def test_a_file_that_is_gone_comes_back_as_it_was_and_is_marked(tmp_path, project):
+    server, roots = provider(window=2_048), Roots((project,))
+    lamp = project / "src" / "lamp.py"
+    lamp.write_text(LAMP + "# secret word: quartz\n" * 20)
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("See @./src/lamp.py:full", files=roots)
+        for at in range(14):
+            await client.say(filler(at))
+        lamp.unlink()
+        await client.say("What was the secret word in lamp.py?", files=roots)
+        assert "[no longer to be read; this is how it was]" in sent(server)[-1].text
+        assert "quartz" in sent(server)[-1].text
+
+
+async def test_the_whole_file_is_not_brought_beside_a_part_of_it(tmp_path, project):
+    server, roots = provider(window=8_192), Roots((project,))
+    lamp = project / "src" / "lamp.py"
+    async with engine_with(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("See @./src/lamp.py:light", files=roots)
+        lamp.write_text(LAMP.replace("shining", "glowing"))
+        await client.say("And @./src/lamp.py:full", files=roots)
+        assert texts(server).count("def light(") == 1
+        assert "glowing" in texts(server)

@@ -269,3 +269,21 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_kept(client, web, body):
 
 def test_without_a_memory_there_is_no_research(serve):
     refused(serve().client.get("/api/research"), 404, "no research")
+
+
+def test_a_question_in_other_words_keeps_what_was_found_for_it(client, door):
+    engine, made = door[1], add(client)
+    body = {"model": "scripted", "text": "Wie wird es?", "research": made["id"]}
+    told = client.post("/api/chats/turns", json=body).text
+    start = next(json.loads(line[6:]) for line in told.splitlines() if line.startswith("data: "))
+    again = {
+        "model": "scripted",
+        "text": "Und wie wird es wirklich?",
+        "conversation": start["conversation"],
+        "edit": start["question"],
+    }
+    assert client.post("/api/chats/turns", json=again).status_code == 200
+    lane = engine.store.lanes.of(start["conversation"])[0]
+    shown = "\n".join(one["text"] for row in lane.report["messages"] for one in row.get("added", ()))
+    assert TEXT in shown
+    assert len(lane.report["messages"]) == 1, "it stands in the place of the first one"

@@ -5,6 +5,7 @@ Values, and how a draft follows from them. Nothing is decided here.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from holdfast.conversations import Placement, lanes
 from holdfast.errors import NotFound
@@ -18,6 +19,9 @@ from holdfast.store import Conversation, Decision, Lane, Store
 from holdfast.tokens.budget import Budget
 from holdfast.window.view import Draft
 
+if TYPE_CHECKING:
+    from holdfast.files.bringing import Brought
+
 # Whether a server, by its location, may be told what is remembered.
 Tells = Callable[[str], bool]
 
@@ -28,11 +32,15 @@ def tells_all(_: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Along:
-    """What comes with a question: texts, where the files it points at may be read, sources found for it."""
+    """What comes with a question: texts, the files it points at, and sources that were found for it.
+
+    `files` says where files may be read, and `brought` are those that were, before anybody had to wait.
+    """
 
     context: Sequence[str] = ()
     files: Roots | None = None
     finding: Finding | None = None
+    brought: tuple["Brought", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

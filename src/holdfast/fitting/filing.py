@@ -5,13 +5,13 @@ what the window needs of it: a file that is there whole is not brought again, on
 left comes back when it is spoken of, and one that has changed takes the place of what was shown before.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.files.roots import Roots
-from holdfast.messages import JsonObject
+from holdfast.fitting.case import Along
+from holdfast.messages import ChatRequest, JsonObject
 from holdfast.store import Lane, Store, new_id
 from holdfast.window.additions import addition
 from holdfast.window.brought import file_of, has, is_named, outdated
@@ -24,20 +24,29 @@ if TYPE_CHECKING:
 
 RULE: Section = "files"
 
-# What the name of a file looks like: only then it is looked up which ones were here before.
-_LIKE_A_FILE = re.compile(r"\w\.\w|\w/")
 _CHANGED = "[changed since it was last shown]"
+_GONE = "[no longer to be read; this is how it was]"
 
 
-def files_for(store: Store, view: View, question: Item, lane: str, roots: Roots | None) -> list[Proposal]:
+def pointed_at(request: ChatRequest, roots: Roots) -> tuple["Brought", ...]:
+    """The files of a request's question, read."""
+    newest = request.messages[-1] if request.messages else None
+    if newest is None or newest.role != "user" or "@" not in newest.text:
+        return ()
+    # Late: few questions point at files.
+    from holdfast.files.bringing import bring
+
+    return tuple(bring(newest.text, roots))
+
+
+def files_for(store: Store, view: View, question: Item, conversation: str, along: Along) -> list[Proposal]:
     """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
-    text = question.message.text
+    text, roots, named = question.message.text, along.files, along.brought
     there = [one for shown in view.shown for one in shown.additions if one.section == RULE]
     of_question = (shown for shown in view.shown if shown.item is question)
     if any(one.section == RULE for shown in of_question for one in shown.additions):
         return []
-    named = _pointed_at(text, roots) if roots is not None and "@" in text else []
-    wanted = [*named, *_spoken_of(store, text, lane, {one.name for one in named}, there, roots)]
+    wanted = [*named, *_spoken_of(store, text, conversation, named, there, roots)]
     needed = [one for one in wanted if not any(_has(shown, one) for shown in there)]
     tags = {file_of(one.name): one.hash for one in needed if one.hash}
     before = {file_of(one.name): one.tag for one in there if one.tag}
@@ -83,7 +92,8 @@ def files_of(store: Store, lane: Lane) -> list[JsonObject]:
         for one in row.get("added", ())
     }
     rows: list[JsonObject] = []
-    for made in store.decisions.by_rule(lane.id, RULE):
+    every = store.decisions.by_rule(lane.conversation, RULE)
+    for made in (one for one in every if one.lane == lane.id):
         data, message = made.data, made.messages[0]
         text = shown.get((message, data["name"]))
         state = "out" if text is None else "whole" if text == data["text"] else "short"
@@ -101,39 +111,46 @@ def files_of(store: Store, lane: Lane) -> list[JsonObject]:
     return rows
 
 
-def _pointed_at(text: str, roots: Roots) -> list["Brought"]:
-    # Late: few questions point at files.
-    from holdfast.files.bringing import bring
-
-    return bring(text, roots)
-
-
 def _spoken_of(
-    store: Store, text: str, lane: str, named: set[str], there: Sequence[Addition], roots: Roots | None
+    store: Store,
+    text: str,
+    conversation: str,
+    named: Sequence["Brought"],
+    there: Sequence[Addition],
+    roots: Roots | None,
 ) -> list["Brought"]:
-    """Files that were here before and are called by their name again, though the window lacks them."""
-    if not _LIKE_A_FILE.search(text):
-        return []
-    made = (one.data for one in store.decisions.by_rule(lane, RULE) if not one.data["trouble"])
-    newest = {data["name"]: data for data in made if data["name"] not in named}
+    """Files that were here before and are called by their name again: as they are now, if they may be read.
+
+    What the window has whole is looked at once more only to see whether it has changed.
+    """
+    known = store.decisions.by_rule(conversation, RULE)
+    newest: dict[str, JsonObject] = {}
+    for data in (one.data for one in known if not one.data["trouble"]):
+        # What was brought short is no reason to forget that it was there whole.
+        if data["short"] or data["name"] not in newest:
+            newest[data["name"]] = data
+    asked = {file_of(one.name) for one in named}
+    spoken = [data for name, data in newest.items() if file_of(name) not in asked and is_named(name, text)]
     whole = {one.name for one in there if one.short}
-    return [
-        _again(data, roots) for name, data in newest.items() if name not in whole and is_named(name, text)
-    ]
+    found = [_again(data, roots) for data in spoken if roots is not None or data["name"] not in whole]
+    full = {file_of(one.name) for one in found if one.mode == "full"}
+    return [one for one in found if one.mode == "full" or file_of(one.name) not in full]
 
 
 def _again(data: JsonObject, roots: Roots | None) -> "Brought":
     """The file as it is now where it may be read, else as it was."""
     from holdfast.files.bringing import Brought, bring
 
+    text = data["text"]
     if roots is not None and data["reference"]:
-        for file in bring(f"@{data['reference']}", roots):
-            if not file.trouble:
-                return replace(file, name=data["name"])
+        now = bring(f"@{data['reference']}", roots)
+        if now and not now[0].trouble:
+            return replace(now[0], name=data["name"])
+        text = f"{_GONE}\n{text}"
     return Brought(
         data["path"],
         data["mode"],
-        data["text"],
+        text,
         data["short"],
         data["tag"],
         data["size"],

@@ -22,6 +22,7 @@ from holdfast.fitting.outcome import outcome_of
 from holdfast.fitting.quotes import may_quote, quotes_for
 from holdfast.fitting.recalling import Recalling
 from holdfast.fitting.researching import Researching
+from holdfast.fitting.taking_over import taken_over
 from holdfast.fitting.turns import Turns
 from holdfast.memory.profiles.text import Told
 from holdfast.messages import ChatRequest
@@ -240,7 +241,9 @@ class Fitter:
         question = view.question
         if question is None or question is not lot.items[-1]:
             return view
-        files = files_for(self._store, view, question, lot.lane.id, case.along.files)
+        if not lot.lane.version and (taken := taken_over(self._store, view, lot.lane)):
+            view = view.having(*taken)
+        files = files_for(self._store, view, question, lot.lane.conversation, case.along)
         view = view.having(*files) if files else view
         if self._researching is None:
             return view

@@ -201,7 +201,16 @@ def _instead(store: Store, row: Conversation, wanted: NewTurn, given: Message) -
     if not given.parts:
         raise BadRequest("there is no question", hint="Give a text, images or files.", param="text")
     moved = store.log.set_head(row.id, asked.parent, expect=row.head)
+    if not wanted.research and (finding := _found_for(store, row, asked.id)):
+        # What was looked up for the question is for its other words as well.
+        store.log.update_settings(row.id, {"research": finding})
     return _Place(moved, given, moved=True, before=row.head)
+
+
+def _found_for(store: Store, row: Conversation, question: str) -> str:
+    """The finding whose sources stand behind a question, if there is one."""
+    made = (one for one in store.decisions.by_rule(row.id, "context") if question in one.messages)
+    return next((one.data["name"] for one in made if one.data.get("name")), "")
 
 
 def _once_more(store: Store, row: Conversation, name: str) -> _Place:

@@ -31,7 +31,15 @@ _IN_FORCE, _VETOED = (
     Statement(_IN_LANE.where(decisions.c.vetoed_at.is_(None))),
     Statement(_IN_LANE.where(decisions.c.vetoed_at.is_not(None))),
 )
-_BY_RULE = Statement(_IN_LANE.where(decisions.c.vetoed_at.is_(None), decisions.c.rule == bindparam("rule")))
+_BY_RULE = Statement(
+    select(decisions)
+    .where(
+        decisions.c.conversation == bindparam("conversation"),
+        decisions.c.rule == bindparam("rule"),
+        decisions.c.vetoed_at.is_(None),
+    )
+    .order_by(decisions.c.created_at, decisions.c.id)
+)
 
 
 class Decisions(Topic):
@@ -89,9 +97,10 @@ class Decisions(Topic):
         return [_decision(row) for row in rows]
 
     @reads
-    def by_rule(self, connection: Connection, lane: str, rule: str) -> list[Decision]:
-        """The decisions in force in a lane that one rule made, whether they still show or not."""
-        return [Decision(**row._asdict()) for row in _BY_RULE.all(connection, lane=lane, rule=rule)]
+    def by_rule(self, connection: Connection, conversation: str, rule: str) -> list[Decision]:
+        """The decisions in force that one rule made, in whatever window, whether they still show or not."""
+        rows = _BY_RULE.all(connection, conversation=conversation, rule=rule)
+        return [Decision(**row._asdict()) for row in rows]
 
     @reads
     def quoting(self, connection: Connection, sources: Collection[str]) -> list[Decision]:

@@ -189,7 +189,7 @@ decisions = Table(
     Column("vetoed_at", Double),
     Column("batch", Words, nullable=False, server_default=text("''")),
     Index("decisions_lane", "lane", "created_at"),
-    Index("decisions_conversation", "conversation"),
+    Index("decisions_rule", "conversation", "rule"),
 )
 
 compactions = Table(

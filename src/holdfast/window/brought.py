@@ -5,6 +5,7 @@ finding comes to when it is short was made elsewhere, and stands in the decision
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from holdfast.window.decisions import Addition, Proposal, Section
@@ -91,8 +92,10 @@ def _came_again(one: Addition, newest: Addition) -> bool:
 
 def is_named(file: str, talk: str) -> bool:
     """Whether a file is spoken of, by its path or by its name alone."""
-    alone = re.escape(file_of(file).rstrip("/").rpartition("/")[2])
-    return bool(alone) and re.search(rf"(?<![\w.-]){alone}(?![\w-]|\.\w)", talk) is not None
+    # One letter may be spelled in two ways, on a disk and by a keyboard.
+    name, said = (unicodedata.normalize("NFC", text) for text in (file_of(file), talk))
+    alone = re.escape(name.rstrip("/").rpartition("/")[2])
+    return bool(alone) and re.search(rf"(?<![\w.-]){alone}(?![\w-]|\.\w)", said) is not None
 
 
 def further_down(name: str) -> str:

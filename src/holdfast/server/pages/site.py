@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from fastapi import APIRouter
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -22,6 +22,9 @@ from holdfast.errors import NotFound
 from holdfast.language import Language, say, speak
 from holdfast.server.access import access_of
 from holdfast.server.pages.words import words_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 router = APIRouter(include_in_schema=False)
 
@@ -189,7 +192,10 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> "Environment":
+    """Made for the first page that somebody looks at."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     return Environment(
         loader=PackageLoader("holdfast.server.pages"),
         autoescape=True,

@@ -35,14 +35,15 @@ def lived(language: str) -> dict[str, Any]:
 class Narrator(Upstream):
     """A model server that says to each question what the life has for it."""
 
-    def __init__(self, life: dict[str, Any]) -> None:
+    def __init__(self, life: dict[str, Any], pace: float = PACE) -> None:
         super().__init__(MODELS)
+        self._pace = pace
         talks = [life["talk"]["turns"], life["talk"]["last"], *(chat["turns"] for chat in life["chats"])]
         self._said = [turn for talk in talks for turn in talk]
         self._memories, self._minutes = life["memories_found"].strip(), life["minutes"].strip()
 
     async def _turn(self) -> None:
-        await asyncio.sleep(PACE)
+        await asyncio.sleep(self._pace)
 
     def _answer(self, call: Call) -> str:
         said = call.said

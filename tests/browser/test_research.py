@@ -53,7 +53,7 @@ def test_search_shows_what_matches_as_one_types(page, findings):
     window = page("/research", project=PROJECT, language="de")
     window.get_by_role("searchbox").press_sequentially("rome")
     expect(window.locator("[data-finding]")).to_have_count(1)
-    expect(window.locator("#count")).to_have_text("1 Recherchen")
+    expect(window.locator("#count")).to_have_text("1 Recherche")
     window.get_by_role("searchbox").press_sequentially(" xyz")
     expect(window.locator("#findings")).to_have_text("Nichts passt dazu.")
 

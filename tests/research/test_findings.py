@@ -9,7 +9,7 @@ from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.research.finding import MODES, VOLATILITIES
-from holdfast.research.findings import Findings, note_of, place_of
+from holdfast.research.findings import Findings, path_of, place_of
 from holdfast.research.texts import LONGEST, cut, joined, parted
 from tests.research.making import DAY, HOUR, NOW, finding, source
 
@@ -149,7 +149,7 @@ def test_private_text_and_secrets_are_never_written(findings, folder):
 
 
 def edit(folder, change):
-    path = folder / note_of(finding())
+    path = folder / path_of(finding())
     path.write_text(change(path.read_text()))
 
 
@@ -174,7 +174,7 @@ def test_a_new_summary_changes_nothing_else_in_the_note(findings, folder):
     edit(folder, lambda text: f"{text}\nMeine Notiz dazu.\n")
     after = findings.set_summary(Scope(), "r_1", "Vom Modell.\nZwei Zeilen.", "model")
     assert (after.summary, after.summary_by) == ("Vom Modell. Zwei Zeilen.", "model")
-    assert (folder / note_of(after)).read_text().endswith("\nMeine Notiz dazu.\n")
+    assert (folder / path_of(after)).read_text().endswith("\nMeine Notiz dazu.\n")
     assert findings.get(Scope(), "r_1").sources == (source(),)
 
 
@@ -223,7 +223,7 @@ def test_a_text_that_is_gone_is_told_of_its_source(findings, folder):
 def test_texts_without_a_note_are_cleared_away_once_nobody_can_be_writing_it(findings, folder):
     findings.add(finding())
     written = (folder / place_of(Scope()) / "r_1.txt").stat().st_mtime
-    (folder / note_of(finding())).unlink()
+    (folder / path_of(finding())).unlink()
     assert findings.list(Scope()) == []
     assert findings.clear(place_of(Scope()), written + 60) == [], "somebody may be about to write the note"
     assert findings.clear(place_of(Scope()), written + DAY) == ["r_1"]

@@ -9,7 +9,7 @@ import pytest
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.embedders.use import PACKAGE
 from holdfast.messages import Scope
-from holdfast.research.findings import note_of
+from holdfast.research.findings import path_of
 from holdfast.research.library import KEPT
 from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 
@@ -102,7 +102,7 @@ def test_search_finds_a_finding_in_its_scope_and_in_no_other_until_it_is_forgott
     def hits(scope):
         return {hit.path for hit in lab.remembering.search.search("Samstag regnet Kassel", scope).hits}
 
-    assert hits(HOUSE) == {str(note_of(made))}
+    assert hits(HOUSE) == {str(path_of(made))}
     assert hits(Scope(project="garden")) == hits(CHESS) == hits(Scope("anna", "house")) == set()
     research.forget(HOUSE, made.id)
     assert not list(lab.store.passages.paths()), "nothing of it is left in the index either"

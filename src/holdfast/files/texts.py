@@ -1,12 +1,15 @@
-"""From the bytes of a file to its text: decoded, or read out of a document.
+"""From the bytes of a file to its text: decoded, or read out of a document in a process of its own.
 
 Knows which bytes are no text. Where they came from, and what is done with the text, it does not know.
 """
 
+import asyncio
 import codecs
 from dataclasses import dataclass
+from typing import Literal
 
 from holdfast.errors import BadRequest
+from holdfast.files import reading
 from holdfast.files.digests.kinds import named_kind
 from holdfast.patterns import late
 
@@ -45,17 +48,34 @@ class Content:
     kind: str
 
 
-def text_of(name: str, data: bytes) -> Content:
-    """Raises `BadRequest` for what is no text, or cannot be read as what it is."""
-    # Names lie more often than first bytes do.
+def text_of(name: str, data: bytes, seconds: float = reading.SECONDS) -> Content:
+    """Raises `BadRequest` for what is no text, or cannot be read as what it is.
+
+    Waits for documents, at most so many `seconds`; what takes longer is `reading.TooSlow`.
+    """
+    kind = document_kind(name, data)
+    if kind is None:
+        return _text(name, data)
+    return Content(_one_ending(reading.read(kind, name, data, seconds).text), kind)
+
+
+async def text_from(name: str, data: bytes) -> Content:
+    """The same for those who cannot block."""
+    kind = document_kind(name, data)
+    if kind is None:
+        return await asyncio.to_thread(_text, name, data)
+    found = await reading.reading(kind, name, data)
+    return Content(_one_ending(found.text), kind)
+
+
+def document_kind(name: str, data: bytes) -> Literal["pdf", "docx"] | None:
+    """Which document this is; None for what can be a text as it is. Names lie more often than first bytes."""
     if b"%PDF-" in data[:1024]:
-        from holdfast.files.formats.pdf import text_of_pdf
+        return "pdf"
+    return "docx" if data.startswith(b"PK\x03\x04") and _is_word(name, data) else None
 
-        return Content(_one_ending(text_of_pdf(name, data)), "pdf")
-    if data.startswith(b"PK\x03\x04") and _is_word(name, data):
-        from holdfast.files.formats.docx import text_of_docx
 
-        return Content(_one_ending(text_of_docx(name, data)), "docx")
+def _text(name: str, data: bytes) -> Content:
     text = _one_ending(_decoded(name, data))
     return Content(text, "html" if named_kind(name) == "html" or _is_page(text) else "text")
 

@@ -111,6 +111,6 @@ def _cut_notice() -> str:
     return banner(
         say(
             "the model server read only part of this conversation; the next request will be smaller",
-            "der Modell-Server hat nur einen Teil des Gesprächs gelesen; die nächste Anfrage wird kleiner",
+            "der Modellserver hat nur einen Teil des Gesprächs gelesen; die nächste Anfrage wird kleiner",
         )
     )

@@ -64,9 +64,11 @@ def _excerpt(text: str, weights: Mapping[str, float], share: int, cost: int, cou
     characters = share * len(text) / cost
     for _ in range(_TRIES):
         quote = _chosen(passages, ranked, characters)
-        if count(quote) <= share:
+        counted = count(quote)
+        if counted <= share:
             return quote
-        characters *= _SMALLER
+        # A passage may have far more tokens to its characters than the rest of the text.
+        characters *= min(_SMALLER, share / counted)
     return ""
 
 

@@ -14,6 +14,7 @@ from math import log
 from holdfast import words
 from holdfast.patterns import late
 from holdfast.research.finding import Finding
+from holdfast.research.quoting import is_order
 
 MOST_WORDS = 100
 
@@ -62,15 +63,9 @@ def count(text: str) -> int:
     return len(text.split())
 
 
-def language(finding: Finding) -> str:
-    """That of the question, else of what was found."""
-    texts = "\n".join(f"{source.title}\n{source.text[:2_000]}" for source in finding.usable)
-    return words.language_of(finding.question) or words.language_of(texts) or "en"
-
-
 def named(finding: Finding) -> str:
     """The sentence that names the sources; none where there are none."""
-    told = "Quellen" if language(finding) == "de" else "Sources"
+    told = "Quellen" if finding.language == "de" else "Sources"
     return f"{told}: {', '.join(finding.names)}." if finding.names else ""
 
 
@@ -105,7 +100,11 @@ def _chosen(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Se
 def _first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], share: int) -> _Sentence | None:
     if not theirs or share < _LEAST:
         return None
-    new = [one for one in theirs if not _repeats(one, chosen)] or theirs
+    new = [one for one in theirs if not _repeats(one, chosen)]
+    # What others say in other words still has its say; what they say word for word has had it.
+    new = new or [one for one in theirs if not _is_there(one, chosen)]
+    if not new:
+        return None
     whole = next((one for one in new if one.length <= share), None)
     # A good sentence in part is worth more than a poor one whole.
     if whole is not None and 2 * whole.score >= new[0].score:
@@ -120,10 +119,15 @@ def _clipped(sentence: _Sentence, most: int) -> _Sentence:
 
 
 def _repeats(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
-    return any(
+    return _is_there(sentence, chosen) or any(
         len(sentence.terms & one.terms) >= _ALIKE * max(1, min(len(sentence.terms), len(one.terms)))
         for one in chosen
     )
+
+
+def _is_there(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
+    """Word for word, or as far as the one that is there was cut."""
+    return any(sentence.text.startswith(one.text.removesuffix("…")) for one in chosen)
 
 
 def _scored(question: str, texts: Sequence[str]) -> list[_Sentence]:
@@ -153,13 +157,18 @@ def _sentences(text: str, source: int) -> Iterator[_Sentence]:
     place = 0
     for told in words.sentences(text[:_READ])[:_SENTENCES]:
         plain = _plain(told)
-        if count(plain) >= _FEWEST and not told.startswith(("```", "~~~")) and not _BOILERPLATE.search(plain):
+        if count(plain) >= _FEWEST and not told.startswith(("```", "~~~")) and not _is_no_answer(plain):
             yield _Sentence(plain, source, place, frozenset(words.terms(plain)))
             place += 1
-    if not place and text.strip():
-        # A source that has no sentence still has words.
-        plain = _plain(text[:2_000])
+    # A source that has no sentence still has words.
+    rest = " ".join(_plain(told) for told in words.sentences(text[:2_000])) if not place else ""
+    plain = " ".join(one for one in words.sentences(rest) if not is_order(one))
+    if plain and not is_order(plain):
         yield _Sentence(plain, source, 0, frozenset(words.terms(plain)))
+
+
+def _is_no_answer(sentence: str) -> bool:
+    return bool(_BOILERPLATE.search(sentence)) or is_order(sentence)
 
 
 def _plain(text: str) -> str:

@@ -3,12 +3,15 @@
 Plain values with a spelling in JSON. Knows no file, no web and no window.
 """
 
+import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from holdfast.messages import Scope
+from holdfast.patterns import late
+from holdfast.words import language_of
 
 Mode = Literal["quick", "deep"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -21,6 +24,10 @@ VOLATILITIES: tuple[Volatility, ...] = get_args(Volatility)
 SummaryBy = Literal["model", "text", "person", ""]
 
 _MOST_WORDS, _LONGEST_NAME = 3, 40
+# So much of a source tells its language.
+_SAMPLE = 2_000
+# What makes a text German that has none of the small words by which a language is known.
+_GERMAN = late(r"[äöüß]|\b(?:kostet|kosten|wetter|preise?|kurs)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,20 @@ class Finding:
     def usable(self) -> tuple[Source, ...]:
         """The sources that could be read."""
         return tuple(source for source in self.sources if not source.trouble)
+
+    @property
+    def numbered(self) -> tuple[tuple[int, Source], ...]:
+        """Those, each with the number it has among all: whoever speaks of [2] means the same one."""
+        return tuple((n, source) for n, source in enumerate(self.sources, 1) if not source.trouble)
+
+    @property
+    def language(self) -> str:
+        """That of the question, else of what was found; English where nothing tells."""
+        said = "\n".join(
+            (*(f"{one.title}\n{one.text[:_SAMPLE]}" for one in self.usable), self.summary)
+        )
+        known = language_of(self.question) or language_of(said) or language_of(f"{self.question}\n{said}")
+        return known or ("de" if _GERMAN.search(f"{self.question}\n{said}") else "en")
 
     @property
     def names(self) -> tuple[str, ...]:

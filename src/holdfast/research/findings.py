@@ -207,7 +207,7 @@ def place_of(scope: Scope) -> PurePosixPath:
     return folder(owner(scope)) / RESEARCH
 
 
-def note_of(finding: Finding) -> PurePosixPath:
+def path_of(finding: Finding) -> PurePosixPath:
     """The file a finding stands in."""
     return _note(place_of(finding.scope), finding.id)
 

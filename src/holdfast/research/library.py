@@ -19,14 +19,12 @@ from holdfast.research.finding import Finding, Mode, Source, SummaryBy, Volatili
 from holdfast.research.findings import Findings, Troubles, cleaned, names_in, place_of
 from holdfast.research.nearest import Bearing, bearing_on
 from holdfast.research.reuse import Reused, clusters, merged, similar
+from holdfast.research.telling import Tell, untold
 from holdfast.research.texts import MOST_SOURCES
 from holdfast.research.volatility import expiry, volatility_of
 from holdfast.store.ids import new_id
 
 log = logging.getLogger("holdfast.research")
-
-# Told how many of how many sources are there, and which one it is about.
-Tell = Callable[[int, int, str], None]
 
 # Days after which what no longer holds is taken away.
 KEPT = 30 * 86_400.0
@@ -57,10 +55,6 @@ class Pruned:
     removed: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-
-
-def untold(done: int, total: int, what: str) -> None:
-    """Nobody follows it."""
 
 
 class Research:
@@ -114,6 +108,7 @@ class Research:
 
     def known(self, scope: Scope, question: str, mode: Mode = "quick") -> Answered | None:
         """An earlier finding that still holds and answers the question, with its texts."""
+        _check(question)
         found: Reused | None = similar(question, self.findings.list(scope), now=self.clock(), mode=mode)
         if found is None:
             return None
@@ -192,6 +187,12 @@ class Research:
         return bearing_on(
             question, findings, limit, now=self.clock(), nearness=self._nearness, without=without
         )
+
+    def outdated(self, scope: Scope, question: str, names: Collection[str]) -> Sequence[Finding]:
+        """Those of these findings that bear on a question and no longer hold."""
+        now, wanted = self.clock(), frozenset(names)
+        past = [one for one in self.findings.list(scope) if one.expired(now) and wanted & {*names_in([one])}]
+        return [one.finding for one in bearing_on(question, past, now=now, expired=True)] if past else []
 
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False

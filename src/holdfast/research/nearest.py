@@ -82,9 +82,12 @@ def bearing_on(
     now: float,
     nearness: Nearness | None = None,
     without: Collection[str] = (),
+    expired: bool = False,
 ) -> list[Bearing]:
-    """The findings that bear on a question; expired ones, and those named in `without`, are left out."""
-    fresh = [one for one in findings if not one.expired(now) and one.id not in without]
+    """The findings that bear on a question, those that hold or those that are `expired`; not those named in
+    `without`.
+    """
+    fresh = [one for one in findings if one.expired(now) is expired and one.id not in without]
     if not fresh or not question.strip():
         return []
     told = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"

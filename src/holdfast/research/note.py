@@ -36,7 +36,6 @@ from holdfast.messages import Scope
 from holdfast.patterns import late
 from holdfast.research.finding import MODES, VOLATILITIES, Finding, Source, SummaryBy, Volatility
 from holdfast.research.volatility import expiry
-from holdfast.words import language_of
 
 KIND = "finding"
 
@@ -65,11 +64,10 @@ def plain(text: str) -> str:
 
 def written(finding: Finding) -> str:
     """The note of a finding, whose question and summary are plain."""
-    language = language_of(f"{finding.question} {finding.summary}") or "en"
     told = comment(_told(finding))
     listed = "\n".join(_listed(number, source) for number, source in enumerate(finding.sources, 1))
     summary = f"{finding.summary}\n\n" if finding.summary else ""
-    return f"{told}\n# {finding.question}\n\n{summary}## {_HEADINGS[language]}\n\n{listed}\n"
+    return f"{told}\n# {finding.question}\n\n{summary}## {_HEADINGS[finding.language]}\n\n{listed}\n"
 
 
 def read(text: str, name: str, scope: Scope) -> Finding:

@@ -12,9 +12,10 @@ from holdfast import words
 from holdfast.patterns import late
 from holdfast.research.dates import DAYS, MONTHS
 from holdfast.research.excerpts import excerpts
-from holdfast.research.extractive import MOST_WORDS, count, extracted, language, named
+from holdfast.research.extractive import MOST_WORDS, count, extracted, named
 from holdfast.research.finding import Finding, SummaryBy, Volatility
 from holdfast.research.note import plain
+from holdfast.research.quoting import is_order
 from holdfast.research.volatility import volatility_named
 
 # Fills in a prompt by its name and language, as `compaction.prompts.Prompts.filled` does.
@@ -74,7 +75,7 @@ def prompt_for(finding: Finding, filled: Filled, *, room: int = _ROOM, trouble: 
     )
     return filled(
         PROMPT,
-        language(finding),
+        finding.language,
         question=_unfenced(finding.question),
         sources="\n".join(fenced),
         count=len(sources),
@@ -107,7 +108,9 @@ def _trouble(finding: Finding, body: str) -> str:
         return "empty"
     if _MARKUP.search(body):
         return "markup"
-    wanted, spoken = language(finding), words.language_of(body)
+    if is_order(body):
+        return "an order"
+    wanted, spoken = finding.language, words.language_of(body)
     if spoken and spoken != wanted:
         return "language"
     said = _NAMED.sub("", body)

@@ -5,7 +5,8 @@ Knows the wire; what is published, and in whose scope, is decided where it happe
 
 from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -23,12 +24,14 @@ def _followed(
     after: int | None = None,
     last_event_id: Annotated[int | None, Header()] = None,
     project: str | None = None,
+    kind: Literal["private", "group"] | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Found before the response begins, while a refusal can still be one."""
     # A client that reconnects repeats its first address, and says in the header how far it came.
     place = after if last_event_id is None else last_event_id
-    # A browser's own follower sends no headers of ours, so the project can be in the address.
-    return engine_of(request).events.follow(scope_of(request, project), place)
+    # A browser's own follower sends no headers of ours, so project and kind can be in the address.
+    scope = scope_of(request, project)
+    return engine_of(request).events.follow(replace(scope, kind=kind) if kind else scope, place)
 
 
 @router.get("", response_class=EventSourceResponse)

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, Source
-from holdfast.research.findings import note_of
+from holdfast.research.findings import path_of
 from holdfast.research.library import Answered, Research
 from holdfast.server.door import engine_of, scope_of, unless_gone
 from holdfast.server.memories import Whose, scope_for
@@ -172,7 +172,7 @@ async def show(request: Request, finding: str, texts: Literal["on", "off"] = "on
     """One finding with its sources and the file it stands in; without their texts if these are `off`."""
     research, scope = research_of(request), scope_of(request)
     found: Finding = await asyncio.to_thread(research.get, scope, finding)
-    return {**found.to_json(research.clock(), whole=texts == "on"), "path": str(note_of(found))}
+    return {**found.to_json(research.clock(), whole=texts == "on"), "path": str(path_of(found))}
 
 
 @router.delete("/{finding}", status_code=204)

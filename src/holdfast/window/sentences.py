@@ -158,7 +158,7 @@ _NOTICES: _Table = {
     ),
     "held_back": (
         "memories are not sent to this model server; the setting memory_gate allows it",
-        "Erinnerungen gehen nicht an diesen Modell-Server; die Einstellung memory_gate erlaubt es",
+        "Erinnerungen gehen nicht an diesen Modellserver; die Einstellung memory_gate erlaubt es",
     ),
     "profile_broken": (
         "the profile cannot be read; `holdfast profile show` says why",

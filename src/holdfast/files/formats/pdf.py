@@ -4,6 +4,7 @@ Knows limits, since a small file may claim to be a large one; nothing of it is r
 """
 
 import logging
+import time
 import zlib
 from io import BytesIO
 
@@ -11,9 +12,11 @@ from holdfast.errors import BadRequest
 
 _MOST_PAGES = 500
 _MOST_CHARACTERS = 4_000_000
+# Whoever waits gets as many pages as can be had in this time: less than `reading` gives to the whole.
+_SECONDS = 7.0
 
 
-def text_of_pdf(name: str, data: bytes) -> str:
+def text_of_pdf(name: str, data: bytes, seconds: float = _SECONDS) -> str:
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
@@ -27,6 +30,7 @@ def text_of_pdf(name: str, data: bytes) -> str:
         count = len(reader.pages)
     except broken as error:
         raise _unreadable(name, error) from error
+    until = time.monotonic() + seconds
     told: list[str] = []
     size = empty = 0
     for number in range(min(count, _MOST_PAGES)):
@@ -37,7 +41,7 @@ def text_of_pdf(name: str, data: bytes) -> str:
         empty += not page
         told.append(f"## Page {number + 1}\n\n{page or '[no text on this page]'}")
         size += len(page)
-        if size > _MOST_CHARACTERS:
+        if size > _MOST_CHARACTERS or time.monotonic() > until:
             break
     if empty == len(told):
         raise BadRequest(

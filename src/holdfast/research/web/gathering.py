@@ -13,6 +13,7 @@ from holdfast.files.formats.html import readable
 from holdfast.files.texts import text_of
 from holdfast.language import say
 from holdfast.research.finding import Mode, Source
+from holdfast.research.telling import Tell, untold
 from holdfast.research.web.extraction import cut
 from holdfast.research.web.fetching import Fetcher
 from holdfast.research.web.markup import one_line
@@ -29,14 +30,8 @@ _TRIES = 3
 
 _Item = TypeVar("_Item")
 
-# Told with how many sources are done, how many there will be, and which is next or was done.
-Tell = Callable[[int, int, str], None]
 # The name and the bytes of a file that somebody named; errors say why not.
 ReadLocal = Callable[[str], tuple[str, bytes]]
-
-
-def _silent(_done: int, _total: int, _what: str) -> None:
-    pass
 
 
 async def gather(
@@ -47,7 +42,7 @@ async def gather(
     searxng: str = "",
     addresses: Sequence[str] = (),
     read_local: ReadLocal | None = None,
-    tell: Tell = _silent,
+    tell: Tell = untold,
 ) -> list[Source]:
     """Sources in their order, those that failed among them with their `trouble`; never all of them failed.
 

@@ -75,6 +75,9 @@ async function show() {
   }
 }
 
+// What is listened to, and of which kind of conversation.
+let source = null, heard = "";
+
 /** The same conversation may be a group's, or a private one: an address does not tell. */
 async function otherKind() {
   const was = state.kind;
@@ -97,6 +100,10 @@ function head() {
   document.getElementById("mark").hidden = state.kind !== "group";
   context.hidden = !state.conversation;
   context.href = `/c/${state.conversation}/context`;
+  if (source && heard !== state.kind && !document.hidden) {
+    source.close();
+    listen();
+  }
 }
 
 /** Stops looking at a turn; it goes on without us. */
@@ -305,10 +312,9 @@ list.start({
 });
 open(root.dataset.conversation || fromAddress(), { sought: location.hash.slice(1), push: false });
 
-let source = null;
-
 /** What happens elsewhere. A browser has few connections for all its tabs, so one that nobody looks at needs none. */
 function listen() {
+  heard = state.kind;
   source = events(["compaction", "job", "research"], (kind, data) => {
     const begun = kind === "job" && data.status === "running" && data.kind === "main" && !running;
     const ours = data.conversation === state.conversation;
@@ -316,7 +322,7 @@ function listen() {
     else if (kind === "compaction" && data.phase === "done" && ours && !running) messages.refresh();
     else if (begun && ours) show();
     else if (begun) list.load();
-  });
+  }, `/api/events?kind=${state.kind}`);
 }
 
 /** What happened while nobody looked. */

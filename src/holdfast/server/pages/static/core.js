@@ -153,9 +153,13 @@ export async function attempt(work) {
 /** A dialog; gives the value of the button that was pressed, null if it was left. */
 export function dialog(title, body, buttons) {
   return new Promise((resolve) => {
-    const form = el("form", { method: "dialog" }, el("h2", { id: "dialog-title" }, title), ...[body].flat(),
-      el("div", { class: "buttons" }, ...buttons.map(({ value, label, kind = "" }) => el("button", { value, class: kind }, label))));
-    const made = el("dialog", { "aria-labelledby": "dialog-title" }, form);
+    const made = el("dialog", { "aria-labelledby": "dialog-title" });
+    // A button without a value leaves; it must not be what Enter in a field presses.
+    const pressed = ({ value, label, kind = "" }) => (value
+      ? el("button", { value, class: kind }, label)
+      : el("button", { type: "button", class: kind, onclick: () => made.close("") }, label));
+    made.append(el("form", { method: "dialog" }, el("h2", { id: "dialog-title" }, title), ...[body].flat(),
+      el("div", { class: "buttons" }, ...buttons.map(pressed))));
     made.addEventListener("close", () => {
       resolve(made.returnValue || null);
       made.remove();
@@ -201,11 +205,22 @@ export function later(work, wait) {
 export function copier(text) {
   const made = el("button", { type: "button", class: "quiet copy" }, word("copy"));
   made.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
+    await copied(typeof text === "function" ? text() : text);
     made.textContent = word("copied");
     setTimeout(() => (made.textContent = word("copy")), 1500);
   });
   return made;
+}
+
+async function copied(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // Without https, browsers let only a selection be copied.
+  const field = el("textarea", { value: text, class: "hidden-label", "aria-hidden": "true", tabindex: "-1" });
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+  return undefined;
 }
 
 function remembered(name, value) {

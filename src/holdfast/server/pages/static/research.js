@@ -33,7 +33,7 @@ async function load(first = true) {
   if (first) place("findings").replaceChildren(...rows);
   else place("findings").append(...rows);
   shown = place("findings").querySelectorAll("[data-finding]").length;
-  place("count").textContent = told.total ? word("found_n", { n: number(told.total) }) : "";
+  place("count").textContent = told.total === 1 ? word("found_1") : told.total ? word("found_n", { n: number(told.total) }) : "";
   if (!told.total) place("findings").append(el("li", { class: "empty" }, word(params.has("text") || params.has("expired") ? "none_found" : "none_yet")));
   place("more").hidden = shown >= told.total;
   place("troubles").hidden = !told.troubles.length;

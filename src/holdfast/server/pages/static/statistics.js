@@ -112,7 +112,9 @@ const elapsed = (since) => word("seconds", { n: number(Math.max(0, Math.round(Da
 
 async function showServers() {
   const told = await attempt(() => api("/api/upstreams"));
-  if (told) place("servers").replaceChildren(...told.upstreams.map(serverRow));
+  // The demonstration model is no server that anybody could look after.
+  const found = told?.upstreams.filter((server) => server.kind || server.location);
+  if (found) place("servers").replaceChildren(...(found.length ? found.map(serverRow) : [el("li", {}, word("own_model"))]));
 }
 
 function serverRow(server) {

@@ -103,11 +103,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "to_finding": ("Show the finding", "Fundstelle zeigen"),
     "exact": (
         "Exactly what the model server got: messages and tools are the same, byte for byte.",
-        "Genau das, was der Modell-Server bekam: Nachrichten und Werkzeuge sind Byte für Byte gleich.",
+        "Genau das, was der Modellserver bekam: Nachrichten und Werkzeuge sind Byte für Byte gleich.",
     ),
     "not_exact": (
         "Not exactly what the model server got: {n} pieces have changed since or are not kept.",
-        "Nicht genau, was der Modell-Server bekam: {n} Teile haben sich geändert oder sind nicht aufgehoben.",
+        "Nicht genau, was der Modellserver bekam: {n} Teile haben sich geändert oder sind nicht aufgehoben.",
     ),
     "not_kept": (
         "Options such as temperature are not kept, so they are not shown.",

@@ -1,6 +1,7 @@
 """Words for the page `research`."""
 
 WORDS: dict[str, tuple[str, str]] = {
+    "found_1": ("1 finding", "1 Recherche"),
     "found_n": ("{n} findings", "{n} Recherchen"),
     "none_yet": (
         "Nothing was looked up yet. Turn on research for a question, and what was found stands here.",

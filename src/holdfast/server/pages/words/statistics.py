@@ -24,8 +24,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "sum_jobs": ("Requests", "Anfragen"),
     "sum_cached": ("of prompts from cache", "der Eingaben aus dem Zwischenspeicher"),
     "sum_freed": ("Tokens saved", "Tokens gespart"),
-    "sum_first": ("to the first word", "bis zum ersten Wort"),
-    "sum_speed": ("tokens per second", "Tokens pro Sekunde"),
+    "sum_first": ("to the first word, lately", "bis zum ersten Wort, zuletzt"),
+    "sum_speed": ("tokens per second, lately", "Tokens pro Sekunde, zuletzt"),
     "jobs_none": ("Nothing runs and nobody waits.", "Nichts läuft, und niemand wartet."),
     "jobs_ended": ("Ended last", "Zuletzt beendet"),
     "job_running": ("running", "läuft"),
@@ -52,6 +52,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "seen": ("last heard of {when}", "zuletzt gehört {when}"),
     "own_model": (
         "No model server was found; the small demonstration model answers.",
-        "Kein Modell-Server gefunden; das kleine Vorführ-Modell antwortet.",
+        "Kein Modellserver gefunden; das kleine Vorführmodell antwortet.",
     ),
 }

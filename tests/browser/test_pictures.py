@@ -1,0 +1,41 @@
+"""The pictures of the documents: they are there, and what they show can still be made."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import serving
+from tests.browser.life import Narrator, live, lived
+from tests.browser.pictures import FOLDER, LARGEST, pictures
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_there_is_a_picture_of_every_page_in_both_languages_and_themes():
+    for picture, language, theme in product(pictures(""), ("en", "de"), ("light", "dark")):
+        made = FOLDER / f"{picture.name}-{language}-{theme}.png"
+        assert made.is_file(), "`make pictures` takes them"
+        assert made.stat().st_size < LARGEST, made.name
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/start.de.md"])
+def test_documents_show_pictures_that_are_there(document):
+    path = ROOT / document
+    shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", path.read_text("utf-8"))
+    assert len(shown) >= 3
+    assert [link for link in shown if not (path.parent / link).is_file()] == []
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_life_in_them_has_a_summary_a_memory_that_was_used_and_one_that_was_replaced(tmp_path, language):
+    life = lived(language)
+    with serving(tmp_path, behind=Narrator(life, pace=0)) as server:
+        chat = live(server, life)
+        (summary,) = server.client.get(f"/api/chats/{chat}/compactions").json()["compactions"]
+        assert (summary["level"], summary["model"]) == (3, "qwen3:4b")
+        told = server.client.get(f"/api/chats/{chat}/messages?limit=2&html=true").json()
+        assert told["messages"][-1]["memories"] == 1
+        assert server.client.get("/api/memory/list?only=former").json()["total"] == 1
+        assert server.client.get("/api/research").json()["total"] == len(life["findings"])

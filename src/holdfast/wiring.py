@@ -41,7 +41,8 @@ from holdfast.providers.http import Patience, shown
 from holdfast.providers.place import Place
 from holdfast.providers.upstreams import Upstreams
 from holdfast.research.finding import Mode, Source
-from holdfast.research.library import Research, Tell, untold
+from holdfast.research.library import Research
+from holdfast.research.telling import Tell, untold
 from holdfast.store import Store, open_store
 from holdfast.window.presets import preset_from
 from holdfast.work.queue import parallel_from

@@ -33,8 +33,8 @@ def test_the_life_in_them_has_a_summary_a_memory_that_was_used_and_one_that_was_
     life = lived(language)
     with serving(tmp_path, behind=Narrator(life, pace=0)) as server:
         chat = live(server, life)
-        (summary,) = server.client.get(f"/api/chats/{chat}/compactions").json()["compactions"]
-        assert (summary["level"], summary["model"]) == (3, "qwen3:4b")
+        made = server.client.get(f"/api/chats/{chat}/compactions").json()["compactions"]
+        assert "qwen3:4b" in [one["model"] for one in made if one["level"] == 3]
         told = server.client.get(f"/api/chats/{chat}/messages?limit=2&html=true").json()
         assert told["messages"][-1]["memories"] == 1
         assert server.client.get("/api/memory/list?only=former").json()["total"] == 1

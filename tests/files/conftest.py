@@ -1,14 +1,8 @@
 """A folder that may be read from, with something beside it that may not."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
 from holdfast.files.roots import Roots
-
-NOBODY = 65_534
 
 
 @pytest.fixture
@@ -36,16 +30,3 @@ def roots(allowed):
 def own(allowed):
     """As in a person's own shell: everywhere, from this folder."""
     return Roots((allowed.__class__(allowed.anchor),), allowed, secrets=True)
-
-
-@contextmanager
-def without_privileges() -> Iterator[None]:
-    """Root may read everything, so root becomes nobody for a moment."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)

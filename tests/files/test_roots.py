@@ -14,7 +14,7 @@ from holdfast.errors import ConfigError
 from holdfast.files.roots import Limits, Roots, folders_from
 from holdfast.files.secrets import is_secret
 from holdfast.files.trouble import Trouble
-from tests.files.conftest import without_privileges
+from tests.privileges import without_privileges
 
 
 def read(roots, name, **options):

@@ -1,13 +1,11 @@
 """Opening a store: what is made, what is refused, and what the refusal says."""
 
-import os
 import sqlite3
 import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,7 @@ import pytest
 from holdfast.errors import StoreError
 from holdfast.messages import Scope
 from holdfast.store import open_store
-
-NOBODY = 65534
+from tests.privileges import without_privileges
 
 
 def at(path: Path) -> str:
@@ -104,19 +101,6 @@ def test_a_file_where_a_folder_should_be_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=r"Cannot use .* choose another place"):
         open_store(at(tmp_path / "file" / "holdfast.db"))
-
-
-@contextmanager
-def without_privileges() -> Iterator[None]:
-    """Root may write everywhere, so root becomes nobody for a moment."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused():

@@ -124,7 +124,7 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
             console.print(Text(f"  {name}: {value}", style="dim"))
     write("\n")
     print_sources(finding, now)
-    for number, source in enumerate(finding.usable if texts else (), 1):
+    for number, source in finding.numbered if texts else ():
         write(f"\n[{number}] {source.title or source.name}\n\n{source.text}\n")
 
 

@@ -16,6 +16,8 @@ from holdfast.messages import ChatRequest
 EXPLICIT = "x-holdfast-conversation"
 # Names a finding, ours as well.
 RESEARCH = "x-holdfast-research"
+# The setting of a conversation that names a finding for its next message.
+BOUND = "research"
 
 # Headers by which tools name a chat or a session, with the name we know the tool's ids by. The first that is
 # there is taken. A chat id stands for one chat and all its branches; a session may hold several histories.

@@ -6,6 +6,7 @@ Reads from disk and waits for it. Knows neither conversations nor windows.
 
 import difflib
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -15,6 +16,7 @@ from holdfast.files import folders, trouble
 from holdfast.files.digests import digest_of, element, elements
 from holdfast.files.globs import Matches, files_like, is_pattern
 from holdfast.files.opening import Data
+from holdfast.files.reading import SECONDS, TooSlow
 from holdfast.files.references import Reference, references_in, suffix_of, written
 from holdfast.files.roots import Found, Roots, plain
 from holdfast.files.texts import text_of
@@ -26,6 +28,8 @@ WHOLE = 5 * 1024
 MOST, OF_PATTERN, CHARACTERS = 30, 10, 4_000_000
 # So often a message has a folder looked through, and so many words of it are looked up at all.
 WALKS, LOOKUPS = 5, 1_000
+# Seconds that a message's documents may take together.
+PATIENCE = 20.0
 # Of each end of a file too large to be read whole, so many characters.
 _ENDS = 2_000
 # Names that are told when one was not found.
@@ -107,14 +111,16 @@ def _distinct(references: list[Reference]) -> list[Reference]:
     return list({replace(one, start=0, end=0): one for one in references}.values())
 
 
-def source_of(roots: Roots, found: Found) -> Source:
-    """A file read once and put into words."""
+def source_of(roots: Roots, found: Found, seconds: float = SECONDS) -> Source:
+    """A file read once and put into words, a document within so many seconds."""
     document = PurePath(found.name).suffix.lower() in _DOCUMENTS
     data = roots.read(found, whole=roots.limits.document if document else None)
     if document and not data.whole:
         raise trouble.too_large(found.name, roots.limits.document)
     try:
-        text = _UNSTORABLE.sub("\ufffd", text_of(found.steps[-1], data.head).text)
+        text = _UNSTORABLE.sub("\ufffd", text_of(found.steps[-1], data.head, seconds).text)
+    except TooSlow:
+        raise trouble.too_slow(found.name) from None
     except BadRequest as error:
         raise trouble.no_text(found.name, error) from None
     if data.tail is None:
@@ -140,6 +146,7 @@ class _Bringing:
     number: int = 0
     characters: int = 0
     walks: int = 0
+    patience: float = PATIENCE
 
     @property
     def is_full(self) -> bool:
@@ -217,14 +224,22 @@ class _Bringing:
             raise trouble.is_file(found.name)
         if reference.mode == "search":
             return self._searched(reference, found)
-        source = self.read.get(found.path)
-        if source is None:
-            source = self.read[found.path] = source_of(self.roots, found)
+        source = self._source(found)
         if reference.mode == "lines":
             return self._lines(reference, source)
         if reference.mode == "element":
             return self._element(reference, source)
         return self._whole_or_digest(reference, source)
+
+    def _source(self, found: Found) -> Source:
+        source = self.read.get(found.path)
+        if source is None:
+            began = time.monotonic()
+            try:
+                source = self.read[found.path] = source_of(self.roots, found, min(SECONDS, self.patience))
+            finally:
+                self.patience -= time.monotonic() - began
+        return source
 
     def _lines(self, reference: Reference, source: Source) -> Brought:
         if not reference.first:

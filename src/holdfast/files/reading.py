@@ -23,7 +23,7 @@ Kind = Literal["pdf", "docx", "page"]
 # How long one may take.
 SECONDS = 10.0
 # How many run at a time, and how long a thread waits until one of them is done.
-_AT_ONCE, _PATIENCE = 3, 20.0
+_AT_ONCE, _PATIENCE = 3, 10.0
 
 _COMMAND = (sys.executable, "-P", "-m", "holdfast.files.reader")
 _threads = ThreadPoolExecutor(_AT_ONCE, "holdfast-document")
@@ -41,6 +41,8 @@ class TooSlow(BadRequest):
 
 def read(kind: Kind, name: str, data: bytes, seconds: float = SECONDS) -> Read:
     """Blocks. Raises `BadRequest` for what cannot be read, `TooSlow` if not in time."""
+    if seconds <= 0:
+        raise _too_slow(name)
     with _begun(kind, name, data, seconds) as work:
         try:
             ended = work.result(seconds + _PATIENCE)
@@ -69,14 +71,12 @@ def stop() -> None:
 def _begun(kind: Kind, name: str, data: bytes, seconds: float) -> Iterator["Future[_Ended]"]:
     """A reading that ends with the block, whether or not it is done."""
     child = _Child(kind, name, data, seconds)
+    work = _threads.submit(child.run)
     _children.add(child)
     try:
-        work = _threads.submit(child.run)
-        try:
-            yield work
-        finally:
-            work.cancel()
+        yield work
     finally:
+        work.cancel()
         child.stop()
         _children.discard(child)
 

@@ -112,6 +112,14 @@ def no_text(path: str, error: BadRequest) -> Trouble:
     )
 
 
+def too_slow(path: str) -> Trouble:
+    return Trouble(
+        "takes too long to read",
+        f"{path} takes too long to read. A copy with its text alone, or a part of it, may do.",
+        f"{path} zu lesen dauert zu lange. Vielleicht hilft eine Kopie nur mit dem Text oder einem Teil.",
+    )
+
+
 def only_ends(path: str, size: int) -> Trouble:
     return Trouble(
         "too large",

@@ -19,6 +19,7 @@ from holdfast.conversations import (
     going_on,
     locate,
 )
+from holdfast.conversations.hints import BOUND
 from holdfast.errors import Conflict, NotFound
 from holdfast.fitting import marks
 from holdfast.fitting.lot import Kept, stored_in
@@ -123,9 +124,9 @@ class Intake:
             row = store.log.set_head(row.id, parent, expect=placement.head)
         elif row.head != placement.head:
             raise Conflict(f"Conversation {row.id} moved on.", hint="Read it again and repeat.")
-        research = row.settings.get("research", "") if appended else ""
+        research = row.settings.get(BOUND, "") if appended else ""
         if research:
-            row = store.log.update_settings(row.id, {"research": None})
+            row = store.log.update_settings(row.id, {BOUND: None})
         system = [message for message in request.messages if message.role == "system"]
         prompt = store.prompts.keep(system, request.tools)
         job = store.jobs.start(

@@ -87,21 +87,21 @@ def bearing_on(
     """The findings that bear on a question, those that hold or those that are `expired`; not those named in
     `without`.
     """
-    fresh = [one for one in findings if one.expired(now) is expired and one.id not in without]
-    if not fresh or not question.strip():
+    there = [one for one in findings if one.expired(now) is expired and one.id not in without]
+    if not there or not question.strip():
         return []
     told = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"
     days, rest = dates_in(told, _day(now))
     # Today is when everything is asked.
     days -= {_day(now).isoformat()}
     asked = {term for term in _stems(rest) if _tells(term)}
-    read = {one.id: _read(one.question, one.summary, _day(one.created_at)) for one in fresh}
+    read = {one.id: _read(one.question, one.summary, _day(one.created_at)) for one in there}
     known = Counter(term for one in read.values() for term in one.terms)
-    weights = {term: log(1 + (1 + len(fresh)) / (0.5 + known[term])) for term in asked}
-    near = nearness(told, {one.id: one.question for one in fresh}) if nearness is not None else {}
+    weights = {term: log(1 + (1 + len(there)) / (0.5 + known[term])) for term in asked}
+    near = nearness(told, {one.id: one.question for one in there}) if nearness is not None else {}
     found = [
         Bearing(one, round(score, 4), one.volatility != "permanent" and one.age(now) > OLD)
-        for one in fresh
+        for one in there
         if (score := _score(one, read[one.id], weights, days, near.get(one.id, 0.0)))
     ]
     found.sort(key=lambda one: (one.score, one.finding.created_at, one.finding.id), reverse=True)

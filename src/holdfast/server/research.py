@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from holdfast.conversations.hints import BOUND
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, Source
@@ -24,8 +25,6 @@ from holdfast.server.memories import Whose, scope_for
 router = APIRouter(prefix="/api/research", tags=["Research"])
 
 RESEARCH = "research"
-# Names a finding for the next message of a conversation, in its settings.
-BOUND = "research"
 
 # No page has more; what is kept of it is less.
 _LONGEST = 2_000_000
@@ -115,8 +114,8 @@ async def add(request: Request, new: NewFinding) -> Response:
 
 
 async def _known(research: Research, scope: Scope, new: NewFinding) -> Answered:
-    known = None if new.fresh else await asyncio.to_thread(research.known, scope, new.question, new.mode)
-    if known is None:
+    known = await asyncio.to_thread(research.known, scope, new.question, new.mode)
+    if known is None or new.fresh:
         raise BadRequest(
             "Nothing that still holds is known about this.",
             hint="Send `sources` with their texts, `urls` to be read, or `fetch` to have some looked for.",

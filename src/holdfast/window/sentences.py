@@ -168,6 +168,18 @@ _NOTICES: _Table = {
         "a file that the question names could not be brought in as it was meant",
         "eine in der Frage genannte Datei konnte nicht wie gewünscht geholt werden",
     ),
+    "sources_cut": (
+        "not all of the sources had room in the window",
+        "nicht alle Quellen hatten im Fenster Platz",
+    ),
+    "sources_noted": (
+        "of the sources only a summary had room in the window",
+        "von den Quellen hatte im Fenster nur eine Zusammenfassung Platz",
+    ),
+    "sources_missing": (
+        "nothing of the sources had room in the window",
+        "von den Quellen hatte im Fenster nichts Platz",
+    ),
     "not_kept": (
         "what was decided for the window before this one could not be written down",
         "was für das vorige Fenster entschieden wurde, konnte nicht festgehalten werden",

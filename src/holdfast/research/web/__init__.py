@@ -6,6 +6,6 @@
 from holdfast.research.web.addresses import Guard
 from holdfast.research.web.downloading import Limits
 from holdfast.research.web.fetching import Fetcher
-from holdfast.research.web.gathering import ReadLocal, Tell, gather
+from holdfast.research.web.gathering import ReadLocal, gather
 
-__all__ = ["Fetcher", "Guard", "Limits", "ReadLocal", "Tell", "gather"]
+__all__ = ["Fetcher", "Guard", "Limits", "ReadLocal", "gather"]

@@ -94,7 +94,7 @@ export function sources(findings) {
     if (!made.open || asked) return;
     asked = true;
     const found = await Promise.all(findings.map((id) => call(`/api/research/${id}?texts=off`).catch(() => null)));
-    const known = found.flatMap((one) => one?.sources ?? []).filter((one) => one.url && !one.trouble);
+    const known = found.flatMap((one) => (one?.sources ?? []).map((source, at) => ({ ...source, number: at + 1 }))).filter((one) => one.url && !one.trouble);
     list.replaceChildren(...(known.length ? known.map(linked) : [el("li", { class: "faint" }, word("gone"))]));
   });
   return made;
@@ -102,5 +102,6 @@ export function sources(findings) {
 
 function linked(one) {
   const name = one.title || one.url;
-  return el("li", { dir: "auto" }, /^https?:/.test(one.url) ? el("a", { href: one.url, target: "_blank", rel: "noopener noreferrer" }, name) : name);
+  // The number by which the model knows it: those that could not be read are counted.
+  return el("li", { dir: "auto", value: one.number }, /^https?:/.test(one.url) ? el("a", { href: one.url, target: "_blank", rel: "noopener noreferrer" }, name) : name);
 }

@@ -48,8 +48,8 @@ class Narrator(Upstream):
     def _answer(self, call: Call) -> str:
         said = call.said
         if "=====" in said:
-            return self._memories if "MEMORIES" in said else self._minutes
-        return next((answer for question, answer in self._said if question in said), "…")
+            return str(self._memories if "MEMORIES" in said else self._minutes)
+        return str(next((answer for question, answer in self._said if question in said), "…"))
 
 
 def live(server: Server, life: dict[str, Any]) -> str:
@@ -97,21 +97,23 @@ def _past(server: Server, life: dict[str, Any]) -> None:
     store, today = server.engine.store, time.time()
     for ago, chat in zip((1, 4, 5), life["chats"], strict=True):
         then = today - ago * DAY
-        words = [text for turn in chat["turns"] for text in turn]
-        roles = ("user", "assistant") * len(chat["turns"])
-        said = [NewMessage(Message.of(role, text)) for role, text in zip(roles, words, strict=True)]
+        said = [
+            NewMessage(message)
+            for question, answer in chat["turns"]
+            for message in (Message.of("user", question), Message.of("assistant", answer))
+        ]
         row, _ = store.log.begin(Scope(), said, title=chat["title"], now=then)
     for ago in range(1, 30):
         then, busy = today - ago * DAY, (ago * 7) % 11
         for number in range(busy):
             begun = then + number * 60
             job = store.jobs.start(Scope(), model=MODELS[number % 3 == 2].name, now=begun)
-            prompt = 900 + 90 * ((number * 5 + ago) % 9)
-            usage = Usage(prompt, 120 + 25 * (number % 5), int(prompt * 0.7))
+            prompt, written = 900 + 90 * ((number * 5 + ago) % 9), 120 + 25 * (number % 5)
             first = begun + 0.4 + 0.1 * ((number + ago) % 7)
             store.jobs.end(
-                job.id, "done", usage=usage, first_token_at=first, now=first + usage.completion / 24
-            )
+                job.id, "done", usage=Usage(prompt, written, int(prompt * 0.7)),
+                first_token_at=first, now=first + written / 24,
+            )  # fmt: skip
         for level in (1, 2, 3)[: busy // 3]:
             store.compactions.record(
                 row.id, lane="past", level=level, strategy="", messages=4 + level,

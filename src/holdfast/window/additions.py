@@ -107,20 +107,22 @@ def sources(question: Message, texts: Sequence[str]) -> str:
     return "\n\n".join((_SOURCES[language], *texts))
 
 
-def pages(language: str, texts: Sequence[str], expired: float = 0.0) -> str:
-    """Sources that were read for a question; `expired` is when they ceased to hold, if they did."""
-    past = (_EXPIRED[language].format(until=_moment(expired)),) if expired else ()
-    return "\n\n".join(("\n".join((_PAGES[language], *past)), *texts))
+def pages(language: str, texts: Sequence[str], held: float = 0.0) -> str:
+    """Sources that were read for a question; `held` is until when, where they no longer do."""
+    heading = _PAGES[language]
+    if held:
+        heading += "\n" + _EXPIRED[language].format(until=_moment(held))
+    return "\n\n".join((heading, *texts))
 
 
 def found(language: str, at: float, question: str, summary: str, until: float = 0.0) -> str:
-    """What stands for an earlier finding: when it was, until when it holds, what was asked, what came of it."""
+    """What stands for an earlier finding: from when it is, how long it holds, what was asked and found."""
     holds = _UNTIL[language].format(until=_moment(until)) if until else ""
     asked = _FOUND[language].format(at=_moment(at), until=holds, question=_one_line(question))
     return f"{asked}\n{summary}" if summary else asked
 
 
-def outdated(language: str, at: float, question: str, until: float) -> str:
+def past(language: str, at: float, question: str, until: float) -> str:
     """That an earlier finding, of which something stands further up, holds no longer."""
     told = {"at": _moment(at), "until": _moment(until), "question": _one_line(question)}
     return _OUTDATED[language].format(**told)

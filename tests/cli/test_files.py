@@ -56,6 +56,25 @@ def test_a_part_of_a_file_is_shown_by_its_name(show, files):
     assert row["text"].splitlines()[1] == "    def turn(self) -> int:"
 
 
+def test_nothing_is_said_to_be_saved_where_nothing_is(show, files):
+    (row,) = json.loads(show("./small.txt", "--json"))
+    assert row["tokens_after"] > row["tokens_before"]
+    assert row["saved_percent"] == 0
+    shown = show("./small.txt")
+    assert "saved" not in shown
+    assert f"whole, {row['tokens_after']} tokens" in shown
+
+
+def test_a_part_that_is_called_like_a_mode_is_told_as_it_has_to_be_written(show, files):
+    (files / "modes.py").write_text("def full():\n    return 1\n\n\nclass A:\n    pass\n")
+    (files / "parts.py").write_text("def turn():\n    return 1\n")
+    (files / "parts.md").write_text("# First steps\n\nGo.\n")
+    assert "Parts, as :name:full: full, A" in show("./modes.py")
+    assert "return 1" in show("./modes.py:name:full")
+    assert "Parts, as :turn: turn" in show("./parts.py")
+    assert 'Parts, as :name:"First steps": First steps' in show("./parts.md")
+
+
 def test_folders_are_shown_as_trees(show, files):
     (row,) = json.loads(show("./", "--json"))
     assert row["mode"] == "tree"

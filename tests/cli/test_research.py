@@ -78,6 +78,14 @@ def test_a_source_that_cannot_be_read_is_named_and_the_others_are_kept(run, tmp_
     assert ".env: " in result.stderr
 
 
+def test_a_source_has_one_number_whoever_names_it(run):
+    made = add(run, QUESTION, "missing.txt", "wetter.txt")
+    told = run("show", made["id"], "--texts")
+    assert "[1] " in told
+    assert "[2] wetter.txt · " in told
+    assert f"\n[2] wetter.txt\n\n{TEXT}" in told
+
+
 def test_lists_say_how_to_begin_and_have_pages(run, monkeypatch):
     assert "research ask" in run("list")
     for question in ("Wetter in Kassel", "Wer erfand das Telefon?"):

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.files import bringing
-from holdfast.files.bringing import WHOLE, bring
+from holdfast.files.bringing import WHOLE, bring, brought
+from holdfast.files.references import reference_from
 from holdfast.files.roots import Limits
 
 SMALL = 'def small() -> int:\n    """One."""\n    return 1\n'
@@ -116,7 +117,7 @@ def test_folders_as_tree_list_and_search(roots, put):
     assert only("@./src/:full", roots).mode == only("@./src:tree", roots).mode == "tree"
     assert only("@./src/:list", roots).mode == "list"
     found = only("@./src/:search:NEEDLE", roots)
-    assert found.text == '[search in src for "NEEDLE": 1 lines in 2 files]\na.py:1: needle'
+    assert found.text == '[search in src for "NEEDLE": 1 line in 2 files]\na.py:1: needle'
     assert only("@./src/:search", roots).trouble
     assert only("@./src/:Engine", roots).trouble
     assert only("@./src/a.py:list", roots).trouble
@@ -126,6 +127,30 @@ def test_names_with_spaces_need_quotes(roots, put):
     put("my file.txt", "found")
     for text in ('@"./my file.txt"', "@'./my file.txt':full", "@„./my file.txt“"):
         assert only(text, roots).text.endswith("\nfound")
+
+
+def test_a_colon_is_part_of_a_name_where_there_is_such_a_file(roots, put):
+    put("a:b.py", "def full():\n    return 1\n")
+    put("10:30 notes.txt", "noon")
+    put("c", "x = 1\n")
+    put("c:x", "not meant")
+    for text in ("@./a:b.py", "@./a:b.py.", "@./a:b.py:full", '@"./a:b.py"', "@./a:b.py:name:full"):
+        assert "return 1" in only(text, roots).text
+    assert only("@./a:b.py:1", roots).text.endswith("of 2]\ndef full():")
+    assert only('@"./10:30 notes.txt"', roots).text.endswith("noon")
+    assert brought([reference_from("10:30 notes.txt")], roots)[0].text.endswith("noon")
+    assert "x = 1" in only("@./c:x", roots).text or only("@./c:x", roots).trouble
+    assert only("@./a:c.py", roots).trouble
+    row = only("@./a:b.py:full", roots)
+    assert only(f"@{row.reference}", roots) == row
+
+
+def test_one_line_is_one_line(roots, put):
+    put("src/a.txt", "one")
+    assert heading(only("@./src/a.txt", roots)) == "[file src/a.txt, whole, 1 line]"
+    assert heading(only("@./src/", roots)) == "[folder src, tree: 1 file, 0 folders]"
+    assert heading(only("@./src/:list", roots)) == "[folder src, list: 1 entry, times in UTC]"
+    assert only("@./src/a.txt:lines:9", roots).trouble == "./src/a.txt has only 1 line."
 
 
 def test_what_only_looks_like_a_path_counts_if_it_is_there(roots, put):
@@ -268,7 +293,7 @@ def test_what_was_read_is_known_by_its_hash(roots, put):
     assert only("@./a.txt", roots).hash != first.hash
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.sampled_from(["@./", "@", "a.txt", "src", "/", "..", ":full", ":", "*", "lines:1", "\0", '"', " "])

@@ -63,7 +63,7 @@ def test_a_large_tree_shows_something_of_every_folder_and_says_what_is_missing(r
     assert "z.txt" in shown.text
     assert re.search(r"  … \d+ more", shown.text)
     assert "more entries" in shown.left_out
-    assert "folders not gone into" in shown.left_out
+    assert "1 folder not gone into" in shown.left_out
     assert shown.text.splitlines()[0] == "a/"
 
 

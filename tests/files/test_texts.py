@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import BadRequest, TooLarge
+from holdfast.files import reader
 from holdfast.files.formats.html import readable
-from holdfast.files.texts import text_of
+from holdfast.files.formats.pdf import text_of_pdf
+from holdfast.files.texts import document_kind, text_of
 
 NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
@@ -32,7 +34,9 @@ def paragraph(text: str, style: str = "") -> str:
 def text_or_hint(name: str, data: bytes, instead: str = "") -> str:
     """The text, or `instead` where the bytes are refused as they should be, with a next step."""
     try:
-        return text_of(name, data).text
+        # In this process: it is not for its time that it is read here.
+        kind = document_kind(name, data)
+        return reader.read(kind, name, data)[1] if kind else text_of(name, data).text
     except BadRequest as refused:
         return instead if refused.hint else "no hint\r"
 
@@ -139,6 +143,11 @@ def test_a_pdf_is_its_pages_each_with_a_heading():
         found.text
         == "## Page 1\n\nFirst page.\n\n## Page 2\n\n[no text on this page]\n\n## Page 3\n\nThird page."
     )
+
+
+def test_of_a_pdf_that_takes_long_there_are_as_many_pages_as_there_is_time_for():
+    text = text_of_pdf("a.pdf", pdf("First page.", "Second page.", "Third page."), seconds=0)
+    assert text == "## Page 1\n\nFirst page.\n\n[2 of 3 pages left out]"
 
 
 def test_a_pdf_of_pictures_says_that_it_has_no_text():

@@ -37,6 +37,12 @@ def test_without_any_word_of_the_question_the_beginning_is_told():
     assert cut.startswith("The first words count.")
 
 
+def test_a_passage_of_many_tokens_is_cut_until_it_fits():
+    text = "word " * 400 + "Bitcoin! " + "a-b-c-d-e-f-g-h " * 40
+    (cut,) = excerpts("Bitcoin?", [text], 60, lambda text: len(text.replace("-", " - ").split()))
+    assert cut
+
+
 @given(
     st.text(max_size=60),
     st.lists(st.text("ab .\n?", max_size=3_000), max_size=4),

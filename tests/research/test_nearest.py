@@ -9,9 +9,10 @@ from importlib.util import find_spec
 import pytest
 
 from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
+from holdfast.messages import Scope
 from holdfast.research.nearest import OLD, bearing_on
 from tests.research.bearing import FINDINGS, KNOWN, UNSEEN
-from tests.research.making import DAY, NOW, finding
+from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 
 
 def names(question, findings=FINDINGS, **more):
@@ -49,6 +50,19 @@ def test_expired_ones_and_those_that_are_in_the_window_already_are_left_out():
     expired = [replace(one, expires_at=NOW - 1) for one in FINDINGS]
     assert names("Wie ist das Wetter in Niestetal?", expired) == []
     assert "weather" not in names("Wie ist das Wetter in Niestetal?", without={"weather"})
+
+
+def test_of_those_that_have_expired_only_those_that_bear_on_it_are_told(tmp_path):
+    with researching(tmp_path) as lab:
+        page = [source(text="Bitcoin steht bei 67.000 USD.")]
+        bitcoin = lab.research.add(Scope(), "Wie steht der Bitcoin-Kurs?", page)
+        gold = lab.research.add(Scope(), "Was kostet Gold?", [source(text="Gold kostet 2.400 USD.")])
+        names = {bitcoin.id, gold.id}
+        assert lab.research.outdated(Scope(), "Bitcoin?", names) == []
+        lab.clock.now += 2 * HOUR
+        assert [one.id for one in lab.research.outdated(Scope(), "Bitcoin?", names)] == [bitcoin.id]
+        assert lab.research.outdated(Scope(), "Bitcoin?", {gold.id}) == []
+        assert lab.research.outdated(Scope(), "Und Fahrräder?", names) == []
 
 
 def test_the_nearest_comes_first_and_of_equal_ones_the_newest_within_the_limit():

@@ -36,6 +36,8 @@ SAME = [
     ("How can I install Python on Debian?", "install Python on Debian"),
     ("Kannst du herausfinden, wer das Telefon erfunden hat?", "Wer hat das Telefon erfunden?"),
     ("Kosten für 3.500 kWh Strom", "Preis von 3500 kWh Strom"),
+    ("What is .NET?", "what is .net"),
+    ("5 % rule", "5% rule"),
     ("zwei Zimmer Wohnung Kassel", "2 Zimmer Wohnung Kassel"),
 ]
 # What is near, by words or by meaning, and still something else.
@@ -90,6 +92,10 @@ DIFFERENT = [
     ("teure Restaurants in Kassel", "Restaurants in Kassel Preise"),
     ("most expensive car", "expensive car"),
     ("rights of tenants", "tenants"),
+    ("What is .NET?", "What is net?"),
+    ("5% rule", "5 rule"),
+    ("AT&T price", "AT T price"),
+    ("polish rules", "Polish rules"),
     ("Arzt in Frankfurt am Main", "Arzt in Frankfurt an der Oder"),
 ]
 

@@ -267,6 +267,11 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_kept(client, web, body):
     assert not web.asked
 
 
+@pytest.mark.parametrize("more", [{}, {"fresh": True}, {"fetch": True}])
+def test_an_empty_question_is_what_is_missing(client, more):
+    refused(client.post("/api/research", json={"question": "", **more}), 400, "There is no question")
+
+
 def test_without_a_memory_there_is_no_research(serve):
     refused(serve().client.get("/api/research"), 404, "no research")
 

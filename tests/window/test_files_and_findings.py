@@ -112,10 +112,9 @@ def test_sources_of_earlier_findings_become_notes_as_soon_as_new_ones_come():
     (noted,) = earlier_findings(view)
     assert (noted.rule, noted.messages) == ("research_new", ("m_0", "m_2"))
     made = view.having(noted)
-    assert made.shown[0].message.text == (
-        "Weather?\n\n[Earlier research of 1970-01-02, need not be done again] What of weather?\n"
-        "In short, weather."
-    )
+    noted = found("en", 86_400.0, "What of weather?", "In short, weather.")
+    assert made.shown[0].message.text == f"Weather?\n\n{noted}"
+    assert noted.startswith("[Earlier research of 1970-01-0")
     assert earlier_findings(made) == [], "and nothing more is left to be done"
 
 

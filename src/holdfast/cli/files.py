@@ -41,7 +41,8 @@ class _Counted:
 
     @property
     def saved(self) -> float:
-        return round(100 * (1 - self.after / self.before), 1) if self.before else 0.0
+        """In percent. The heading of a file that is there whole makes it no larger."""
+        return max(0.0, round(100 * (1 - self.after / self.before), 1)) if self.before else 0.0
 
 
 def roots_here(pasted: str = "") -> "Roots":
@@ -188,12 +189,14 @@ def _as_json(row: "Brought", counted: _Counted, names: list[str]) -> dict[str, A
 
 
 def _print(row: "Brought", counted: _Counted, names: list[str]) -> None:
+    from holdfast.files.references import suffix_for
+
     if row.trouble:
         complain(say(row.trouble, row.trouble_de))
         if not row.hash:
             return
     about = f"{row.path}: {_modes()[row.mode]}, "
-    if row.hash:
+    if row.hash and counted.saved:
         about += say(
             f"{counted.before:,} tokens become {counted.after:,}, {counted.saved} % saved",
             f"aus {counted.before:,} Token werden {counted.after:,}, {counted.saved} % gespart",
@@ -206,7 +209,8 @@ def _print(row: "Brought", counted: _Counted, names: list[str]) -> None:
     if more := _more(row):
         console.print(Text(say("More: ", "Mehr: ") + "  ".join(more), style="dim"))
     if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_NAMES]:
-        parts = say(f"Parts, as :{public[0]}: ", f"Teile, etwa :{public[0]}: ")
+        asked = suffix_for(public[0])
+        parts = say(f"Parts, as {asked}: ", f"Teile, etwa {asked}: ")
         console.print(Text(parts + ", ".join(public), style="dim"))
 
 

@@ -4,20 +4,25 @@ Trouble is a result like any other, told to the person and named to the model in
 Reads from disk and waits for it. Knows neither conversations nor windows.
 """
 
+import asyncio
 import difflib
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePath
 
 from holdfast.errors import BadRequest
 from holdfast.files import folders, trouble
 from holdfast.files.digests import digest_of, element, elements
+from holdfast.files.digests.values import plural
 from holdfast.files.globs import Matches, files_like, is_pattern
 from holdfast.files.opening import Data
 from holdfast.files.reading import SECONDS, TooSlow
-from holdfast.files.references import Reference, references_in, suffix_of, written
+from holdfast.files.references import Reference, references_in, suffix_of, with_colons, written
 from holdfast.files.roots import Found, Roots, plain
 from holdfast.files.texts import text_of
 from holdfast.files.trouble import Trouble
@@ -28,8 +33,6 @@ WHOLE = 5 * 1024
 MOST, OF_PATTERN, CHARACTERS = 30, 10, 4_000_000
 # So often a message has a folder looked through, and so many words of it are looked up at all.
 WALKS, LOOKUPS = 5, 1_000
-# Seconds that a message's documents may take together.
-PATIENCE = 20.0
 # Of each end of a file too large to be read whole, so many characters.
 _ENDS = 2_000
 # Names that are told when one was not found.
@@ -38,6 +41,7 @@ _NAMES = 8
 _DOCUMENTS = (".pdf", ".docx")
 # What neither a store nor a model server takes: a zero, and half of a pair that makes a character.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_threads = ThreadPoolExecutor(4, "holdfast-files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,14 @@ def bring(text: str, roots: Roots) -> list[Brought]:
     return brought(references_in(own), roots)
 
 
+async def brought_from(text: str, roots: Roots) -> list[Brought]:
+    """The same for those who cannot block. Who waits for documents keeps only others with files waiting."""
+    work = partial(copy_context().run, bring, text, roots)
+    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+
+
 def brought(references: list[Reference], roots: Roots) -> list[Brought]:
-    bringing = _Bringing(roots)
+    bringing = _Bringing(roots, roots.limits.seconds)
     rows: list[Brought] = []
     left = 0
     for reference in _distinct(references)[:LOOKUPS]:
@@ -128,7 +138,7 @@ def source_of(roots: Roots, found: Found, seconds: float = SECONDS) -> Source:
     head, tail = text[:_ENDS].rpartition("\n"), _decoded(data.tail)[-_ENDS:].partition("\n")
     first, last = head[0] or head[2], tail[2] or tail[0]
     left = data.lines - first.count("\n") - last.count("\n") - 1
-    gap = f"[{max(0, left):,} of {data.lines:,} lines left out; {data.size:,} bytes in all]"
+    gap = f"[{max(0, left):,} of {plural(data.lines, 'line')} left out; {data.size:,} bytes in all]"
     return Source(found, data, f"{first}\n{gap}\n{last}")
 
 
@@ -142,11 +152,12 @@ class _Bringing:
     """One message's files: each is read once, however often it is named."""
 
     roots: Roots
+    # Seconds that are left for documents.
+    patience: float
     read: dict[str, Source] = field(default_factory=dict)
     number: int = 0
     characters: int = 0
     walks: int = 0
-    patience: float = PATIENCE
 
     @property
     def is_full(self) -> bool:
@@ -154,8 +165,10 @@ class _Bringing:
 
     def all(self, reference: Reference) -> Iterator[Brought]:
         """What one reference becomes: nothing if it is none after all, several if it is a pattern."""
+        there = self.roots.exists(reference.path)
+        if not there and (other := next(self._meant(reference), None)):
+            reference, there = other, True
         name = reference.path
-        there = self.roots.exists(name)
         if is_pattern(name) and not there:
             self.number += 1
             try:
@@ -166,6 +179,10 @@ class _Bringing:
                     yield _troubled(reference, name, error)
         elif there or reference.sure:
             yield self._one(reference, name, outright=True)
+
+    def _meant(self, reference: Reference) -> Iterator[Reference]:
+        """A colon may be part of a file's name; then it is there with it."""
+        return (other for other in with_colons(reference) if self.roots.exists(other.path))
 
     def _pattern(self, reference: Reference, found: Matches) -> Iterator[Brought]:
         if not found.names:
@@ -266,18 +283,18 @@ class _Bringing:
 
     def _whole_or_digest(self, reference: Reference, source: Source) -> Brought:
         if not source.data.whole:
-            what = f"beginning and end of {source.data.lines:,} lines"
+            what = f"beginning and end of {plural(source.data.lines, 'line')}"
             row = self._read(reference, source, "summary", what, source.text)
             if reference.mode != "full":
                 return row
             told = trouble.only_ends(source.found.name, source.data.size)
             return replace(row, trouble=told.message, trouble_de=told.german)
         if reference.mode == "full" or (not reference.mode and len(source.text.encode()) <= WHOLE):
-            return self._part(reference, source, "full", f"whole, {source.lines:,} lines", source.text)
+            return self._part(reference, source, "full", _whole(source), source.text)
         digest = digest_of(source.name, source.text).text
         if len(digest) >= len(source.text):
-            return self._part(reference, source, "full", f"whole, {source.lines:,} lines", source.text)
-        return self._read(reference, source, "summary", f"digest of {source.lines:,} lines", digest)
+            return self._part(reference, source, "full", _whole(source), source.text)
+        return self._read(reference, source, "summary", f"digest of {plural(source.lines, 'line')}", digest)
 
     def _part(self, reference: Reference, source: Source, mode: str, what: str, body: str) -> Brought:
         """A file, or a part of it, word for word, and what may stand for it later."""
@@ -300,6 +317,10 @@ class _Bringing:
     def _called(self, found: Found) -> str:
         """A file's name in headings, from the folder one is in."""
         return plain(found.called_from(self.roots.base))
+
+
+def _whole(source: Source) -> str:
+    return f"whole, {plural(source.lines, 'line')}"
 
 
 def _troubled(reference: Reference, name: str, error: Trouble, mode: str = "") -> Brought:

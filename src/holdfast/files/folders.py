@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from holdfast.files.digests.values import plural
 from holdfast.files.ignoring import ENVIRONMENT, GITIGNORE, NOISE, Ignored, ignored_by, is_ignored
 from holdfast.files.roots import MANY, Found, Roots, plain
 from holdfast.files.secrets import is_secret
@@ -43,10 +44,10 @@ class _Count:
         parts = [
             *more,
             f"{self.ignored:,} hidden or ignored" if self.ignored else "",
-            f"{self.deeper:,} folders not gone into" if self.deeper else "",
+            f"{plural(self.deeper, 'folder')} not gone into" if self.deeper else "",
             f"{self.unread:,} that cannot be read" if self.unread else "",
-            f"all beyond the first {MANY:,} entries of {self.huge:,} folders" if self.huge else "",
-            f"{self.skipped:,} files too large, binary or secret" if self.skipped else "",
+            f"all beyond the first {MANY:,} entries of {plural(self.huge, 'folder')}" if self.huge else "",
+            f"{plural(self.skipped, 'file')} too large, binary or secret" if self.skipped else "",
         ]
         told = ", ".join(part for part in parts if part)
         return f"[left out: {told}]" if told else ""
@@ -90,8 +91,10 @@ def tree(roots: Roots, folder: Found) -> Shown:
             else:
                 files += 1
     missing = sum(node.more for node in _nodes(top))
-    left_out = count.said(f"{missing:,} more entries" if missing else "")
-    return Shown(f"{files:,} files, {folders:,} folders", "\n".join(_drawn(top, "")), left_out)
+    left_out = count.said(plural(missing, "more entry", "more entries") if missing else "")
+    return Shown(
+        f"{plural(files, 'file')}, {plural(folders, 'folder')}", "\n".join(_drawn(top, "")), left_out
+    )
 
 
 def listed(roots: Roots, folder: Found) -> Shown:
@@ -104,8 +107,8 @@ def listed(roots: Roots, folder: Found) -> Shown:
         day = datetime.fromtimestamp(row.changed_at, UTC).strftime("%Y-%m-%d %H:%M")
         lines.append(f"{size:>14}  {day}  {_named(row)}")
     more = len(rows) - len(lines)
-    left_out = count.said(f"{more:,} more entries" if more else "")
-    return Shown(f"{len(rows):,} entries, times in UTC", "\n".join(lines), left_out)
+    left_out = count.said(plural(more, "more entry", "more entries") if more else "")
+    return Shown(f"{plural(len(rows), 'entry', 'entries')}, times in UTC", "\n".join(lines), left_out)
 
 
 def search(roots: Roots, place: Found, word: str) -> Shown:
@@ -132,8 +135,8 @@ def search(roots: Roots, place: Found, word: str) -> Shown:
                 if len(lines) < HITS:
                     lines.append(f"{name}:{number}: {_around(line.strip(), wanted)}")
     more = hits - len(lines)
-    left_out = count.said(f"{more:,} more lines" if more else "")
-    return Shown(f"{hits:,} lines in {looked:,} files", "\n".join(lines), left_out)
+    left_out = count.said(plural(more, "more line") if more else "")
+    return Shown(f"{plural(hits, 'line')} in {plural(looked, 'file')}", "\n".join(lines), left_out)
 
 
 def _top(roots: Roots, folder: Found) -> _Node:

@@ -1,4 +1,4 @@
-"""Reads one document, as a program of its own: `python -m holdfast.files.reader KIND`.
+"""Reads one document, as a program of its own: `python -m holdfast.files.reader KIND PARENT`.
 
 Its name, as one line of JSON, and its bytes come on stdin; title and text, or why there are none, go to
 stdout as JSON. Loads nothing but what the document needs. Whoever starts it ends it: see `reading`.
@@ -8,29 +8,40 @@ import json
 import os
 import resource
 import sys
+import threading
+import time
 from contextlib import suppress
 from typing import Any
 
 from holdfast.errors import BadRequest, TooLarge
 
-# Whoever started us ends us sooner. This is for when they are gone.
+# Whoever started us ends us sooner. This is for when they cannot.
 _SECONDS, _BYTES = 15, 3 << 30
 # No document that anybody reads is longer.
 _MOST_CHARACTERS = 4_000_000
 _KINDER = 10
+_LOOK = 0.5
 
 
-def main(kind: str) -> None:
+def main(kind: str, parent: int) -> None:
     for limit, value in ((resource.RLIMIT_CPU, _SECONDS), (resource.RLIMIT_AS, _BYTES)):
         # Not every system has every limit.
         with suppress(ValueError, OSError):
             resource.setrlimit(limit, (value, value))
+    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
     # Answers to people come first.
     with suppress(OSError):
         os.nice(_KINDER)
     name = json.loads(sys.stdin.buffer.readline())
     answer = _answer(kind, name, sys.stdin.buffer.read())
     sys.stdout.buffer.write(json.dumps(answer).encode())
+
+
+def _leave_with(parent: int) -> None:
+    """Nobody wants the text any more when whoever asked for it is gone, however that came."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 def _answer(kind: str, name: str, data: bytes) -> dict[str, Any]:
@@ -57,4 +68,4 @@ def read(kind: str, name: str, data: bytes) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

@@ -6,6 +6,7 @@ a time, whoever asks. What a document is made of is known to the program that re
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -20,9 +21,9 @@ from holdfast.language import say
 
 Kind = Literal["pdf", "docx", "page"]
 
-# How long one may take.
-SECONDS = 10.0
-# How many run at a time, and how long a thread waits until one of them is done.
+# How long one may take, and those of one message together.
+SECONDS, TOGETHER = 10.0, 20.0
+# How many run at a time, and how long one waits until one of them is done.
 _AT_ONCE, _PATIENCE = 3, 10.0
 
 _COMMAND = (sys.executable, "-P", "-m", "holdfast.files.reader")
@@ -41,8 +42,6 @@ class TooSlow(BadRequest):
 
 def read(kind: Kind, name: str, data: bytes, seconds: float = SECONDS) -> Read:
     """Blocks. Raises `BadRequest` for what cannot be read, `TooSlow` if not in time."""
-    if seconds <= 0:
-        raise _too_slow(name)
     with _begun(kind, name, data, seconds) as work:
         try:
             ended = work.result(seconds + _PATIENCE)
@@ -55,7 +54,10 @@ async def reading(kind: Kind, name: str, data: bytes, seconds: float = SECONDS) 
     """The same without a thread that blocks. Cancelled, it leaves no process behind."""
     try:
         with _begun(kind, name, data, seconds) as work:
-            ended = await asyncio.wrap_future(work)
+            async with asyncio.timeout(seconds + _PATIENCE):
+                ended = await asyncio.wrap_future(work)
+    except TimeoutError:
+        raise _too_slow(name) from None
     finally:
         await asyncio.wait([asyncio.wrap_future(work)])
     return _told(name, ended)
@@ -70,6 +72,8 @@ def stop() -> None:
 @contextmanager
 def _begun(kind: Kind, name: str, data: bytes, seconds: float) -> Iterator["Future[_Ended]"]:
     """A reading that ends with the block, whether or not it is done."""
+    if seconds <= 0:
+        raise _too_slow(name)
     child = _Child(kind, name, data, seconds)
     work = _threads.submit(child.run)
     _children.add(child)
@@ -106,10 +110,12 @@ class _Child:
             if self._stopped:
                 return _Ended(stopped=True)
             self._process = subprocess.Popen(
-                (*_COMMAND, self._kind),
+                (*_COMMAND, self._kind, str(os.getpid())),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                # Nothing of ours is its business, keys least of all; only where libraries are.
+                env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 # Ctrl-C in a terminal is for us.
                 start_new_session=True,
             )

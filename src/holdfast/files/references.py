@@ -6,7 +6,8 @@ like one on its own (`@types/node`, `@pytest.fixture`) is marked as one that cou
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
 
@@ -23,6 +24,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LONGEST = 1_000
 # Messages with so many signs that might begin a reference are no messages of people: the rest is not read.
 _SIGNS = 5_000
+# So many colons of a path are tried as part of a file's name.
+_COLONS = 4
 # Said outright to be a path: from here, from above, from the top, from home, from a drive.
 _OUTRIGHT = re.compile(r"\.\.?/|/(?=[^/])|~/|[A-Za-z]:[\\/]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -52,6 +55,8 @@ class Reference:
     first: int = 0
     last: int = 0
     sure: bool = True
+    # What was written behind the first colon, where that might be part of the path.
+    behind: str = field(default="", compare=False, repr=False)
 
 
 def references_in(text: str) -> list[Reference]:
@@ -84,7 +89,27 @@ def reference_from(text: str) -> Reference:
         if reference:
             return replace(reference, start=0, end=len(text), sure=True)
     path, suffix = _split(alone[shift:])
-    return _made(0, len(text), path, suffix, None, sure=True)
+    return replace(_made(0, len(text), path, suffix, None, sure=True), behind=suffix)
+
+
+def with_colons(reference: Reference) -> Iterator[Reference]:
+    """How else it may be meant: `./a:b.py` is a file of this name, where there is one, and else b.py in a."""
+    parts = reference.behind.split(":")
+    for number in range(1, min(len(parts), _COLONS) + 1 if reference.behind else 1):
+        path = ":".join([reference.path, *parts[:number]])
+        yield _made(reference.start, reference.end, path, ":".join(parts[number:]), None, sure=reference.sure)
+
+
+def harmless(text: str) -> str:
+    """The text with a backslash before whatever could begin a reference."""
+    return _BEGINS.sub(r"\\\g<0>", text)
+
+
+def suffix_for(name: str) -> str:
+    """How an element is asked for: `:turn`, or `:name:full` where `:full` would mean something else."""
+    text = f"@./x:{name}"
+    short = [(one.end, one.what) for one in references_in(text) if one.mode == "element"]
+    return f":{name}" if short == [(len(text), name)] else suffix_of(Reference(0, 0, "", "element", name))
 
 
 def suffix_of(reference: Reference) -> str:
@@ -149,7 +174,8 @@ def _bare_at(text: str, at: int) -> Reference | None:
     # `from "@/components/button"` is how some write an import.
     sure = outright is not None and not (path.startswith("/") and before in ('"', "'"))
     end = value[1] if value else at + 1 + len(kept)
-    return _made(at, end, path, suffix, value and value[0], sure=sure)
+    made = _made(at, end, path, suffix, value and value[0], sure=sure)
+    return made if value else replace(made, behind=suffix)
 
 
 def _held(text: str, at: int) -> tuple[str, int] | None:

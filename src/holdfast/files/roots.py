@@ -19,6 +19,7 @@ from typing import Literal
 from holdfast.errors import ConfigError
 from holdfast.files import opening, trouble
 from holdfast.files.opening import Data
+from holdfast.files.reading import TOGETHER
 from holdfast.files.secrets import is_secret
 
 Kind = Literal["file", "folder", "link", "other"]
@@ -29,11 +30,15 @@ MANY = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """In bytes: what is kept whole, a document's too, and what is read at all."""
+    """In bytes: what is kept whole, a document's too, and what is read at all.
+
+    In seconds: what the documents of one message may take together.
+    """
 
     whole: int = 2_000_000
     document: int = 20_000_000
     largest: int = 50_000_000
+    seconds: float = TOGETHER
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,12 +59,12 @@ def text_of(name: str, data: bytes, seconds: float = reading.SECONDS) -> Content
     return Content(_one_ending(reading.read(kind, name, data, seconds).text), kind)
 
 
-async def text_from(name: str, data: bytes) -> Content:
+async def text_from(name: str, data: bytes, seconds: float = reading.SECONDS) -> Content:
     """The same for those who cannot block."""
     kind = document_kind(name, data)
     if kind is None:
         return await asyncio.to_thread(_text, name, data)
-    found = await reading.reading(kind, name, data)
+    found = await reading.reading(kind, name, data, seconds)
     return Content(_one_ending(found.text), kind)
 
 

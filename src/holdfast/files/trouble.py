@@ -85,10 +85,11 @@ def too_much(path: str) -> Trouble:
 
 
 def and_more(number: int) -> Trouble:
+    files, were, wurden = ("file", "was", "wurde") if number == 1 else ("files", "were", "wurden")
     return Trouble(
-        f"{number:,} more files: not brought in",
-        f"The message points at too many files; {number:,} were left out.",
-        f"Die Nachricht verweist auf zu viele Dateien; {number:,} wurden weggelassen.",
+        f"{number:,} more {files}: not brought in",
+        f"The message points at too many files; {number:,} {were} left out.",
+        f"Die Nachricht verweist auf zu viele Dateien; {number:,} {wurden} weggelassen.",
     )
 
 
@@ -161,10 +162,11 @@ def which_lines(path: str) -> Trouble:
 
 
 def so_few_lines(path: str, number: int) -> Trouble:
+    lines, zeilen = ("line", "Zeile") if number == 1 else ("lines", "Zeilen")
     return Trouble(
-        f"has {number:,} lines",
-        f"{path} has only {number:,} lines.",
-        f"{path} hat nur {number:,} Zeilen.",
+        f"has {number:,} {lines}",
+        f"{path} has only {number:,} {lines}.",
+        f"{path} hat nur {number:,} {zeilen}.",
     )
 
 

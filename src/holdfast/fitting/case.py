@@ -22,6 +22,8 @@ from holdfast.window.view import Draft
 if TYPE_CHECKING:
     from holdfast.files.bringing import Brought
 
+# The rule that tells earlier findings which bear on a question.
+FINDINGS = "findings"
 # Whether a server, by its location, may be told what is remembered.
 Tells = Callable[[str], bool]
 
@@ -82,8 +84,8 @@ def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tup
 
 
 def recalls(made: Decision) -> bool:
-    """Whether a decision puts something into the window that is known from other conversations."""
-    return bool(made.data.get("memories"))
+    """Whether a decision puts something into the window that nobody asked for: memories, old findings."""
+    return bool(made.data.get("memories")) or made.rule == FINDINGS
 
 
 def in_order(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:

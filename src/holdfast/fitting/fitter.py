@@ -167,6 +167,8 @@ class Fitter:
             notices.append("not_searched")
         else:
             made = await asyncio.to_thread(self._again, made, quotes) if quotes else made
+        if self._researching is not None:
+            notices += self._researching.notices(made.view, case.along.finding)
         chain = chain_of(made.view)
         outcome = outcome_of(lot, made, believed, chain)
         sent = [Link(*link) for link in lot.lane.state.sent]

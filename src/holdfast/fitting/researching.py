@@ -6,17 +6,19 @@ whole only for the question they were looked up for: when new ones come, the old
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from holdfast.errors import NotFound
-from holdfast.fitting.case import Case
+from holdfast.fitting.case import FINDINGS, Case
 from holdfast.fitting.noting import Noting
 from holdfast.messages import Scope
 from holdfast.research.excerpts import excerpts
 from holdfast.research.finding import Finding, Source
 from holdfast.research.library import Research
+from holdfast.research.quoting import defused
 from holdfast.store import new_id
-from holdfast.window.additions import addition, found, sources
+from holdfast.window.additions import addition, found, pages, past
 from holdfast.window.brought import earlier_findings
 from holdfast.window.decisions import Addition, Proposal, Section
 from holdfast.window.items import Item
@@ -33,6 +35,27 @@ _BORROWED = 0.9
 _HISTORY = 2.2
 # With less room than this no finding is told.
 _LEAST = 30
+# A source with fewer tokens than these cannot be understood; where not even one has them, a note does better,
+# and it gets so many.
+_READABLE, _NOTE = 40, 120
+# So many characters of a source say whether it is shorter than that.
+_GLANCE = 400
+# Findings of which it is said at once that they hold no longer.
+_PAST = 3
+# Titles and addresses may be as long as whoever made the page liked.
+_TITLE, _ADDRESS = 100, 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Quoted:
+    """The text for a question, and the name of the notice that says what there was no room for."""
+
+    text: str
+    cut: str = ""
+
+    @property
+    def is_note(self) -> bool:
+        return self.cut == "sources_noted"
 
 
 class Researching:
@@ -59,19 +82,55 @@ class Researching:
         if finding is None or any(one.name == finding.id for one in _shown(view, question)):
             return view
         view = view.having(*earlier_findings(view))
-        text = _text(view, question, finding)
-        if not text:
-            return view
-        note = note_of(finding)
-        return view.having(addition(view, question, SECTION, text, new_id("d"), name=finding.id, short=note))
+        made = _quoted(view, question, finding, self._research.clock())
+        more = {"cut": made.cut} if made.cut else {}
+        # What is a note already cannot become one.
+        short = "" if made.is_note else note_of(finding)
+        return view.having(
+            addition(view, question, SECTION, made.text, new_id("d"), name=finding.id, short=short, **more)
+        )
+
+    def notices(self, view: View, finding: Finding | None) -> list[str]:
+        """What there was no room for of the sources that the question came with."""
+        question = view.question
+        if finding is None or question is None:
+            return []
+        brought = (one for one in view.decisions if one.kind == "add" and question.id in one.messages)
+        made = next((one for one in brought if one.data.get("name") == finding.id), None)
+        if made is None:
+            return []
+        there = next((one.text for one in _shown(view, question) if one.name == finding.id), "")
+        if not there:
+            return ["sources_missing"]
+        cut = made.data.get("cut") or ("" if there == made.data["text"] else "sources_cut")
+        return [cut] if cut else []
 
     def beside(self, view: View, case: Case) -> list[Proposal]:
-        """What earlier findings say to the question, where they bear on it and the window lacks them."""
+        """What earlier findings say to the question, where they bear on it and the window lacks them; of what
+        it has, that it holds no longer.
+        """
         question = view.question
         if question is None or question is not view.shown[-1].item or not case.tells:
             return []
         if any(one.name and not one.short for one in _shown(view, question)):
             return []
+        return [*self._outdated(view, question, case.scope), *self._bearing(view, question, case.scope)]
+
+    def _outdated(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
+        """A line for each finding further up that has expired since; once, and what is there stays."""
+        here = {one.name for one in _shown(view, question)}
+        above = [one for one in _shown(view) if one.name and one.name not in here]
+        names, said = {one.name for one in above}, {one.text for one in above}
+        if not names:
+            return []
+        made = []
+        for one in self._research.outdated(scope, question.message.text, names)[:_PAST]:
+            text = past(one.language, one.created_at, one.question, one.expires_at)
+            if text not in said:
+                made.append(_beside(view, question, one, text, "it no longer holds"))
+        return made
+
+    def _bearing(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
         shown = _shown(view)
         notes = [one for one in shown if one.name and not one.short]
         left = min(_TOKENS, int(view.draft.budget.window * _SHARE))
@@ -81,24 +140,12 @@ class Researching:
             return []
         known = {one.name for one in shown if one.name}
         made = []
-        for bearing in self._research.bearing_on(case.scope, question.message.text, most, without=known):
+        for bearing in self._research.bearing_on(scope, question.message.text, most, without=known):
             text = note_of(bearing.finding, brief=bearing.brief)
             cost = view.text_tokens(text)
             if cost <= left:
                 left -= cost
-                reason = "it bears on the question"
-                made.append(
-                    addition(
-                        view,
-                        question,
-                        SECTION,
-                        text,
-                        new_id("d"),
-                        rule="findings",
-                        reason=reason,
-                        name=bearing.finding.id,
-                    )
-                )
+                made.append(_beside(view, question, bearing.finding, text, "it bears on the question"))
         return made
 
     def _notes(self, scope: Scope, quoted: Sequence[Addition]) -> Mapping[str, str]:
@@ -110,8 +157,12 @@ class Researching:
 
 def note_of(finding: Finding, *, brief: bool = False) -> str:
     """What stands for a finding in a window; of one that is very old, only that there was one."""
-    language = language_of(f"{finding.question} {finding.summary}") or "en"
-    return found(language, finding.created_at, finding.question, "" if brief else finding.summary)
+    summary = "" if brief else defused(finding.summary)
+    return found(finding.language, finding.created_at, finding.question, summary, finding.expires_at)
+
+
+def _beside(view: View, question: Item, finding: Finding, text: str, reason: str) -> Proposal:
+    return addition(view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=finding.id)
 
 
 def _shown(view: View, item: Item | None = None) -> list[Addition]:
@@ -124,20 +175,47 @@ def _shown(view: View, item: Item | None = None) -> list[Addition]:
     ]
 
 
-def _text(view: View, question: Item, finding: Finding) -> str:
-    """The sources as far as there is room: what research may have, and what history does not need."""
-    usable = finding.usable
+def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted:
+    """The sources as far as there is room: what research may have, and what history does not need.
+
+    The first ones come first, each only if enough of it can be shown to be understood.
+    """
     # History must stay so far from its levels that nothing of it has to leave for this.
     free = view.room - view.fixed.high - int(view.history * _HISTORY)
     room = max(view.draft.budget.research, int(free * _BORROWED))
-    headings = [_heading(number, source) for number, source in enumerate(usable, 1)]
-    room -= view.text_tokens(sources(question.message, headings))
+    language = language_of(question.message.text) or finding.language
+    held = finding.expires_at if finding.expired(now) else 0.0
     asked = f"{finding.question}\n{question.message.text}"
-    bodies = excerpts(asked, [source.text for source in usable], room, view.text_tokens)
-    texts = [f"{heading}\n{body}" for heading, body in zip(headings, bodies, strict=True) if body]
-    return sources(question.message, texts) if texts else ""
+    headings = [_heading(number, source) for number, source in finding.numbered]
+    texts = [defused(source.text) for source in finding.usable]
+    needed = [min(_READABLE, view.text_tokens(text[:_GLANCE])) for text in texts]
+    for most in range(len(texts), 0, -1):
+        left = room - view.text_tokens(pages(language, headings[:most], held))
+        if left < sum(needed[:most]):
+            continue
+        bodies = excerpts(asked, texts[:most], left, view.text_tokens)
+        # What was parted may begin a line now.
+        shown = [f"{head}\n{defused(body)}" for head, body in zip(headings, bodies, strict=False) if body]
+        if shown:
+            cut = "" if len(shown) == len(texts) else "sources_cut"
+            return _Quoted(pages(language, shown, held), cut)
+    return _Quoted(_note(view, asked, finding, max(room, _NOTE)), "sources_noted")
+
+
+def _note(view: View, asked: str, finding: Finding, room: int) -> str:
+    """The note of a finding, or what of it there is room for."""
+    whole, brief = note_of(finding), note_of(finding, brief=True)
+    if view.text_tokens(whole) <= room:
+        return whole
+    (said,) = excerpts(asked, [finding.summary], room - view.text_tokens(brief), view.text_tokens)
+    return f"{brief}\n{defused(said)}" if said else brief
 
 
 def _heading(number: int, source: Source) -> str:
-    date = f"{datetime.fromtimestamp(source.at, UTC):%Y-%m-%d}"
-    return f"[{number}] " + ", ".join(filter(None, (source.title, source.url, date)))
+    date = f"{datetime.fromtimestamp(source.at, UTC).astimezone():%Y-%m-%d}"
+    named = _begun(source.title, _TITLE), _begun(source.url, _ADDRESS), date
+    return f"[{number}] " + ", ".join(filter(None, named))
+
+
+def _begun(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -5,6 +5,7 @@ one too, as they stand there now. What of it there is room for is decided as eve
 """
 
 from holdfast.conversations import lanes
+from holdfast.fitting.case import recalls
 from holdfast.store import Decision, Store, new_id
 from holdfast.window.decisions import Proposal
 from holdfast.window.view import View
@@ -27,6 +28,8 @@ def taken_over(store: Store, view: View, lane: lanes.Lane) -> list[Proposal]:
         for one in made
         if one.kind == "add"
         and one.data["section"] in _SECTIONS
+        # What bears on the question is looked for anew, for whoever may be told.
+        and not recalls(one)
         and there.issuperset(one.messages)
         and instead.get(one.id) != ""
     ]

@@ -45,7 +45,7 @@ DAYS: dict[str, int] = {
     )
     for name in names.split()
 }
-_NUMBERS: dict[str, int] = {
+NUMBERS: dict[str, int] = {
     name: number
     for number, names in enumerate(
         (
@@ -59,6 +59,8 @@ _NUMBERS: dict[str, int] = {
             "acht eight",
             "neun nine",
             "zehn ten",
+            "elf eleven",
+            "zwölf twelve",
         ),
         1,
     )
@@ -82,7 +84,7 @@ _NEXT = r"nächste[nrsm]?|kommende[nrsm]?|next|coming"
 _LAST = r"letzte[nrsm]?|vergangene[nrsm]?|vorige[nrsm]?|last|past"
 _THIS = r"diese[nrsm]?|this"
 _WHICH = rf"(?:(?P<next>{_NEXT})|(?P<last>{_LAST})|(?P<this>{_THIS}))"
-_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(?P<unit>tag|day|woche|week)(?:en|e|s|n)?"
+_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})\s+(?P<unit>tag|day|woche|week)(?:en|e|s|n)?"
 
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _OF_YEAR = r"(?:,?\s+(?P<year>\d{4}))?"
@@ -140,7 +142,7 @@ def _span(match: _Found, today: date) -> str:
 
 def _length(count: str, unit: str) -> int:
     """Days in so many days or weeks."""
-    return (_NUMBERS.get(count.lower()) or int(count)) * _LENGTH[unit.lower()]
+    return (NUMBERS.get(count.lower()) or int(count)) * _LENGTH[unit.lower()]
 
 
 def _relative(match: _Found, today: date) -> str:

@@ -57,11 +57,12 @@ def _weights(question: str, texts: Sequence[str]) -> dict[str, float]:
 def _excerpt(text: str, weights: Mapping[str, float], share: int, cost: int, count: Count) -> str:
     if share < _LEAST:
         return ""
-    passages = _passages(text)
+    characters = share * len(text) / cost
+    # Where there is little room, the sentence that answers counts, and not what stands around it.
+    passages = _passages(text, min(_PASSAGE, characters / 3))
     worth = [_worth(one, weights) for one in passages]
     worth[0] += _OPENING * max(worth)
     ranked = sorted(range(len(passages)), key=lambda at: (-worth[at], at))
-    characters = share * len(text) / cost
     for _ in range(_TRIES):
         quote = _chosen(passages, ranked, characters)
         counted = count(quote)
@@ -73,7 +74,12 @@ def _excerpt(text: str, weights: Mapping[str, float], share: int, cost: int, cou
 
 
 def _chosen(passages: Sequence[str], ranked: Sequence[int], characters: float) -> str:
-    """The best passages, in the order of the text, with a mark where something is missing."""
+    """The best passages, in the order of the text, with a mark where something is missing.
+
+    Where the best does not fit, its beginning is worth more than others that do.
+    """
+    if len(passages[ranked[0]]) + len(_GAP) > characters:
+        return passages[ranked[0]][: int(max(0.0, characters - len(_GAP)))] + _GAP.rstrip()
     chosen: set[int] = set()
     for at in ranked:
         needed = len(passages[at]) + len(_GAP)
@@ -81,8 +87,6 @@ def _chosen(passages: Sequence[str], ranked: Sequence[int], characters: float) -
             chosen.add(at)
             characters -= needed
     order = sorted(chosen)
-    if not order:
-        return passages[ranked[0]][: int(max(0.0, characters - len(_GAP)))] + _GAP.rstrip() if ranked else ""
     parts = [_GAP.lstrip() if order[0] else "", passages[order[0]]]
     for before, at in pairwise(order):
         parts += ["\n" if at == before + 1 else _GAP, passages[at]]
@@ -94,11 +98,11 @@ def _worth(passage: str, weights: Mapping[str, float]) -> float:
     return sum(weights.get(term, 0.0) for term in set(found)) / (1 + log(1 + len(found) / 40))
 
 
-def _passages(text: str) -> list[str]:
+def _passages(text: str, longest: float = _PASSAGE) -> list[str]:
     """Sentences put together until they are long enough to be understood."""
     passages: list[str] = []
     for sentence in words.sentences(text):
-        if passages and len(passages[-1]) + len(sentence) < _PASSAGE:
+        if passages and len(passages[-1]) + len(sentence) < longest:
             passages[-1] = f"{passages[-1]} {sentence}"
         else:
             passages.append(sentence)

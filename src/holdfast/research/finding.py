@@ -87,9 +87,7 @@ class Finding:
     @property
     def language(self) -> str:
         """That of the question, else of what was found; English where nothing tells."""
-        said = "\n".join(
-            (*(f"{one.title}\n{one.text[:_SAMPLE]}" for one in self.usable), self.summary)
-        )
+        said = "\n".join((*(f"{one.title}\n{one.text[:_SAMPLE]}" for one in self.usable), self.summary))
         known = language_of(self.question) or language_of(said) or language_of(f"{self.question}\n{said}")
         return known or ("de" if _GERMAN.search(f"{self.question}\n{said}") else "en")
 

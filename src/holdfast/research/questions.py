@@ -13,18 +13,27 @@ from functools import cache
 
 from holdfast import words
 from holdfast.patterns import late
-from holdfast.research.dates import dates_in
+from holdfast.research.dates import NUMBERS, dates_in
 
-_TOKEN = late(r"[-+−]?\d+(?:[.,]\d+)*|\w+(?:\+\+|#|['’]\w+)?")
+_TOKEN = late(r"[-+−]?\d+(?:[.,]\d+)*|(?<!\S)\.[^\W\d_]\w*|\w+(?:\+\+|#|['’]\w+)?")
 _GROUPED = late(r"\d{1,3}(?:[.,]\d{3})+")
 _HYPHEN = late(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 _SIGNS = frozenset({"So", "Sc", "Sm", "No"})
+# Signs that tell two questions apart, as these kinds of signs do.
+_TELLING_SIGNS = frozenset("%‰&§")
 
 
 def _list(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# What is something else with a capital letter.
+_CAPITALS = _list(
+    """
+    polish turkey china reading nice mobile bath cork java amazon apple orange swift rust windows word excel
+    target visa shell essen
+    """
+)
 # How somebody begins to ask.
 _OPENING = late(
     r"\A\s*(?:bitte|please|hallo|hello|hi|hey|ich (?:möchte|will|würde gerne?) (?:gerne? )?wissen"
@@ -95,26 +104,8 @@ _BESIDE = {"wetter": "vorhersage", "öffnungszeiten": "hours hour zeiten"}
 # What the end of a compound asks for: the Bitcoinkurs is the price of Bitcoin.
 _ENDS = ("kurs", "preis", "preise", "wetter", "nachrichten", "temperatur", "öffnungszeiten", "einwohnerzahl")
 _SHORTEST = 3
-_NUMBERS = {
-    word: str(number)
-    for number, row in enumerate(
-        (
-            "zwei two",
-            "drei three",
-            "vier four",
-            "fünf five",
-            "sechs six",
-            "sieben seven",
-            "acht eight",
-            "neun nine",
-            "zehn ten",
-            "elf eleven",
-            "zwölf twelve",
-        ),
-        2,
-    )
-    for word in row.split()
-}
+# "One" is as often an article.
+_NUMBERS = {word: str(number) for word, number in NUMBERS.items() if number > 1}
 # Small words that turn what is asked around, which a search may leave out and this may not.
 _TURNS = _list(
     """
@@ -202,7 +193,7 @@ def asked(question: str, day: date) -> Asked:
                 leads.add((lead, known.one_of.get(term, term)))
             lead = ""
         lead = _LEADS.get(small, lead)
-    signs = (sign for sign in rest if unicodedata.category(sign) in _SIGNS)
+    signs = (sign for sign in rest if unicodedata.category(sign) in _SIGNS or sign in _TELLING_SIGNS)
     if topics and told[:1] == [_CURRENT]:
         told = told[1:]
     for topic, beside in known.beside.items():
@@ -285,7 +276,11 @@ def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
     if small in _NUMBERS:
         yield _NUMBERS[small]
         return
-    sharp = token.endswith(("+", "#"))
+    if small in _CAPITALS:
+        # In doubt it is another question.
+        yield token
+        return
+    sharp = token.endswith(("+", "#")) or token.startswith(".")
     found = words.terms(token)
     if found and not sharp:
         yield from _taken_apart(small) or found[:1]

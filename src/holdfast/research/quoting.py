@@ -28,8 +28,9 @@ _ORDER = late(
     r"\b(?:instructions?|prompts?|rules|guidelines|directions|messages)\b"
     r"|\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|überschreib\w*)\b[^.!?\n]{0,50}"
     r"\b(?:anweisung\w*|instruktion\w*|vorgaben|befehle?n?|regeln|prompts?|nachrichten)\b"
-    r"|\b(?:you are now|from now on,? you|you must now|du bist (?:jetzt|nun|ab jetzt)|ab (?:jetzt|sofort) bist du)\b"
-    r"|\b(?:as an? (?:ai|language model)|als (?:ki|sprachmodell)|you are an? (?:ai|assistant|language model|chatbot))\b"
+    r"|\b(?:you are now|from now on,? you|you must now|du bist (?:jetzt|nun)|ab (?:jetzt|sofort) bist du)\b"
+    r"|\b(?:as an? (?:ai|language model)|you are an? (?:ai|assistant|language model|chatbot))\b"
+    r"|\b(?:als (?:ki|sprachmodell) (?:musst|sollst) du|du bist ein\w* (?:ki|assistent|sprachmodell))\b"
     r"|\b(?:system[ -]?prompts?|(?:new|updated) instructions:|neue anweisung(?:en)?:)"
     r"|\b(?:do not|don't|never) (?:tell|inform) the user\b|\bsage? (?:dem|der) (?:nutzer|user)(?:in)? nicht"
     r"|\A\W{0,4}(?:system|assistant|developer|user|assistent|nutzer)(?:\s*:|\s*[\])>】］])",

@@ -108,7 +108,7 @@ def _trouble(finding: Finding, body: str) -> str:
         return "empty"
     if _MARKUP.search(body):
         return "markup"
-    if is_order(body):
+    if any(map(is_order, (body, *words.sentences(body)))):
         return "an order"
     wanted, spoken = finding.language, words.language_of(body)
     if spoken and spoken != wanted:

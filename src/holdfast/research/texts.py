@@ -4,6 +4,7 @@ One file and no folder, since every turn lists the files there are, and forgetti
 Knows no files; how much of a text is kept is said here.
 """
 
+import re
 from collections.abc import Sequence
 
 from holdfast.memory.workspace.items import spelled
@@ -14,18 +15,23 @@ LONGEST = 60_000
 _BYTES = 170_000
 MOST_SOURCES = 20
 
+_CUT = re.compile(r"\n\[cut: ([0-9,]{1,12}) more characters\]\Z")
+_NOTE = 50
 _PAGE = "\f"
 # Form feeds inside of a text would part it.
 _PARTING = str.maketrans({_PAGE: "\n", "\v": "\n"})
 
 
 def cut(text: str) -> str:
-    """As much of a text as is kept, and how much is not."""
+    """As much of a text as is kept, and how much is not; what was cut before is not cut again."""
     text = spelled(text.translate(_PARTING))
-    kept = text[:LONGEST].encode()[:_BYTES].decode(errors="ignore")
-    if len(kept) == len(text):
+    before = _CUT.search(text, max(0, len(text) - _NOTE))
+    whole = text[: before.start()] if before else text
+    kept = whole[:LONGEST].encode()[:_BYTES].decode(errors="ignore")
+    if len(kept) == len(whole):
         return text
-    return f"{kept.rstrip()}\n[cut: {len(text) - len(kept):,} more characters]"
+    missing = len(whole) - len(kept) + (int(before[1].replace(",", "")) if before else 0)
+    return f"{kept.rstrip()}\n[cut: {missing:,} more characters]"
 
 
 def joined(sources: Sequence[Source]) -> str:

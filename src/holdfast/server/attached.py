@@ -4,20 +4,24 @@ A file becomes text that every model can read, fenced so that nobody takes it fo
 Where it came from is not known here.
 """
 
+import asyncio
 import base64
 import binascii
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast.dialects.openai import image_type
 from holdfast.errors import BadRequest
+from holdfast.files.reading import SECONDS, TOGETHER
+from holdfast.files.references import harmless
 from holdfast.messages import Image, Message, Part, Text
 
 # Under this name a part says that it is a file.
 _OURS = "holdfast"
-_FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+_FENCES = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 # Pictures that browsers show, and that cannot do anything else.
 SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
 
@@ -33,20 +37,40 @@ class Attached:
         return {"name": self.name, "characters": self.characters}
 
 
-def file_part(name: str, data: str) -> Text:
-    """A file given as base64. Documents are read out; what has no text is refused."""
-    # Late: documents need libraries that few questions do.
-    from holdfast.files.texts import text_of
+async def file_parts(files: Iterable[tuple[str, str]], together: float = TOGETHER) -> list[Text]:
+    """Files given by name and base64. Documents are read out; what has no text is refused.
+
+    All of them may take so many seconds `together`.
+    """
+    parts = []
+    until = time.monotonic() + together
+    for name, data in files:
+        parts.append(await _file_part(name, data, min(SECONDS, until - time.monotonic())))
+    return parts
+
+
+async def _file_part(name: str, data: str, seconds: float) -> Text:
+    # Late: few questions bring a file along.
+    from holdfast.files.texts import text_from
 
     name = " ".join(name.split())[:200] or "file"
+    raw = await asyncio.to_thread(_bytes, name, data)
+    text = (await text_from(name, raw, seconds)).text
+    return await asyncio.to_thread(_fenced, name, text)
+
+
+def _bytes(name: str, data: str) -> bytes:
     try:
-        raw = base64.b64decode("".join(data.split()), validate=True)
+        return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
         raise BadRequest(f"the file {name!r} is not valid base64", param="files") from None
-    text = text_of(name, raw).text
+
+
+def _fenced(name: str, text: str) -> Text:
     longest = max((len(found) for found in _FENCES.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
-    said = f"\n\n[file {name}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
+    # What a file is called points at no other file.
+    said = f"\n\n[file {harmless(name)}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
     return Text(said, extra={_OURS: {"file": name, "characters": len(text)}})
 
 

@@ -12,6 +12,7 @@ import uvicorn
 
 from holdfast.config import Config, Settings
 from holdfast.errors import ConfigError, HoldfastError
+from holdfast.files import reading
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import check_address
@@ -117,8 +118,10 @@ class _Server(uvicorn.Server):
             self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Who follows events is never done by itself, and would use up the grace of those who are.
+        # Who follows events is never done by itself, and would use up the grace of those who are, as would
+        # documents that take long.
         self._ending()
+        reading.stop()
         await super().shutdown(sockets)
 
 

@@ -25,7 +25,7 @@ from holdfast.fitting.intake import title_of
 from holdfast.language import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
 from holdfast.server.access import access_of
-from holdfast.server.attached import added_to, file_part, image_part, question
+from holdfast.server.attached import added_to, file_parts, image_part, question
 from holdfast.server.channel import Told
 from holdfast.server.detached import Detached, Turns
 from holdfast.server.door import engine_of, is_off, scope_of
@@ -110,7 +110,7 @@ async def _asked(request: Request, wanted: NewTurn) -> AsyncGenerator[Told, None
     if wanted.kind is not None:
         scope = replace(scope, kind=wanted.kind)
     store = engine.store
-    given = await asyncio.to_thread(_given, wanted)
+    given = await _given(wanted)
     async with turns.starting:
         place = await store.run(store.atomically, _placed, store, turns, scope, wanted, given)
         try:
@@ -168,12 +168,13 @@ async def _sent(told: AsyncGenerator[Told, None]) -> AsyncIterable[ServerSentEve
             yield ServerSentEvent(raw_data=canonical(one.data), event=one.kind, id=str(one.id))
 
 
-def _given(wanted: NewTurn) -> Message | None:
+async def _given(wanted: NewTurn) -> Message | None:
     """The question as it is given; None for one that is there already."""
     if wanted.regenerate:
         return None
-    files = [file_part(file.name, file.data) for file in wanted.files or ()]
-    return question(wanted.text, [*files, *(image_part(data) for data in wanted.images or ())])
+    files = await file_parts((file.name, file.data) for file in wanted.files or ())
+    images = await asyncio.to_thread(lambda: [image_part(data) for data in wanted.images or ()])
+    return question(wanted.text, [*files, *images])
 
 
 def _placed(store: Store, turns: Turns, scope: Scope, wanted: NewTurn, given: Message | None) -> _Place:

@@ -173,7 +173,19 @@ def test_any_other_text_has_its_head_its_tail_and_counts():
     told = digest_of("a.txt", text).text.split("\n")
     assert told[0] == "line 0 of it"
     assert told[-2] == "line 1999 of it"
-    assert told[-1].endswith(f"of 2,000 lines and {len(text):,} characters left out, long lines cut]")
+    assert told[-1].endswith(f"of 2,000 lines and {len(text):,} characters left out]")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 30])
+def test_lines_of_a_short_text_are_told_once_and_counted(number):
+    text = "\n".join(f"L{line} {'word ' * 300}" for line in range(number))
+    *told, left_out = digest_of("a.txt", text).text.split("\n")
+    named = [line.split()[0] for line in told if line.startswith("L")]
+    assert named[0] == "L0"
+    assert len(named) == len(set(named))
+    gone, count = number - len(named), f"{number} line{'s' if number > 1 else ''}"
+    assert left_out == f"[{gone} of {count} and {len(text):,} characters left out, long lines cut]"
+    assert any(line.startswith(f"… {gone} line") for line in told) == bool(gone)
 
 
 def test_a_page_is_told_by_its_headings_without_its_marks():

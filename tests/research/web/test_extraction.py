@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FetchFailed
+from holdfast.research.texts import cut
 from holdfast.research.web.extraction import read
 from holdfast.research.web.markup import stripped, title_in
 
@@ -53,7 +54,7 @@ def test_thousands_of_spans_are_no_trouble():
     assert extracted("<article><p>" + "<span class=x>Wort</span> " * 30_000).text.count("Wort") > 5_000
 
 
-@pytest.mark.parametrize("page", ["<div>" * 50_000, "<script>" * 50_000])
+@pytest.mark.parametrize("page", ["<div>" * 50_000, "<script>" * 50_000], ids=["div", "script"])
 def test_a_page_without_any_text_is_said_to_be_one(page):
     with pytest.raises(FetchFailed, match="no text"):
         extracted(page)
@@ -86,12 +87,14 @@ async def test_no_reader_is_left_behind_when_nobody_waits_for_it():
 
 def readers() -> list[psutil.Process]:
     children = psutil.Process().children()
-    return [child for child in children if any("page_reader" in word for word in child.cmdline())]
+    return [child for child in children if "holdfast.files.reader" in child.cmdline()]
 
 
 def test_a_long_text_is_cut_and_says_so():
     text = extracted("Wort " * 20_000, "text").text
-    assert text.endswith("\n[cut: the first 60,000 of 99,999 characters]")
+    assert text.endswith("\n[cut: 39,999 more characters]")
+    # When it is kept it is cut once more, and stays as it is.
+    assert cut(text) == text
     assert len(text) < 60_100
 
 

@@ -15,26 +15,28 @@ def digest(text: str, most: int) -> Digest:
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
-    written = [cut(line, _LONGEST_LINE) for line in (*lines[:_MOST_LINES], *lines[-_MOST_LINES:])]
-    head, tail = written[:_MOST_LINES], written[-_MOST_LINES:]
     room = max(most - 20, 10)
-    first = _fitting(head, 2 * room // 3)
-    # Lines that are in the head already are not told again.
-    last = _fitting(tail[::-1], room // 3)[: max(len(lines) - len(first), 0)][::-1]
-    # A line may be told in part.
+    first = _fitting(lines[:_MOST_LINES], 2 * room // 3)
+    # What the head has told is not told again.
+    rest = lines[len(first) :][-_MOST_LINES:]
+    last = _fitting(rest[::-1], room // 3)[::-1]
     gone = len(lines) - len(first) - len(last)
     size = f"{plural(len(lines), 'line')} and {plural(len(text), 'character')}"
-    middle = f"… {plural(gone, 'line')} …" if gone else "…"
-    return ended("text", [*first, middle, *last], f"{gone:,} of {size} left out, long lines cut")
+    middle = [f"… {plural(gone, 'line')} …"] if gone else []
+    whole = [*lines[: len(first)], *lines[len(lines) - len(last) :]]
+    shorter = any(len(now) < len(was) for now, was in zip([*first, *last], whole, strict=True))
+    left_out = f"{gone:,} of {size} left out" + (", long lines cut" if shorter else "")
+    return ended("text", [*first, *middle, *last], left_out)
 
 
 def _fitting(lines: list[str], most: int) -> list[str]:
     """As many lines from the beginning as have room, and one at least, in part."""
     kept: list[str] = []
     used = 0
-    for line in lines:
+    written = [cut(line, _LONGEST_LINE) for line in lines]
+    for line in written:
         used += estimate(line, UNKNOWN).tokens + 1
         if used > most:
             break
         kept.append(line)
-    return kept or [cut(line, max(2 * most, 20)) for line in lines[:1]]
+    return kept or [cut(line, max(2 * most, 20)) for line in written[:1]]

@@ -14,7 +14,7 @@ from holdfast.files.texts import text_of
 from holdfast.language import say
 from holdfast.research.finding import Mode, Source
 from holdfast.research.telling import Tell, untold
-from holdfast.research.web.extraction import cut
+from holdfast.research.texts import cut
 from holdfast.research.web.fetching import Fetcher
 from holdfast.research.web.markup import one_line
 from holdfast.research.web.searching import Result, search

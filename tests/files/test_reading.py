@@ -1,0 +1,184 @@
+"""Documents made to keep a parser busy: ended in time, told as trouble, and nothing is left of them."""
+
+import asyncio
+import io
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from holdfast.errors import BadRequest, Stopped
+from holdfast.files import reading
+from holdfast.files.bringing import bring, brought_from, source_of
+from holdfast.files.reading import TooSlow
+from holdfast.files.roots import Limits
+from holdfast.files.texts import text_from, text_of
+from holdfast.files.trouble import Trouble
+from tests.files.test_texts import paragraph, pdf, word
+
+
+def packed(operators: bytes) -> bytes:
+    """A PDF of pages that each unpack to these."""
+    stream = zlib.compress(operators)
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+    parts = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [" + b"3 0 R " * 20 + b"] /Count 20 >>",
+        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(stream), stream),
+        font,
+    ]
+    made = b"%PDF-1.4\n" + b"".join(b"%d 0 obj\n%s\nendobj\n" % part for part in enumerate(parts, 1))
+    return made + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n0\n%%EOF"
+
+
+# A few thousand bytes, and half a minute of work.
+ENDLESS = packed(b"BT /F1 12 Tf " + b"(abc) Tj " * 200_000 + b"ET")
+
+
+def endless_word() -> bytes:
+    head = b'<?xml version="1.0"?><w:document xmlns:w="urn:x"><w:p a="'
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", head + b"a" * 39_000_000)
+    return file.getvalue()
+
+
+def readers(of: int | None = None) -> list[psutil.Process]:
+    return [child for child in psutil.Process(of).children() if "holdfast.files.reader" in child.cmdline()]
+
+
+@contextmanager
+def begun(data: bytes):
+    """What comes of reading it in another thread, once it is being read; the thread ends with the block."""
+    ended = []
+
+    def work() -> None:
+        try:
+            ended.append(text_of("a.pdf", data))
+        except (BadRequest, Stopped) as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not readers():
+        pass
+    yield ended
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.pdf", ENDLESS), ("a.docx", endless_word())], ids=["pdf", "docx"]
+)
+def test_what_never_ends_is_ended(name, data):
+    assert len(data) < 50_000
+    with pytest.raises(TooSlow, match="too long") as caught:
+        text_of(name, data, seconds=0.4)
+    assert caught.value.hint
+    assert readers() == []
+
+
+def test_documents_are_read_apart_and_texts_are_not():
+    assert text_of("a.pdf", pdf("Read.")).text.endswith("Read.")
+    assert text_of("a.docx", word(paragraph("Read."))).text == "Read."
+    # No time at all is enough for a text.
+    assert text_of("a.txt", b"Read.", seconds=0).text == "Read."
+    with pytest.raises(TooSlow):
+        text_of("a.pdf", pdf("Read."), seconds=0)
+
+
+@pytest.mark.anyio
+async def test_those_who_cannot_block_get_the_same():
+    # Names may have letters in them that no command line takes.
+    assert (await text_from("a\0\ud800.pdf", pdf("Read."))).text.endswith("Read.")
+    assert (await text_from("a.txt", b"Read.")).text == "Read."
+    with pytest.raises(BadRequest, match="'broken' cannot be read as PDF") as caught:
+        await text_from("broken", b"%PDF-1.7 nonsense")
+    assert caught.value.hint
+    with pytest.raises(TooSlow):
+        await text_from("a.pdf", ENDLESS, seconds=0.4)
+
+
+@pytest.mark.anyio
+async def test_few_are_read_at_a_time_and_nothing_is_left_when_nobody_waits():
+    tasks = [asyncio.create_task(text_from("a.pdf", ENDLESS)) for _ in range(6)]
+    while len(readers()) < 3:  # noqa: ASYNC110 (it is other processes that begin)
+        await asyncio.sleep(0.01)
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+        assert len(readers()) == 3
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    assert all(task.cancelled() for task in tasks)
+    assert readers() == []
+
+
+def test_all_are_ended_when_the_server_stops():
+    with begun(ENDLESS) as ended:
+        reading.stop()
+    assert isinstance(ended[0], Stopped)
+    assert readers() == []
+
+
+def test_a_reader_that_falls_over_is_a_document_that_cannot_be_read():
+    with begun(ENDLESS) as ended:
+        readers()[0].kill()
+    assert isinstance(ended[0], BadRequest)
+    assert "cannot be read" in ended[0].message
+
+
+def test_a_reader_leaves_when_whoever_asked_is_gone(tmp_path):
+    file = tmp_path / "a.pdf"
+    file.write_bytes(ENDLESS)
+    code = "import sys, pathlib; from holdfast.files.texts import text_of; "
+    code += "text_of('a.pdf', pathlib.Path(sys.argv[1]).read_bytes())"
+    with subprocess.Popen([sys.executable, "-c", code, str(file)]) as asking:
+        while not (there := readers(asking.pid)):
+            time.sleep(0.01)
+        # Not told, and with no time to say anything.
+        asking.kill()
+    _, alive = psutil.wait_procs(there, timeout=10)
+    assert alive == []
+
+
+@pytest.mark.anyio
+async def test_a_message_brings_its_files_without_blocking_anybody(roots, allowed):
+    (allowed / "a.pdf").write_bytes(pdf("Quick."))
+    (row,) = await brought_from("see @./a.pdf", roots)
+    assert row.text.endswith("Quick.")
+
+
+def test_too_slow_is_trouble_like_any_other(roots, allowed):
+    (allowed / "a.pdf").write_bytes(ENDLESS)
+    with pytest.raises(Trouble) as caught:
+        source_of(roots, roots.find("./a.pdf"), seconds=0.4)
+    assert caught.value.message.startswith("./a.pdf takes too long to read.")
+    assert caught.value.german.startswith("./a.pdf zu lesen dauert zu lange.")
+
+
+def test_the_documents_of_a_message_have_their_time_together(roots, allowed):
+    (allowed / "a.pdf").write_bytes(ENDLESS)
+    (allowed / "b.pdf").write_bytes(pdf("Quick."))
+    (allowed / "c.txt").write_text("Text.")
+    short = replace(roots, limits=Limits(seconds=0.4))
+    first, second, third = bring("@./a.pdf @./b.pdf @./c.txt", short)
+    assert first.text == "[./a.pdf: takes too long to read]"
+    assert second.trouble.startswith("./b.pdf takes too long")
+    assert third.text.endswith("Text.")
+
+
+def test_the_reader_loads_only_what_it_needs():
+    source = Path(reading.__file__).with_name("reader.py").read_text()
+    early = [line for line in source.splitlines() if line.startswith(("import", "from"))]
+    assert [line for line in early if "holdfast" in line] == [
+        "from holdfast.errors import BadRequest, TooLarge"
+    ]

@@ -211,7 +211,7 @@ class Engine:
         run = self._begun(ask, kept, incoming)
         bound = finding or await found(ask.scope, kept.research, sure=False)
         # Files are read before the request takes a place that others wait for.
-        brought = await asyncio.to_thread(pointed_at, request, ask.files) if ask.files else ()
+        brought = await pointed_at(request, ask.files) if ask.files else ()
         run.along = Along(ask.context, ask.files, bound, brought)
         answer = self.upstreams.asked(request.model, partial(self._answer, run))
         chunks = self._recorded(run, run.stop.over(answer))

@@ -19,6 +19,9 @@ JsonObject = Mapping[str, Any]
 # go out again in that dialect and never leak into another.
 Extra = Mapping[str, JsonObject]
 
+# The name under which we keep our own fields among those of the wire formats.
+OURS = "holdfast"
+
 # How a message's content was written: as a string, as a list of parts, as null, or not at all.
 Form = Literal["text", "parts", "null", "absent"]
 

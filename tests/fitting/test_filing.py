@@ -1,13 +1,16 @@
 """Files that a question points at: in the window once, as they are, whole while they are talked about."""
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 
 from holdfast.files.roots import Roots
-from holdfast.fitting.filing import files_of
+from holdfast.fitting.filing import files_of, pointed_at
+from holdfast.messages import OURS, ChatRequest, Message, Text
 from holdfast.providers.base import ModelInfo
 from holdfast.providers.fake import ScriptedProvider
+from holdfast.window.brought import file_of
 from tests.fitting.talking import Client, engine_with, filler, provider, sent, texts
 
 pytestmark = pytest.mark.anyio
@@ -172,3 +175,20 @@ async def test_the_whole_file_is_not_brought_beside_a_part_of_it(tmp_path, proje
         await client.say("And @./src/lamp.py:full", files=roots)
         assert texts(server).count("def light(") == 1
         assert "glowing" in texts(server)
+
+
+async def test_what_is_attached_to_a_question_points_at_nothing(project):
+    attached = Text("```\nsee @./src/lamp.py\n", extra={OURS: {"file": "notes.txt"}})
+    asked = Message("user", (Text("What is this? ```"), attached))
+    request, roots = ChatRequest("small", (asked,)), Roots((project,))
+    assert await pointed_at(request, roots) == ()
+    said = replace(asked, parts=(Text("See @./src/lamp.py"), attached))
+    assert [file.name for file in await pointed_at(replace(request, messages=(said,)), roots)] == [
+        "src/lamp.py"
+    ]
+
+
+async def test_a_part_is_of_its_file_and_a_colon_in_a_name_is_no_part():
+    assert file_of("src/a.py:name:light") == file_of("src/a.py:lines:1-2") == file_of("src/a.py")
+    assert file_of("src/:list") == "src/"
+    assert file_of("a:b.py") == "a:b.py"

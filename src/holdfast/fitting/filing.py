@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.files.roots import Roots
 from holdfast.fitting.case import Along
-from holdfast.messages import ChatRequest, JsonObject
+from holdfast.messages import OURS, ChatRequest, JsonObject, Text
 from holdfast.store import Lane, Store, new_id
 from holdfast.window.additions import addition
 from holdfast.window.brought import file_of, has, is_named, outdated
@@ -28,15 +28,17 @@ _CHANGED = "[changed since it was last shown]"
 _GONE = "[no longer to be read; this is how it was]"
 
 
-def pointed_at(request: ChatRequest, roots: Roots) -> tuple["Brought", ...]:
+async def pointed_at(request: ChatRequest, roots: Roots) -> tuple["Brought", ...]:
     """The files of a request's question, read."""
     newest = request.messages[-1] if request.messages else None
     if newest is None or newest.role != "user" or "@" not in newest.text:
         return ()
     # Late: few questions point at files.
-    from holdfast.files.bringing import bring
+    from holdfast.files.bringing import brought_from
 
-    return tuple(bring(newest.text, roots))
+    # What was attached is not what the person says.
+    said = (part for part in newest.parts if isinstance(part, Text) and OURS not in part.extra)
+    return tuple(await brought_from("".join(part.text for part in said), roots))
 
 
 def files_for(store: Store, view: View, question: Item, conversation: str, along: Along) -> list[Proposal]:
@@ -143,7 +145,7 @@ def _again(data: JsonObject, roots: Roots | None) -> "Brought":
 
     text = data["text"]
     if roots is not None and data["reference"]:
-        now = bring(f"@{data['reference']}", roots)
+        now = bring(f"@{data['reference']}", replace(roots, pasted=""))
         if now and not now[0].trouble:
             return replace(now[0], name=data["name"])
         text = f"{_GONE}\n{text}"

@@ -17,10 +17,8 @@ from holdfast.dialects.openai import image_type
 from holdfast.errors import BadRequest
 from holdfast.files.reading import SECONDS, TOGETHER
 from holdfast.files.references import harmless
-from holdfast.messages import Image, Message, Part, Text
+from holdfast.messages import OURS, Image, Message, Part, Text
 
-# Under this name a part says that it is a file.
-_OURS = "holdfast"
 _FENCES = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 # Pictures that browsers show, and that cannot do anything else.
 SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
@@ -71,7 +69,7 @@ def _fenced(name: str, text: str) -> Text:
     fence = "`" * max(3, longest + 1)
     # What a file is called points at no other file.
     said = f"\n\n[file {harmless(name)}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
-    return Text(said, extra={_OURS: {"file": name, "characters": len(text)}})
+    return Text(said, extra={OURS: {"file": name, "characters": len(text)}})
 
 
 def image_part(data: str) -> Image:
@@ -101,5 +99,5 @@ def words_of(message: Message) -> str:
 
 
 def _file(part: Part) -> Attached | None:
-    ours = part.extra.get(_OURS, {}) if isinstance(part, Text) else {}
+    ours = part.extra.get(OURS, {}) if isinstance(part, Text) else {}
     return Attached(str(ours["file"]), int(ours["characters"])) if "file" in ours else None

@@ -19,6 +19,8 @@ WORTH = 0.9
 # A file stays whole while one of so many messages, the newest, mentions it.
 MENTIONED_IN = 3
 
+# How a part of a file is called: by its name, its lines, a word in it; or a folder by how it is shown.
+_PART = re.compile(r":(?=(?:name|lines|search):|(?:list|tree)$)")
 # A text behind an earlier question: the name of its message, and what it is.
 _Placed = tuple[str, Addition]
 
@@ -82,7 +84,7 @@ def _body(text: str) -> str:
 
 def file_of(name: str) -> str:
     """The file of which something is a part."""
-    return name.partition(":")[0]
+    return _PART.split(name, maxsplit=1)[0]
 
 
 def _came_again(one: Addition, newest: Addition) -> bool:

@@ -104,9 +104,9 @@ class Door:
 
 
 def _pieces(text: str) -> list[Json]:
-    """The answer's JSON objects: one, one a line, or one an event."""
+    """The answer's JSON objects: one, one a line, or one an event; signs of life among them say nothing."""
     lines = (line.removeprefix("data: ").strip() for line in text.split("\n"))
-    return [json.loads(line) for line in lines if line and line != "[DONE]"]
+    return [json.loads(line) for line in lines if line and line != "[DONE]" and not line.startswith(":")]
 
 
 def _from_openai(pieces: Sequence[Json]) -> Reply:

@@ -122,7 +122,7 @@ async def test_tools_are_sent_in_one_order(tmp_path):
 
 
 async def test_a_picture_beside_a_result_that_is_too_large_is_still_looked_at(tmp_path):
-    server = provider([[ToolCall("look", "{}", id="c")], "I see."])
+    server = provider([[ToolCall("look", "{}", id="c")], "I see."], window=4_096)
     tool = {"type": "function", "function": {"name": "look"}}
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)

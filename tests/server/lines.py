@@ -31,7 +31,8 @@ class Gated(ScriptedProvider):
     def __init__(self) -> None:
         super().__init__(fallback=lambda request: f"You said {request.messages[-1].text}")
         self.asked: list[str] = []
-        self.gave_up = threading.Semaphore(0)
+        # One for every request that is being answered, and one for every answer nobody waits for any more.
+        self.began, self.gave_up = threading.Semaphore(0), threading.Semaphore(0)
         self._words = 0
         self._open = False
         self._news = asyncio.Event()
@@ -40,6 +41,7 @@ class Gated(ScriptedProvider):
     async def chat(self, request):
         self.loop = asyncio.get_running_loop()
         self.asked.append(request.messages[-1].text)
+        self.began.release()
         try:
             async for chunk in super().chat(request):
                 while chunk.text and not self._words and not self._open:

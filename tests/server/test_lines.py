@@ -96,6 +96,7 @@ def test_who_leaves_while_being_answered_frees_the_model(holdfast):
 def test_a_job_can_be_cancelled_while_it_runs_and_while_it_waits(holdfast, stream):
     running = holdfast.ask("ann", "runs", stream=stream)
     (one,) = holdfast.wait_for("running")
+    assert holdfast.provider.began.acquire(timeout=PATIENCE)
     waiting = holdfast.ask("ann", "waits", stream=stream)
     (two,) = holdfast.wait_for("queued")
     for job in (two["job"], one["job"]):
@@ -219,7 +220,7 @@ class TestSignsOfLife:
     def test_who_leaves_after_the_first_sign_is_noticed(self, holdfast):
         with begun(holdfast, "/api/chat") as response:
             next(response.iter_raw())
-            holdfast.wait_for("running")
+            assert holdfast.provider.began.acquire(timeout=PATIENCE)
         assert holdfast.provider.gave_up.acquire(timeout=PATIENCE)
         (left,) = holdfast.wait_for("failed")
         assert left["reason"] == "Gone"

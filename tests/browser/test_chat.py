@@ -81,6 +81,19 @@ def test_a_hostile_message_is_shown_harmlessly(page, server, project):
         window.reload()
 
 
+def test_every_script_is_shown_in_its_own_direction_and_thousands_of_pieces_arrive(page, server, project):
+    many = " ".join(f"word{number}" for number in range(2_000))
+    server.upstream.answers += ["שלום, זה עובד.", many]
+    window = page("/", project=project)
+    ask(window, "مرحبا بالعالم 👩‍👩‍👧 Ǻ𝔘𠀀 Z̷a̸l̴g̵o̶")
+    expect(answers(window)).to_have_count(1)
+    for text in (questions(window).first, answers(window).locator(".markdown p").first):
+        assert text.evaluate("element => getComputedStyle(element).direction") == "rtl"
+    expect(questions(window)).to_have_text("مرحبا بالعالم 👩‍👩‍👧 Ǻ𝔘𠀀 Z̷a̸l̴g̵o̶")
+    ask(window, "And now all of it")
+    expect(answers(window).nth(1)).to_contain_text("word1999")
+
+
 def test_thinking_and_tools_are_folded(page, server, project):
     server.upstream.answers.append(
         Reply("It is 4.", thinking="two and two", calls=[("add", {"a": 2, "b": 2})])

@@ -1,14 +1,20 @@
 """What holds for all pages alike: small, nothing from elsewhere, both languages, no complaints of scripts."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.accessible import faults
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.cutting import wire
 
 # In bytes, with all that a page loads before anybody has done anything.
 FIRST_LOAD = 150_000
 
 
-@pytest.mark.parametrize("path", ["/", "/settings/memory", "/research", "/statistics", "/settings", "/setup"])
+PAGES = ("/", "/settings/memory", "/research", "/statistics", "/settings", "/setup", "/login")
+
+
+@pytest.mark.parametrize("path", PAGES[:-1])
 def test_a_page_is_small_and_speaks_the_language_that_was_chosen(page, path):
     window = page(language="de")
     sizes: dict[str, int] = {}
@@ -17,6 +23,32 @@ def test_a_page_is_small_and_speaks_the_language_that_was_chosen(page, path):
     assert sum(sizes.values()) < FIRST_LOAD, sizes
     assert window.locator("html").get_attribute("lang") == "de"
     assert window.locator("h1").count() == 1
+
+
+@pytest.mark.parametrize(("language", "theme", "size"), [("en", "light", DESKTOP), ("de", "dark", PHONE)])
+@pytest.mark.parametrize("path", [*PAGES, "context"])
+def test_nothing_keeps_people_from_using_a_page(page, server, path, language, theme, size):
+    if path == "context":
+        body = {"model": "fake:latest", "messages": [{"role": "user", "content": "Hello!"}], "stream": False}
+        said = server.client.post("/api/chat", json=body)
+        path = f"/c/{said.headers['x-holdfast-conversation']}/context"
+    window = page(language=language, theme=theme, size=size)
+    window.goto(path, wait_until="load")
+    expect(window.locator("h1")).to_have_count(1)
+    assert faults(window) == []
+
+
+def test_a_tab_that_is_older_than_the_server_says_so(page, server):
+    with wire(server.url) as line:
+        window = page("/research", at=line.url)
+        expect(window.locator("h1")).to_be_visible()
+        window.route("**/health", lambda route: route.fulfill(json={"status": "ok", "version": "99.0"}))
+        line.cut()
+        expect(window.locator("#banner")).to_contain_text("does not answer")
+        line.mend()
+        expect(window.locator("#banner")).to_contain_text("was updated")
+        expect(window.locator("#banner").get_by_role("button", name="Reload")).to_be_visible()
+        window.goto("about:blank")
 
 
 def _is_part(response) -> bool:

@@ -156,7 +156,7 @@ def test_a_pdf_of_pictures_says_that_it_has_no_text():
     assert "OCR" in caught.value.hint
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_a_damaged_pdf_is_read_or_refused(data):
     whole = pdf("First page.", "Second page.")
@@ -166,7 +166,7 @@ def test_a_damaged_pdf_is_read_or_refused(data):
     assert text_or_hint("a.pdf", damaged, instead="## Page 1").startswith("## Page 1")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(name=st.sampled_from(["a.txt", "a.docx", "a.html", ""]), data=st.binary(max_size=300))
 def test_any_bytes_are_a_text_or_refused(name, data):
     assert "\r" not in text_or_hint(name, data)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 # Three hundred by default; `pytest --hypothesis-profile=thorough` makes thousands of it.
 many = settings(
-    max_examples=3 * settings().max_examples,
+    max_examples=2 * settings().max_examples,
     deadline=None,
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

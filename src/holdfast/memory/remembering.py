@@ -120,6 +120,8 @@ class Remembering:
         fresh = self.index.rebuild(lambda done, total: tell("files", done, total), stop)
         total = self.meaning.waiting()
         try:
+            # Who asks for this would rather wait than have no vectors.
+            self.embedder.wake()
             while not stop() and self.meaning.catch_up(_PORTION, stop=stop):
                 tell("vectors", max(0, total - self.meaning.waiting()), total)
         except EmbedderError as error:

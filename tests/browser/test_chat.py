@@ -88,7 +88,7 @@ def test_every_script_is_shown_in_its_own_direction_and_thousands_of_pieces_arri
     ask(window, "مرحبا بالعالم 👩‍👩‍👧 Ǻ𝔘𠀀 Z̷a̸l̴g̵o̶")
     expect(answers(window)).to_have_count(1)
     for text in (questions(window).first, answers(window).locator(".markdown p").first):
-        assert text.evaluate("element => getComputedStyle(element).direction") == "rtl"
+        expect(text).to_have_css("direction", "rtl")
     expect(questions(window)).to_have_text("مرحبا بالعالم 👩‍👩‍👧 Ǻ𝔘𠀀 Z̷a̸l̴g̵o̶")
     ask(window, "And now all of it")
     expect(answers(window).nth(1)).to_contain_text("word1999")

@@ -30,8 +30,8 @@ def browser() -> Path | None:
 def get() -> Path | None:
     """The same, installed if need be and if that can be done."""
     found = browser()
-    for way in (_debian(), [[sys.executable, "-m", "playwright", "install", "chromium"]]):
-        if found is None and way and all(_done(command) for command in way):
+    for way in (*_debian(), [[sys.executable, "-m", "playwright", "install", "chromium"]]):
+        if found is None and all(_done(command) for command in way):
             found = browser()
     return found
 
@@ -52,10 +52,12 @@ def _starts(path: Path) -> bool:
     return _done([str(path), "--version"])
 
 
-def _debian() -> list[list[str]]:
+def _debian() -> list[list[list[str]]]:
+    """With the lists of packages that are there, and if they are too old with new ones."""
     if not shutil.which("apt-get") or os.geteuid() != 0:
         return []
-    return [[*_APT, "update"], [*_APT, "install", "-y", "--no-install-recommends", "chromium"]]
+    install = [*_APT, "install", "-y", "--no-install-recommends", "chromium"]
+    return [[install], [[*_APT, "update"], install]]
 
 
 def _done(command: list[str]) -> bool:

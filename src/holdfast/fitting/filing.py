@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.files.roots import Roots
 from holdfast.fitting.case import Along
-from holdfast.messages import OURS, ChatRequest, JsonObject, Text
+from holdfast.messages import OURS, ChatRequest, JsonObject, Message, Text
 from holdfast.store import Lane, Store, new_id
 from holdfast.window.additions import addition
 from holdfast.window.brought import file_of, has, is_named, outdated
@@ -36,14 +36,17 @@ async def pointed_at(request: ChatRequest, roots: Roots) -> tuple["Brought", ...
     # Late: few questions point at files.
     from holdfast.files.bringing import brought_from
 
-    # What was attached is not what the person says.
-    said = (part for part in newest.parts if isinstance(part, Text) and OURS not in part.extra)
-    return tuple(await brought_from("".join(part.text for part in said), roots))
+    return tuple(await brought_from(_said(newest), roots))
+
+
+def _said(message: Message) -> str:
+    """What was attached is not what the person says."""
+    return "".join(part.text for part in message.parts if isinstance(part, Text) and OURS not in part.extra)
 
 
 def files_for(store: Store, view: View, question: Item, conversation: str, along: Along) -> list[Proposal]:
     """The decisions that bring files in; none where that is done already, or nothing is pointed at."""
-    text, roots, named = question.message.text, along.files, along.brought
+    text, roots, named = _said(question.message), along.files, along.brought
     there = [one for shown in view.shown for one in shown.additions if one.section == RULE]
     of_question = (shown for shown in view.shown if shown.item is question)
     if any(one.section == RULE for shown in of_question for one in shown.additions):

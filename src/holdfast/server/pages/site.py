@@ -5,8 +5,7 @@ Knows templates and headers. What stands on a page is fetched by its scripts, fr
 
 import hashlib
 import mimetypes
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -47,23 +46,23 @@ _HEADERS = {
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An address in the menu, and what it is called."""
-
-    path: str
-    icon: str
-    en: str
-    de: str
-
-
+# Address, and what it is called in the menu.
 MENU = (
-    Place("/", "chat", "Chat", "Chat"),
-    Place("/settings/memory", "memory", "Memory", "Erinnerungen"),
-    Place("/research", "research", "Research", "Recherche"),
-    Place("/statistics", "statistics", "Statistics", "Statistik"),
-    Place("/settings", "settings", "Settings", "Einstellungen"),
+    ("/", "Chat", "Chat"),
+    ("/settings/memory", "Memory", "Erinnerungen"),
+    ("/research", "Research", "Recherche"),
+    ("/statistics", "Statistics", "Statistik"),
+    ("/settings", "Settings", "Einstellungen"),
 )
+# What stands alone: the page, by its address.
+_PAGES = {
+    "/settings/memory": "memory",
+    "/research": "research",
+    "/statistics": "statistics",
+    "/settings": "settings",
+    "/setup": "setup",
+    "/login": "login",
+}
 
 
 @router.get("/c/{conversation}")
@@ -76,34 +75,15 @@ async def context(request: Request, conversation: str) -> Response:
     return page(request, "context", conversation=conversation)
 
 
-@router.get("/settings/memory")
-async def memory(request: Request) -> Response:
-    return page(request, "memory")
+def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def shown(request: Request) -> Response:
+        return page(request, name)
+
+    return shown
 
 
-@router.get("/research")
-async def research(request: Request) -> Response:
-    return page(request, "research")
-
-
-@router.get("/statistics")
-async def statistics(request: Request) -> Response:
-    return page(request, "statistics")
-
-
-@router.get("/settings")
-async def settings(request: Request) -> Response:
-    return page(request, "settings")
-
-
-@router.get("/setup")
-async def setup(request: Request) -> Response:
-    return page(request, "setup")
-
-
-@router.get("/login")
-async def login(request: Request) -> Response:
-    return page(request, "login")
+for _path, _name in _PAGES.items():
+    router.add_api_route(_path, _shown(_name), methods=["GET"])
 
 
 @router.get("/static/{version}/{path:path}")

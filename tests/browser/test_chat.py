@@ -363,6 +363,27 @@ def test_conversations_are_found_renamed_forked_and_deleted_by_keyboard_alone(pa
     expect(window).to_have_url(re.compile(r"/$"))
 
 
+def test_a_conversation_that_loads_or_a_list_that_changes_takes_no_focus(page, server, project):
+    window = page("/", project=project)
+    ask(window, "Where does the kestrel nest?")
+    expect(answers(window)).to_have_count(1)
+    held = []
+    window.route("**/messages?*", lambda route: held.append(route))
+    window.locator("#chats a").click()
+    more = window.get_by_role("button", name="More: Where does")
+    more.focus()
+    while not held:
+        window.wait_for_timeout(20)
+    for one in held:
+        one.continue_()
+    expect(answers(window)).to_have_count(1)
+    expect(more).to_be_focused()
+    turn = {"model": "fake:latest", "text": "From another program", "kind": "private"}
+    server.client.post("/api/chats/turns", json=turn, headers={"X-Holdfast-Project": project})
+    expect(window.locator("#chats li")).to_have_count(2)
+    expect(more).to_be_focused()
+
+
 def test_a_group_is_apart_and_marked_as_such(page, server, project):
     window = page("/", project=project)
     window.get_by_role("button", name="Group").click()

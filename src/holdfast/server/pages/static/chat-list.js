@@ -7,6 +7,9 @@ const page = 50;
 const place = document.getElementById("chats");
 const find = document.getElementById("find");
 
+// What is shown stays the same element for as long as it says the same: a menu may hang on it.
+const rows = new Map();
+
 let chats = [], next = null, loading = false, searched = 0, hooks = {};
 
 /** `open(id, message)` shows a conversation, `renamed(chat)` and `deleted(id)` hear of changes. */
@@ -64,34 +67,38 @@ async function more() {
 }
 
 function show() {
-  const top = place.scrollTop;
+  const top = place.scrollTop, held = document.activeElement;
   const groups = Map.groupBy ? Map.groupBy(chats, (chat) => ago(chat.updated_at)) : grouped(chats);
-  const parts = [...groups].map(([day, rows], at) => section(day, rows.map(row), `day-${at}`));
+  const parts = [...groups].map(([day, those], at) => section(day, those.map(row), `day-${at}`));
   if (next) parts.push(el("button", { type: "button", class: "quiet", onclick: more }, word("more")));
   place.replaceChildren(...(parts.length ? parts : [el("p", { class: "empty" }, word("no_chats"))]));
   place.scrollTop = top;
+  if (place.contains(held)) held.focus({ preventScroll: true });
   mark();
 }
 
-function grouped(rows) {
+function grouped(all) {
   const groups = new Map();
-  for (const one of rows) groups.set(ago(one.updated_at), [...(groups.get(ago(one.updated_at)) ?? []), one]);
+  for (const one of all) groups.set(ago(one.updated_at), [...(groups.get(ago(one.updated_at)) ?? []), one]);
   return groups;
 }
 
-function section(title, rows, id) {
-  return el("section", { "aria-labelledby": id }, el("p", { class: "day", id }, title), el("ul", {}, rows));
+function section(title, entries, id) {
+  return el("section", { "aria-labelledby": id }, el("p", { class: "day", id }, title), el("ul", {}, entries));
 }
 
 function row(chat) {
-  const name = chat.title || word("untitled");
+  const name = chat.title || word("untitled"), known = rows.get(chat.id);
+  if (known?.name === name) return known.made;
   const button = el("button", { type: "button", class: "quiet more", "aria-haspopup": "menu", "aria-expanded": "false",
     "aria-label": word("more_of", { title: name }), onclick: () => menu(button, [
       { label: word("rename"), act: () => rename(chat) },
       { label: word("fork"), act: () => fork(chat) },
       { label: word("delete"), kind: "danger", act: () => remove(chat) },
     ]) }, "⋯");
-  return el("li", {}, link(chat.id, "", el("span", { dir: "auto" }, name)), button);
+  const made = el("li", {}, link(chat.id, "", el("span", { dir: "auto" }, name)), button);
+  rows.set(chat.id, { name, made });
+  return made;
 }
 
 function link(id, message, ...inside) {

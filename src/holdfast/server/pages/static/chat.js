@@ -50,9 +50,10 @@ async function open(id, { sought = "", push = true } = {}) {
     welcome.hidden = false;
     return composer.focus();
   }
+  // At once: who goes on elsewhere with the keyboard while it loads is not fetched back.
+  if (!sought && matchMedia("(hover: hover)").matches) composer.focus();
   await show();
   if (sought) await messages.seek(sought);
-  else if (matchMedia("(hover: hover)").matches) composer.focus();
   return undefined;
 }
 

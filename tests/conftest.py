@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import certifi
 import httpx
 import pytest
 from hypothesis import settings
@@ -27,6 +28,13 @@ settings.register_profile("thorough", max_examples=1_000)
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30
 if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
     os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
+
+# Every client of HTTP reads the certificates of the world, 40 ms of work, and nobody here goes out into it.
+_ONE_CERTIFICATE = Path(tempfile.mkstemp(suffix=".pem")[1])
+_ONE_CERTIFICATE.write_text(
+    certifi.contents().split("-----END CERTIFICATE-----")[0] + "-----END CERTIFICATE-----\n"
+)
+certifi.where = lambda: str(_ONE_CERTIFICATE)
 
 
 # Tests of the whole, through an engine, a server or a command: they are left out of `make check`.

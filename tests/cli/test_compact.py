@@ -7,9 +7,13 @@ import sys
 import httpx
 import pytest
 
+from holdfast.config import load
 from holdfast.errors import Conflict, NotFound
 from holdfast.providers.fake_ollama import FakeOllama
+from holdfast.providers.serving import served
+from holdfast.server.app import create_app
 from holdfast.store import open_store
+from holdfast.wiring import build_engine
 from tests.cli.test_conversations import fails
 from tests.cli.test_window import change_report
 from tests.summaries import garden_talk, summing_up
@@ -25,14 +29,21 @@ def upstream(monkeypatch):
 
 
 @pytest.fixture
-def talk(holdfast_serve, upstream):
+def served_here(hold, upstream):
+    """A server on the data folder of the commands."""
+    settings = load().settings
+    with served(create_app(build_engine(settings), settings)) as url:
+        yield url
+
+
+@pytest.fixture
+def talk(served_here):
     """Has a talk with a server that stays there; the id of its conversation."""
-    url = holdfast_serve(upstream).url
 
     def talk(messages=None, **headers):
         wire = [{"role": one.role, "content": one.text} for one in messages or garden_talk()]
         body = {"model": "fake:latest", "messages": wire, "stream": False}
-        response = httpx.post(f"{url}/api/chat", json=body, headers=headers, timeout=60, trust_env=False)
+        response = httpx.post(f"{served_here}/api/chat", json=body, headers=headers, timeout=60, trust_env=False)
         assert response.status_code == 200, response.text
         return response.headers["x-holdfast-conversation"]
 

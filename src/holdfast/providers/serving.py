@@ -3,13 +3,40 @@
 Knows nothing of what is served.
 """
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+
+
+class _Server(uvicorn.Server):
+    """Ends as soon as it is told to: uvicorn looks every tenth of a second, and waits for another."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._told: Future[None] = Future()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await asyncio.wrap_future(self._told)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+            return
+        # Nobody is there who would need a moment to go.
+        for server in self.servers:
+            server.close()
+        await self.lifespan.shutdown()
+
+    def end(self) -> None:
+        self.should_exit = True
+        self._told.set_result(None)
 
 
 @contextmanager
@@ -20,7 +47,7 @@ def served(app: Any) -> Iterator[str]:
     listener.bind(("127.0.0.1", 0))
     listener.listen()
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = _Server(config)
     # The socket listens already, so a client that is faster than the thread just waits a little.
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -28,6 +55,6 @@ def served(app: Any) -> Iterator[str]:
         host, port = listener.getsockname()
         yield f"http://{host}:{port}"
     finally:
-        server.should_exit = True
+        server.end()
         thread.join()
         listener.close()

@@ -17,12 +17,14 @@ from pathlib import Path
 from sqlalchemy import URL, NullPool, create_engine
 
 from holdfast.errors import MigrationFailed, StoreError
-from holdfast.store.migrate import Scripts, is_current, upgrade
+from holdfast.store.migrate import SHIPPED, Scripts, is_current, upgrade
 
 # How long to wait for another process that is building or migrating the file, and for those that only look.
 _OTHERS_MIGRATE = 60.0
 _OTHERS_LOOK = 2.0
 _PAUSE = 0.02
+
+_FILLED: dict[Scripts, bytes] = {}
 
 
 class FileLock:
@@ -96,11 +98,11 @@ def _bring_up_to_date(path: Path, scripts: Scripts) -> None:
     with _workpiece(path) as piece:
         if version is None:
             _new_file(piece)
+            _fill(piece, scripts)
         else:
             _settle(path)
             _copy(path, piece)
-        _migrate(piece, scripts)
-        if version is not None:
+            _migrate(piece, scripts)
             _copy(path, _backup_path(path, version))
         # An old journal beside the new file would be taken for its own; `_settle` has emptied it.
         for suffix in ("-wal", "-shm"):
@@ -133,6 +135,19 @@ def version_of(path: Path) -> str | None:
     raise StoreError(
         f"{path} is a database of another program.", hint="Choose another place for Holdfast's own."
     )
+
+
+def _fill(piece: Path, scripts: Scripts) -> None:
+    """Tables with nothing in them are the same in every file: who opens many makes them once."""
+    if (filled := _FILLED.get(scripts)) is not None:
+        with piece.open("wb") as file:
+            file.write(filled)
+            file.flush()
+            os.fsync(file.fileno())
+        return
+    _migrate(piece, scripts)
+    if scripts == SHIPPED:
+        _FILLED[scripts] = piece.read_bytes()
 
 
 def _migrate(piece: Path, scripts: Scripts) -> None:

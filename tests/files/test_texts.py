@@ -156,7 +156,7 @@ def test_a_pdf_of_pictures_says_that_it_has_no_text():
     assert "OCR" in caught.value.hint
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_a_damaged_pdf_is_read_or_refused(data):
     whole = pdf("First page.", "Second page.")

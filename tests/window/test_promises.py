@@ -21,9 +21,8 @@ from tests.window.talks import RULES, Pennies, gauges, items_of, orphans_of, rou
 
 pytestmark = pytest.mark.slow
 
-# Three hundred by default; `pytest --hypothesis-profile=thorough` makes thousands of it.
+# A hundred each by default; `pytest --hypothesis-profile=thorough` makes a thousand of it.
 many = settings(
-    max_examples=2 * settings().max_examples,
     deadline=None,
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -134,7 +133,7 @@ def check_undone(draft, made):
         assert again.view.proposals == ()
 
 
-@settings(many, max_examples=settings().max_examples)
+@many
 @given(st.data(), windows, gauges())
 def test_between_two_levels_each_request_begins_with_the_one_before(data, window, gauge):
     messages, before = [], None

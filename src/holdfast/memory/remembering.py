@@ -65,6 +65,7 @@ class Remembering:
         self._conversations = conversations
         self.embedder = embedder
         self._former = embedder.former
+        self.extra = extra
         self.index = Index(store, workspace, extra=extra, told=self._tell)
         self.meaning = Meaning(
             store,

@@ -11,12 +11,12 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.errors import BadRequest, Conflict, StoreError
+from holdfast.errors import BadRequest, Conflict
 from holdfast.memory.private import redacted_file
+from holdfast.memory.reading import MARKDOWN, note_at, notes_of, place_of
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, visible
-from holdfast.memory.workspace.base import ABSENT, Entry, Note, Workspace, inside, look, not_there
-from holdfast.memory.workspace.comments import first_comment
+from holdfast.memory.scopes import is_summary, profile_file
+from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
 from holdfast.memory.workspace.folder import check_size
 from holdfast.messages import Scope
 from holdfast.server.door import body_of, scope_of
@@ -25,18 +25,15 @@ from holdfast.server.memories import remembering_of
 
 router = APIRouter(prefix="/api/notes", tags=["Notes"])
 
-_MARKDOWN = frozenset({".md", ".markdown"})
-_SUFFIXES = _MARKDOWN | {".yaml", ".yml"}
-_SUMMARIES = "conversations"
-# Folders that decide whose a file is. Spelled otherwise they would be the same where case does not count.
-_RESERVED = frozenset({_SUMMARIES, "projects", "groups"})
+# The profile is a file, too.
+_SUFFIXES = MARKDOWN | {".yaml", ".yml"}
 
 
 @router.get("")
 async def notes(request: Request) -> dict[str, Any]:
     """The files of this scope, each with the tag of its current version; and those that cannot be used."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
-    found = await asyncio.to_thread(_listed, workspace, scope)
+    found = await asyncio.to_thread(notes_of, workspace, scope, _SUFFIXES)
     return {
         "notes": [
             {"path": str(entry.path), "size": entry.size, "modified_at": entry.mtime, "tag": entry.tag}
@@ -51,11 +48,11 @@ async def notes(request: Request) -> dict[str, Any]:
 async def read(request: Request, path: str) -> Response:
     """A file as it is, byte for byte; its ETag is what a change of it has to name."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
-    note = await asyncio.to_thread(_note, workspace, scope, path)
+    note = await asyncio.to_thread(note_at, workspace, scope, path, _SUFFIXES)
     headers = {"ETag": etag(note.tag), "X-Content-Type-Options": "nosniff"}
     if unchanged(request, note.tag):
         return Response(status_code=304, headers=headers)
-    media = "text/markdown" if PurePosixPath(path).suffix.lower() in _MARKDOWN else "text/plain"
+    media = "text/markdown" if PurePosixPath(path).suffix.lower() in MARKDOWN else "text/plain"
     return Response(note.text.encode("utf-8", "surrogateescape"), headers=headers, media_type=media)
 
 
@@ -113,56 +110,13 @@ def _put(remembering: Remembering, scope: Scope, place: PurePosixPath, text: str
         raise changed() from error
 
 
-def _listed(workspace: Workspace, scope: Scope) -> list[Entry]:
-    entries = workspace.entries(folder(visible(scope)[0]))
-    return [
-        entry
-        for entry in entries
-        if entry.path.suffix.lower() in _SUFFIXES
-        and may_see(scope, entry.path)
-        and (not is_summary(entry.path) or _is_summary_of(scope, workspace, entry.path))
-    ]
-
-
-def _is_summary_of(scope: Scope, workspace: Workspace, path: PurePosixPath) -> bool:
-    try:
-        return _is_of(scope, look(workspace, path))
-    except StoreError:
-        # It cannot be read, so nobody can tell whose it is.
-        return False
-
-
-def _note(workspace: Workspace, scope: Scope, path: str) -> Note:
-    place = _seen(scope, path)
-    note = workspace.read(place)
-    if is_summary(place) and not _is_of(scope, note):
-        raise not_there(place)
-    return note
-
-
-def _seen(scope: Scope, path: str) -> PurePosixPath:
-    """The path of a file in this scope. What belongs to others is not there, whether it is or not."""
-    place = inside(path)
-    disguised = any(part.lower() in _RESERVED and part not in _RESERVED for part in place.parts)
-    if disguised or place.suffix.lower() not in _SUFFIXES or not may_see(scope, place):
-        raise not_there(place)
-    return place
-
-
 def _writable(scope: Scope, path: str) -> PurePosixPath:
-    place = _seen(scope, path)
+    place = place_of(scope, path, _SUFFIXES)
     if is_summary(place):
         raise BadRequest(
             "Summaries are written from their conversations.",
             hint="Undo one in its conversation; notes of your own go beside MEMORY.md.",
         )
-    if place.suffix.lower() not in _MARKDOWN and place != profile_file(scope):
+    if place.suffix.lower() not in MARKDOWN and place != profile_file(scope):
         raise BadRequest("Notes are Markdown.", hint="Name a file that ends in .md.")
     return place
-
-
-def _is_of(scope: Scope, summary: Note) -> bool:
-    """Summaries of all of a person's projects lie together; each says whose it is."""
-    if scope.kind == "group":
-        return True
-    return (first_comment(summary.text).get("project") or Scope().project) == scope.project

@@ -1,0 +1,76 @@
+"""The tool about research: what was found out before, with its sources and its age. Nothing is fetched.
+
+Which findings bear on a question is known in `research`. Knows no protocol.
+"""
+
+from typing import Any
+
+from holdfast.mcp.arguments import Values
+from holdfast.mcp.parts import Caller, Parts, words_only
+from holdfast.mcp.told import Told, few, fitting, moment, notices, shortened
+from holdfast.research.finding import Finding, Source
+from holdfast.research.findings import path_of
+from holdfast.research.nearest import Bearing
+
+HITS = 6
+_SUMMARY = 1_500
+_LONGEST_QUERY = 2_000
+_SOURCES, _ADDRESS = 10, 300
+
+
+def search(parts: Parts, caller: Caller, given: Values) -> Told:
+    caller.check_memory()
+    research, scope, query = parts.research, caller.scope, given["query"][:_LONGEST_QUERY]
+    troubles: list[str] = []
+    every, now = research.list(scope, troubles=troubles), research.clock()
+    found = research.bearing_on(scope, query, HITS)
+    past = [] if found else research.outdated(scope, query, [one.id for one in every])[:HITS]
+    hits = fitting([*found, *(Bearing(one, 0.0) for one in past)], lambda one: _hit(one, now))
+    body = "\n\n".join(_hit(one, now) for one in hits)
+    if not hits:
+        body = f"Nothing that was found out bears on this ({len(every)} findings here)."
+    else:
+        body += "\n\nAll of a finding: memory_get with its path."
+    notes = few(troubles, 3, lambda more: f"{more} more findings cannot be read.")
+    if past:
+        notes.append("these no longer hold; only the person can have it looked up again.")
+    notes += words_only(parts)
+    data = {
+        "findings": [_data(one, now) for one in hits],
+        "total": len(every),
+        "left_out": len(found) + len(past) - len(hits),
+        "degraded": notes,
+    }
+    return Told(body + notices(notes), data)
+
+
+def _hit(one: Bearing, now: float) -> str:
+    finding = one.finding
+    state = "expired" if finding.expired(now) else "holds"
+    sources = ", ".join(finding.names) or "no source could be read"
+    trace = f"id {finding.id}, found {moment(finding.created_at)}, {state}, score {one.score:g}"
+    summary = shortened(finding.summary, _SUMMARY)
+    return f"{finding.question} ({trace})\n{summary}\nSources: {sources}. Path: {path_of(finding)}"
+
+
+def _data(one: Bearing, now: float) -> dict[str, Any]:
+    finding: Finding = one.finding
+    told = finding.to_json(now, whole=False)
+    kept = ("id", "question", "created_at", "expires_at", "expired", "age", "volatility", "mode")
+    return {
+        **{name: told[name] for name in kept},
+        "summary": shortened(finding.summary, _SUMMARY),
+        "sources": [_source(one) for one in finding.sources[:_SOURCES]],
+        "more_sources": max(0, len(finding.sources) - _SOURCES),
+        "path": str(path_of(finding)),
+        "score": one.score,
+    }
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return {
+        "url": shortened(source.url, _ADDRESS),
+        "title": shortened(source.title, _ADDRESS),
+        "at": source.at,
+        "trouble": shortened(source.trouble, _ADDRESS) or None,
+    }

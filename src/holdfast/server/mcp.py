@@ -1,0 +1,119 @@
+"""MCP over streamable HTTP at `/mcp`, behind the same guard as every other door.
+
+Loads the MCP server with the first request: who never uses it pays nothing for it. Every request stands for
+itself, with its own key and headers, so there are no sessions that somebody else could take over. What the
+tools do is known in `mcp`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from holdfast.config import Settings
+from holdfast.engine import Engine
+from holdfast.errors import NotFound
+from holdfast.server.access import access_of
+from holdfast.server.door import engine_of, is_off, scope_of
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from holdfast.mcp.parts import Caller
+
+PATH = "/mcp"
+
+
+class _Service:
+    """The MCP server of one app, running from its first request until it is closed."""
+
+    def __init__(self) -> None:
+        self._starting = asyncio.Lock()
+        self._begun, self._closing = asyncio.Event(), asyncio.Event()
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def app(self, engine: Engine, settings: Settings) -> ASGIApp:
+        async with self._starting:
+            if self._manager is None:
+                self._manager = await asyncio.to_thread(_manager, engine, settings)
+                self._running = asyncio.create_task(self._run(self._manager))
+        await self._begun.wait()
+        return self._manager.handle_request
+
+    async def close(self) -> None:
+        self._closing.set()
+        if self._running is not None:
+            await self._running
+
+    async def _run(self, manager: "StreamableHTTPSessionManager") -> None:
+        """One task from beginning to end: what it holds wants to be closed by who opened it."""
+        async with manager.run():
+            self._begun.set()
+            await self._closing.wait()
+
+
+def _manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManager":
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from holdfast.mcp.parts import Parts
+    from holdfast.mcp.server import build_server
+
+    assert engine.remembering is not None
+    assert engine.research is not None
+    parts = Parts(engine.store, engine.remembering, engine.research, settings.citations)
+    server = build_server(lambda: parts, _caller)
+    # The guard has looked at Host, Origin and size already.
+    return StreamableHTTPSessionManager(
+        server, json_response=True, stateless=True, max_request_body_size=settings.max_request_mb * 1_000_000
+    )
+
+
+def _caller(request: Request) -> "Caller":
+    found: Caller = request.state.caller
+    return found
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    app.state.mcp = service = _Service()
+    yield
+    await service.close()
+
+
+router = APIRouter(lifespan=_lifespan)
+
+
+async def door(request: Request) -> Response:
+    """Whose request it is, is settled here; from here on it speaks MCP."""
+    from holdfast.mcp.parts import Caller
+
+    settings: Settings = request.app.state.config.settings
+    engine = engine_of(request)
+    if not settings.mcp or engine.remembering is None or engine.research is None:
+        raise NotFound("MCP is not offered here.", hint="Set mcp = true in the settings.")
+    if request.method != "POST":
+        # We have nothing to say unasked, and keep no sessions that could be ended.
+        return Response(status_code=405, headers={"Allow": "POST"})
+    memory = settings.memory and access_of(request).memory and not is_off(request)
+    request.state.caller = Caller(scope_of(request), memory=memory)
+    return _Handed(await request.app.state.mcp.app(engine, settings))
+
+
+class _Handed(Response):
+    """An answer that another app gives."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__()
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+router.add_route(PATH, door, methods=["GET", "POST", "DELETE"], include_in_schema=False)

@@ -1,0 +1,164 @@
+"""The tools about conversations and research: found, read in full, reported on, within the scope."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from holdfast.mcp.parts import Caller, opened
+from holdfast.mcp.server import build_server
+from holdfast.mcp.told import LONGEST
+from holdfast.messages import Message, Scope
+from holdfast.research.finding import Source
+from holdfast.store import NewMessage
+from mcp import Client
+from tests.mcp.host import Host
+from tests.talks import kept_talk
+
+TALK = Scope(project="talk")
+
+
+@pytest.fixture(scope="module")
+def chat(settings):
+    """A conversation of which a window left something out."""
+    return kept_talk(settings.home, scope=TALK)
+
+
+@pytest.fixture(scope="module")
+def parts(settings, chat):
+    with opened(settings) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def talk(parts):
+    return Host(parts, TALK)
+
+
+def test_what_was_said_is_found_and_read_in_full(talk, chat):
+    found = talk.data("conversation_search", query="subject03 part 88")
+    hit = found["hits"][0]
+    assert hit["conversation"] == chat
+    assert "subject03" in hit["matched"]
+    assert found["engine"] == "fts5"
+    assert found["degraded"][0].startswith("found by words only")
+    whole = talk.data("conversation_expand", id=hit["message"])
+    assert [one["id"] for one in whole["messages"]] == [hit["message"]]
+    assert whole["next"] is None
+    text = talk.told("conversation_search", query="subject03 part 88")
+    assert hit["message"] in text
+    assert "words only" in text
+    assert "nothing found" in talk.told("conversation_search", query="zeppelin")
+
+
+def test_a_window_is_reported_with_what_was_decided_and_the_way_to_the_originals(talk, chat):
+    report = talk.data("context_report")
+    assert report["conversation"] == chat
+    assert report["tokens"] <= report["room"] < report["window"]
+    assert report["messages"]["out"] > 0
+    assert talk.data("context_report", id=chat) == report
+    text = talk.told("context_report")
+    assert f"{report['tokens']:,} of {report['room']:,} tokens used" in text
+    assert "estimated" in text, "how it was counted"
+    decision = report["decisions"][-1]
+    assert decision["id"] in text
+    out = talk.data("conversation_expand", id=decision["id"])
+    assert out["total"] == decision["messages"]
+    assert "left out" in talk.data("conversation_expand", id=chat)["about"]
+
+
+def test_what_is_too_long_comes_in_parts_that_say_how_to_go_on(talk, chat, parts):
+    path = parts.store.log.path(parts.store.log.get(chat).head)
+    name = span = f"{path[0].id}..{path[-1].id}"
+    texts, pieces = [], 0
+    while name:
+        part = talk.call("conversation_expand", id=name)
+        assert len(part.content[0].text) < LONGEST + 500
+        texts += part.structured_content["messages"]
+        name, pieces = part.structured_content["next"], pieces + 1
+    assert pieces > 1
+    assert {one["id"] for one in texts} == {one.id for one in path}
+    for stored in path:
+        said = "".join(one["text"] for one in texts if one["id"] == stored.id)
+        assert "".join(stored.message.text.split()) in "".join(said.split())
+    assert "nothing more" in talk.told("conversation_expand", id=f"{span}+9999999")
+
+
+def test_the_originals_of_a_summary_are_those_it_stands_for(talk, chat, parts):
+    path = parts.store.log.path(parts.store.log.get(chat).head)
+    covered = [one.id for one in path[:4]]
+    made = parts.store.summaries.put(covers=covered, previous=None, body={"text": "Short."}, tokens=3)
+    found = talk.data("conversation_expand", id=made.id)
+    assert [one["id"] for one in found["messages"]] == covered
+    Host(parts).refused("conversation_expand", "no s_", id=made.id)
+
+
+def test_a_conversation_of_which_nothing_is_out_is_read_from_its_end(host, parts):
+    said = [NewMessage(Message.of("user", f"Word {number}")) for number in range(30)]
+    row, _ = parts.store.log.begin(host.scope, said, title="Words")
+    found = host.data("conversation_expand", id=row.id)
+    assert found["total"] == 20
+    assert "Word 29" in found["messages"][-1]["text"]
+    host.refused("context_report", "nothing of", "once something was asked", id=row.id)
+
+
+def test_ids_of_others_are_as_good_as_missing(talk, chat, parts):
+    decision = talk.data("context_report")["decisions"][-1]["id"]
+    message = talk.data("conversation_search", query="subject03")["hits"][0]["message"]
+    for scope in (Scope("anna", "talk"), Scope(), Scope(project="talk", kind="group")):
+        other = Host(parts, scope)
+        for name in (chat, decision, message, f"{message}..{message}"):
+            other.refused("conversation_expand", id=name)
+        other.refused("context_report", id=chat)
+        other.refused("context_report", "no conversations")
+        assert other.data("conversation_search", query="subject03")["hits"] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", "42", "m_nothing1", "c_nothing1", "d_nothing1", "s_nothing1", "x" * 9_000]
+)
+def test_what_is_no_id_is_refused_with_the_next_step(talk, name):
+    assert len(talk.refused("conversation_expand", id=name)) < 300
+
+
+def test_a_span_has_its_end_after_its_beginning(talk, chat, parts):
+    ids = parts.store.log.path_ids(parts.store.log.get(chat).head)
+    assert talk.data("conversation_expand", id=f"{ids[1]}..{ids[3]}")["total"] == 3
+    talk.refused("conversation_expand", ids[3], id=f"{ids[3]}..{ids[1]}")
+
+
+def test_research_is_found_with_sources_and_age_and_says_when_it_no_longer_holds(host, parts):
+    source = Source("https://www.wetter.com/kassel", "Wetter", "Am Samstag regnet es in Kassel.", 1.0)
+    made = parts.research.add(host.scope, "Wie wird das Wetter in Kassel?", [source])
+    found = host.data("research_search", query="Wetter in Kassel")
+    (hit,) = found["findings"]
+    assert (hit["id"], hit["expired"]) == (made.id, False)
+    assert hit["sources"][0]["url"] == source.url
+    assert "regnet" in host.told("memory_get", path=hit["path"])
+    text = host.told("research_search", query="Wetter in Kassel")
+    assert "wetter.com" in text
+    assert "holds" in text
+    assert "Nothing that was found out" in host.told("research_search", query="Schach")
+    assert "0 findings" in host.of("anna").told("research_search", query="Wetter in Kassel")
+
+
+def test_outdated_research_is_told_as_such(host, parts):
+    source = Source("https://example.com", "Prices", "Apples cost two euros.", 1.0)
+    made = parts.research.add(host.scope, "What do apples cost?", [source])
+    old = parts.research.findings.get(host.scope, made.id)
+    parts.research.findings.add(replace(old, expires_at=2.0))
+    text = host.told("research_search", query="What do apples cost?")
+    assert "expired" in text
+    assert "no longer hold" in text
+
+
+def test_several_questions_at_once_are_answered_each_for_itself(talk):
+    async def asked():
+        server = build_server(lambda: talk.parts, lambda _: Caller(TALK))
+        async with Client(server) as client:
+            words = [f"subject{number:02}" for number in range(8)]
+            calls = [client.call_tool("conversation_search", {"query": word}) for word in words]
+            return zip(words, await asyncio.gather(*calls), strict=True)
+
+    for word, result in asyncio.run(asked()):
+        assert word in result.structured_content["hits"][0]["snippet"]

@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that start real servers run beside each other, but never more of them than there are cores to spare.
 JOBS ?= 2
 
-.PHONY: help setup run test coverage browser pictures check lint types format constraints clean
+.PHONY: help setup run demo test docs reference coverage browser pictures check lint types format constraints dist licences clean
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,6 +25,9 @@ setup: $(READY)  ## the environment, and the small demonstration model
 run: setup  ## serve on http://127.0.0.1:11435
 	$(BIN)/holdfast serve
 
+demo: $(READY)  ## a long talk in a small window, live; needs nothing
+	$(BIN)/holdfast demo
+
 test: setup lint types browser  ## everything: style, types, all tests
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
 
@@ -37,6 +40,12 @@ browser: $(READY)  ## a Chromium for the tests of the pages, if there is none ye
 
 pictures: browser  ## take the pictures of the pages in docs/images anew
 	$(BIN)/python -m tests.browser.pictures
+
+docs: $(READY)  ## the documentation as pages, in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+reference: $(READY)  ## write docs/reference anew, from settings, routes and commands
+	$(BIN)/python -m tests.docs.reference
 
 check: $(READY) lint types  ## the quick part, for every save
 	$(BIN)/pytest -n $(JOBS) -q -m "not real and not slow"
@@ -54,6 +63,15 @@ format: $(READY)  ## put the style right
 
 constraints: $(READY)  ## pin what is installed now
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools --exclude wheel | grep -E '^[A-Za-z0-9._-]+==' > constraints.txt
+
+dist: $(READY)  ## the wheel and the sources in dist/, looked into
+	rm -rf dist
+	$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python --out-dir dist
+	$(BIN)/python -m tests.deploy.wheel dist
+	@ls dist
+
+licences: $(READY)  ## list anew what is installed with it: docs/licences.md
+	$(BIN)/python -m tests.deploy.licences
 
 clean:  ## remove the environment and caches; data is elsewhere and stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* dist

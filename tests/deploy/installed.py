@@ -1,0 +1,44 @@
+"""What Holdfast needs at run time, as far as it is installed here: read from the metadata of each package."""
+
+import re
+from collections.abc import Collection, Iterable
+from importlib.metadata import Distribution, distribution
+
+from packaging.requirements import Requirement
+
+# Extras of ours whose packages are shipped in the image, too.
+EXTRAS = frozenset({"postgres"})
+
+
+def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dict[str, Distribution]:
+    """The packages that these requirements lead to on this system, by their plain names."""
+    found: dict[str, Distribution] = {}
+    done: set[tuple[str, str]] = set()
+    todo = _wanted(requirements, extras)
+    while todo:
+        wanted = todo.pop()
+        for extra in ("", *sorted(wanted.extras)):
+            if (wanted.name, extra) not in done:
+                done.add((wanted.name, extra))
+                there = distribution(wanted.name)
+                found[plain(there.name)] = there
+                todo += _wanted(there.requires or (), {extra})
+    return dict(sorted(found.items()))
+
+
+def runtime() -> dict[str, Distribution]:
+    return needed(distribution("holdfast").requires or ())
+
+
+def plain(name: str) -> str:
+    """Names differ in spelling between an index, a file and a requirement."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _wanted(requirements: Iterable[str], extras: Collection[str]) -> list[Requirement]:
+    read = [Requirement(one) for one in requirements]
+    return [
+        one
+        for one in read
+        if one.marker is None or any(one.marker.evaluate({"extra": name}) for name in extras or [""])
+    ]

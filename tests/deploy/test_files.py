@@ -1,0 +1,168 @@
+"""What is written for Docker, systemd and proxies is true of Holdfast: parsed, and compared with it."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+from typer.main import get_command
+
+from holdfast import config
+from holdfast.cli import app
+from holdfast.config import Settings
+from holdfast.memory.gate import Gate
+from holdfast.server.guard import HEALTH
+from holdfast.wiring import build_upstreams
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = {f"HOLDFAST_{item.name.upper()}" for item in fields(Settings)}
+COMMANDS = set(get_command(app).commands)
+COMPOSE = YAML(typ="safe").load(ROOT / "docker-compose.yml")
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The Dockerfile's instructions, each with its words on one line."""
+    lines = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if not line.startswith("#")]
+    text = "\n".join(lines).replace("\\\n", " ")
+    return [
+        (name, rest.strip()) for name, _, rest in (line.partition(" ") for line in text.split("\n") if line)
+    ]
+
+
+def words_of(name: str) -> list[list[str]]:
+    return [shlex.split(rest) for instruction, rest in instructions() if instruction == name]
+
+
+def environment() -> dict[str, str]:
+    """What the image sets."""
+    return dict(pair.split("=", 1) for words in words_of("ENV") for pair in words)
+
+
+def in_compose(service: str, **env: str) -> dict[str, str]:
+    """A service's environment, with what `.env` would say."""
+    found = {}
+    for name, value in COMPOSE["services"][service]["environment"].items():
+        found[name] = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda got: env.get(got[1], got[2]), str(value))
+    return found
+
+
+def test_everything_that_the_image_copies_is_there_and_not_ignored():
+    copied = [word for words in words_of("COPY") if not words[0].startswith("--from") for word in words[:-1]]
+    allowed = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    assert "src" in copied
+    assert {name for name in copied if not (ROOT / name).exists()} == set()
+    assert set(copied) == set(allowed)
+
+
+def test_the_image_runs_as_nobody_in_particular_and_starts_a_command_that_exists():
+    named = [name for name, _ in instructions()]
+    assert named.count("FROM") == 2
+    assert words_of("USER") == [["holdfast"]]
+    assert named.index("USER") > len(named) - 1 - named[::-1].index("RUN")
+    assert words_of("VOLUME") == [[environment()["HOLDFAST_HOME"]]]
+    (entry,), (command,) = words_of("ENTRYPOINT"), words_of("CMD")
+    assert entry == ["[holdfast]"]
+    assert command[0].strip("[]") in COMMANDS
+
+
+def test_the_image_asks_how_it_is_where_nobody_needs_a_key():
+    (check,) = (rest for name, rest in instructions() if name == "HEALTHCHECK")
+    assert f"'{HEALTH}'" in check
+    code = re.search(r'"-c", "(.*)"\]', check)[1]
+    compile(code, "healthcheck", "exec")
+
+
+def test_every_setting_in_the_image_and_in_compose_exists_and_can_be_used(tmp_path):
+    (port,) = words_of("EXPOSE")
+    assert port == [str(Settings().port)]
+    given = {**environment(), **in_compose("holdfast")}
+    ours = {name: value for name, value in given.items() if name.startswith("HOLDFAST_")}
+    assert ours.keys() <= SETTINGS
+    loaded = config.load({"home": tmp_path}, ours).settings
+    assert loaded.host == "0.0.0.0"
+    assert loaded.store.startswith("sqlite:///")
+    # The name of the other container is one of the local network: memories may be told to it.
+    assert Gate.of(loaded.memory_gate).lets_pass(loaded.upstream)
+    assert build_upstreams(loaded) is not None
+
+
+def test_compose_opens_nothing_to_others():
+    ports = [port for service in COMPOSE["services"].values() for port in service.get("ports", ())]
+    assert ports == [f"127.0.0.1:{Settings().port}:{Settings().port}"]
+
+
+def test_ollama_has_one_model_one_request_and_a_small_cache():
+    assert in_compose("ollama") == {
+        "OLLAMA_FLASH_ATTENTION": "1",
+        "OLLAMA_KV_CACHE_TYPE": "q8_0",
+        "OLLAMA_NUM_PARALLEL": "1",
+        "OLLAMA_MAX_LOADED_MODELS": "1",
+        "OLLAMA_KEEP_ALIVE": "60m",
+    }
+    assert in_compose("holdfast")["HOLDFAST_PARALLEL"] == in_compose("ollama")["OLLAMA_NUM_PARALLEL"]
+
+
+def test_the_profile_for_scale_names_a_store_that_holdfast_knows(tmp_path):
+    scaled = {name for name, one in COMPOSE["services"].items() if one.get("profiles") == ["scale"]}
+    assert scaled == {"postgres", "qdrant", "minio"}
+    lines = (ROOT / "deploy" / "env.example").read_text().splitlines()
+    written = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    given = in_compose("holdfast", **written)
+    store = config.load({"home": tmp_path}, given).settings.store
+    user, database = (in_compose("postgres")[name] for name in ("POSTGRES_USER", "POSTGRES_DB"))
+    assert store == f"postgresql://{user}:PASSWORD@postgres/{database}"
+    # What compose asks the file for is in it.
+    asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
+    assert asked - {"HOLDFAST_LANGUAGE"} <= written.keys()
+
+
+def test_every_volume_is_declared_and_every_service_named():
+    mounted = {
+        volume.split(":")[0] for service in COMPOSE["services"].values() for volume in service["volumes"]
+    }
+    assert mounted == COMPOSE["volumes"].keys()
+    assert set(COMPOSE["services"]["holdfast"]["depends_on"]) <= COMPOSE["services"].keys()
+
+
+def test_the_unit_starts_a_command_that_exists_with_settings_that_exist():
+    unit = (ROOT / "deploy" / "holdfast.service").read_text()
+    (started,) = re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)
+    assert started.split()[0].endswith("/bin/holdfast")
+    assert started.split()[1] in COMMANDS
+    named = set(re.findall(r"^Environment=(\w+)=", unit, re.MULTILINE))
+    assert named
+    assert named <= SETTINGS
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze here")
+def test_systemd_has_nothing_to_say_against_the_unit(tmp_path):
+    unit = tmp_path / "holdfast.service"
+    text = (ROOT / "deploy" / "holdfast.service").read_text()
+    # It looks whether the program is there, which it is only after the installation.
+    unit.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", text, flags=re.MULTILINE))
+    told = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, timeout=60)
+    ours = [line for line in told.stderr.splitlines() if "holdfast.service" in line]
+    assert (told.returncode, ours) == (0, [])
+
+
+@pytest.mark.parametrize("name", ["nginx.conf", "Caddyfile"])
+def test_a_proxy_leads_to_holdfast_and_does_not_hold_answers_back(name):
+    text = (ROOT / "deploy" / name).read_text()
+    assert text.count("{") == text.count("}")
+    assert f"127.0.0.1:{Settings().port}" in text
+    assert "flush_interval -1" in text or "proxy_buffering off" in text
+    for setting in ("allowed_hosts", "require_key"):
+        assert setting in text
+
+
+@pytest.mark.parametrize("page", ["docs/deploy.md", "docker-compose.yml", "Dockerfile"])
+def test_every_command_of_ours_that_is_written_there_exists(page):
+    text = (ROOT / page).read_text()
+    run = re.findall(r"docker compose (?:run --rm|exec) holdfast (?:holdfast )?(\w+)", text)
+    direct = re.findall(r"bin/holdfast (\w+)", text)
+    assert run
+    assert set(run) | set(direct) <= COMMANDS

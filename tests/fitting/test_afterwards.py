@@ -26,6 +26,7 @@ from tests.fitting.summing import (
     GOOD,
     RULE,
     SECRET,
+    WINDOW,
     Playing,
     Turns,
     chain,
@@ -159,6 +160,39 @@ async def test_with_memory_off_nothing_is_taken_and_the_window_is_summarised(tmp
         assert server.asked("flush") == []
         assert [row.path for row in check_chain(engine, client)] == ["model"]
     assert memories_in(tmp_path) == []
+
+
+async def test_without_the_flush_only_what_was_asked_for_is_remembered(tmp_path):
+    server = Playing(flush="FACT: The garden server listens on port 4711")
+    async with summing(server, tmp_path, flush=False) as engine:
+        client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
+        await engine.compacting.compact(client.conversation)
+        await engine.afterwards.idle.quiet()
+        assert server.asked("flush") == []
+    assert [memory.text for memory in memories_in(tmp_path)] == ["My sister is called Ottilie."]
+
+
+async def test_another_model_sums_up_and_remembers_if_one_is_named(tmp_path):
+    server = Playing(window={"small": WINDOW, "tiny": WINDOW})
+    async with summing(server, tmp_path, helper="tiny") as engine:
+        client = await talked(engine)
+        await engine.compacting.compact(client.conversation)
+        (row,) = check_chain(engine, client)
+    assert row.model == "tiny"
+    asked = {kind: {request.model for request in server.asked(kind)} for kind in ("summary", "flush", "talk")}
+    assert asked == {"summary": {"tiny"}, "flush": {"tiny"}, "talk": {"small"}}
+
+
+async def test_statistics_are_forgotten_after_thirty_days(tmp_path):
+    async with summing(Playing(), tmp_path) as engine:
+        chat, now = engine.store.log.create(Scope()).id, time.time()
+        told = {"lane": "l", "level": 1, "strategy": "prune", "messages": 1}
+        for days in (31, 29):
+            at = now - days * 86_400
+            engine.store.compactions.record(chat, **told, tokens_before=9, tokens_after=days % 9, now=at)
+        engine.afterwards.start()
+        await engine.afterwards.idle.quiet()
+        assert [row.tokens_after for row in engine.store.compactions.of(chat)] == [29 % 9]
 
 
 async def test_at_rest_everything_is_covered_once_and_the_window_stays(tmp_path):

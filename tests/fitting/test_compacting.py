@@ -260,6 +260,20 @@ async def test_rules_stand_in_the_window_word_for_word_however_often_it_is_summa
         assert all(rule in shown(server) for rule in rules)
 
 
+async def test_a_summary_is_made_of_what_was_said_and_not_of_what_the_window_has_left_of_it(tmp_path):
+    server, every_turn = Playing(), replace(EAGER, prune_every_turn=True)
+    long = f"{'The fence is old. ' * 120}The key lies under stone 4242. {'The shed is new. ' * 120}"
+    async with summing(server, tmp_path, preset=every_turn) as engine:
+        client = await talked(engine, turns=5, first=long)
+        seen = " ".join(message.text for message in server.asked("talk")[-1].messages)
+        assert "[shortened: " in seen
+        assert "stone 4242" not in seen
+        await engine.compacting.compact(client.conversation)
+    read = " ".join(request.messages[-1].text for request in server.asked())
+    assert "stone 4242" in read
+    assert "[shortened: " not in read
+
+
 async def test_a_span_of_one_enormous_message_is_summarised(tmp_path):
     enormous = "The ledger of the garden says: " + " ".join(
         f"plot{number} has {number} trees." for number in range(9_000)

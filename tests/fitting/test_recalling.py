@@ -69,6 +69,18 @@ async def test_what_a_question_is_about_is_told_behind_it_and_nothing_else(tmp_p
         assert "memories" not in last(server)[-1].text, "the window has it already"
 
 
+async def test_a_question_brings_three_memories_at_most(tmp_path):
+    server = provider(window=32_768)
+    async with remembering(server, tmp_path) as engine:
+        client = Client(engine)
+        await client.say("Hello!")
+        for name in ("Anna", "Ben", "Carla", "David", "Eva"):
+            engine.remembering.library.add(ME, f"{name} fährt mit dem Fahrrad zum Hafen.")
+        await client.say("Wer fährt mit dem Fahrrad zum Hafen?")
+        _, _, told = last(server)[-1].text.partition("Relevante Erinnerungen aus früheren Gesprächen:\n")
+        assert told.count("- 20") == told.count("Fahrrad") == 3
+
+
 async def test_the_profile_stands_at_the_end_of_the_instructions(tmp_path):
     server = provider(window=8_192)
     async with remembering(server, tmp_path) as engine:

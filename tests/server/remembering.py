@@ -43,7 +43,7 @@ class Door:
 
 
 @contextmanager
-def remembering(folder: Path, embedder: str = "off") -> Iterator[Door]:
+def remembering(folder: Path, embedder: str = "off", citations: str = "auto") -> Iterator[Door]:
     store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
 
     provider = ScriptedProvider()
@@ -60,7 +60,7 @@ def remembering(folder: Path, embedder: str = "off") -> Iterator[Door]:
         AT_REST,
         remembering=parts,
     )
-    app = create_app(engine, Settings(home=folder))
+    app = create_app(engine, Settings(home=folder, citations=citations))
     with served(app) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         yield Door(client, parts, folder / "workspace", engine, provider)
 

@@ -6,13 +6,14 @@ import json
 import shutil
 import threading
 import time
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pytest
 
 from holdfast.errors import StoreError
 from holdfast.events import Events
-from holdfast.memory.base import KINDS
+from holdfast.memory.base import KINDS, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Entry, Note, Transient
@@ -71,6 +72,26 @@ def test_kinds_are_told_apart(client):
     keep(client, "Called the gardener", kind="note")
     assert texts(client, kind="decision") == ["We chose SQLite"]
     assert {memory["kind"] for memory in found(client.get("/api/memory/list"))["memories"]} < set(KINDS)
+
+
+def test_summaries_of_conversations_are_listed_if_they_are_asked_for(client, door):
+    garden = Scope(project="garden")
+    row = door.store.log.create(garden, title="About birds")
+    told = SummaryNote(
+        "s_1", row.id, row.title, "## Requests\n- Count the herons", garden, 4, "m_1", "m_4", 1.7e9, "en"
+    )
+    door.parts.library.write_summary(told)
+    door.parts.library.write_summary(replace(told, conversation="c_of_nobody", scope=Scope()))
+    keep(client, "The kestrel nests on the tower", GARDEN)
+    for word in ("kind", "type"):
+        asked = {word: "summary", "scope": "project", "limit": 1}
+        page = found(client.get("/api/memory/list", params=asked, headers=GARDEN))
+        (listed,) = page["memories"]
+        assert (listed["id"], listed["kind"], page["total"]) == ("s_1", "summary", 1)
+        assert listed["text"] == "# About birds\n\n## Requests\n- Count the herons"
+        assert page["conversations"][row.id]["title"] == "About birds"
+    assert texts(client, GARDEN) == ["The kestrel nests on the tower"]
+    assert texts(client, GARDEN, type="decision") == []
 
 
 def test_a_memory_shows_its_file_and_can_be_corrected(client, door):
@@ -216,6 +237,14 @@ def test_citations_are_automatic_on_in_private_and_off_in_groups(client):
         ("private", "on"),
         ("group", "on"),
     }
+
+
+def test_citations_are_as_the_setting_has_them(tmp_path):
+    with remembering(tmp_path, citations="off") as door:
+        keep(door.client, "The kestrel nests on the tower")
+        assert search(door.client, "kestrel")["hits"][0]["citation"] is None
+        cited = search(door.client, "kestrel", citations="on")["hits"][0]["citation"]
+        assert cited.startswith("Source: default/MEMORY.md#")
 
 
 @pytest.mark.parametrize("query", ["", "albatross"])

@@ -87,7 +87,11 @@ def profile_file(scope: Scope) -> PurePosixPath:
 
 
 def summary_file(scope: Scope, conversation: str) -> PurePosixPath:
-    return folder(owner(scope)) / CONVERSATIONS / safe_name(conversation) / _SUMMARY
+    return summaries(scope) / safe_name(conversation) / _SUMMARY
+
+
+def summaries(scope: Scope) -> PurePosixPath:
+    return folder(owner(scope)) / CONVERSATIONS
 
 
 def is_summary(path: PurePosixPath) -> bool:

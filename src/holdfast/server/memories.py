@@ -13,13 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from holdfast.config import Config
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.keeping.catalogue import Aside
 from holdfast.memory.keeping.exchange import Imported, exported, take_in
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, may_see, visible
-from holdfast.memory.workspace.checks import checked_kind
+from holdfast.memory.searching.hits import cites
+from holdfast.memory.workspace.checks import checked_kind, listed_kind
 from holdfast.messages import Scope
 from holdfast.server.access import access_of
 from holdfast.server.belonging import conversations_of, found_by, scopes_of
@@ -80,6 +82,7 @@ def scope_for(request: Request, whose: Whose | None) -> Scope:
 async def list_(
     request: Request,
     kind: str | None = None,
+    type: str | None = None,  # noqa: A002
     scope: Whose | None = None,
     text: str = "",
     history: bool = False,
@@ -87,13 +90,15 @@ async def list_(
     limit: int = Query(50, ge=1, le=500),
     offset: int = Query(0, ge=0),
 ) -> dict[str, Any]:
-    """Memories, newest first; with `history` also what no longer holds.
+    """Memories, newest first; with `history` also what no longer holds. `type` is another word for `kind`.
 
+    Of `summary` it lists the newest summary of each of this scope's conversations, which is changed there.
     `only` lists what no longer holds (`former`) or made room (`archived`) instead. `conversations` are those
     that they were learned in; one that is gone is null.
     """
     library, where = remembering_of(request).library, scope_for(request, scope)
-    wanted = None if kind is None else checked_kind(kind)
+    named = kind if kind is not None else type
+    wanted = None if named is None else listed_kind(named)
     page = await asyncio.to_thread(
         library.page,
         where,
@@ -132,12 +137,12 @@ async def search(
     within: Literal["notes", "conversations", "all"] = "notes",
     limit: int = Query(6, ge=1, le=50),
     min_score: float = Query(0.0, ge=0, le=1),
-    citations: Literal["on", "off", "auto"] = "auto",
+    citations: Literal["on", "off", "auto"] | None = None,
     whole: bool = False,
 ) -> dict[str, Any]:
     """Notes and memories by words and meaning, best first, and how they were found.
 
-    Citations are there in private and not in groups, unless that is said otherwise. With `whole` the memories
+    Citations are as the setting has them, unless that is said otherwise. With `whole` the memories
     among the hits come along in full, and the conversations that they were learned in.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
@@ -152,7 +157,8 @@ async def search(
         min_score=min_score,
         own=scope is not None,
     )
-    told = found.to_json(cited=citations == "on" or (citations == "auto" and where.kind == "private"))
+    config: Config = request.app.state.config
+    told = found.to_json(cited=cites(citations or config.settings.citations, where))
     if whole:
         memories = await asyncio.to_thread(found_by, remembering, where, found.hits)
         told["memories"] = {memory.id: memory.to_json() for memory in memories}

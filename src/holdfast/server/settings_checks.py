@@ -10,6 +10,7 @@ from holdfast.config import Settings
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.memory.embedders.choice import headers_from
 from holdfast.memory.gate import Gate
+from holdfast.memory.searching.fusion import weights_from
 from holdfast.providers.discovery import is_embedded, keys_from, named_locations, parse_location
 from holdfast.server.origins import Origins, is_loopback
 from holdfast.window.presets import preset_from
@@ -21,6 +22,7 @@ _PARTS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parallel_from(settings.upstream_parallel)),
     (("embedder_headers",), lambda settings: headers_from(settings.embedder_headers)),
+    (("search_weights",), lambda settings: weights_from(settings.search_weights)),
     (("allowed_hosts", "cors_origins"), Origins),
     (("upstream",), lambda settings: _one_server(settings)),
     (("upstreams", "upstream_keys", "upstream"), lambda settings: _servers(settings)),

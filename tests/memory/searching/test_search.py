@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import EmbedderError
+from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.choice import EMBEDDED, ChosenEmbedder, EmbedderOptions
 from holdfast.memory.embedders.hashing import Hashing
-from holdfast.memory.searching.fusion import MEASURED, OPENCLAW
+from holdfast.memory.searching.fusion import MEASURED, OPENCLAW, weights_from
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Search
@@ -565,6 +565,15 @@ def test_weights_add_up_to_one_and_a_side_that_did_not_run_counts_nothing():
             total = told.words + told.beside + told.around + told.meaning + told.person + told.recent
             assert total == pytest.approx(1.0)
             assert (told.words > 0, told.meaning > 0) == sides
+
+
+def test_the_setting_says_what_meaning_and_words_are_worth():
+    assert (weights_from(""), weights_from("0.7:0.3")) == (MEASURED, OPENCLAW)
+    told = weights_from("3:1").normalised(by_words=True, by_meaning=True)
+    assert (told.meaning, told.words, told.recent) == (0.75, 0.25, 0.0)
+    for wrong in ("0.7", "0:0", "-1:2", "inf:1", "nan:1", "much:little", "1:2:3"):
+        with pytest.raises(ConfigError, match=r"0\.7:0\.3"):
+            weights_from(wrong)
 
 
 def test_of_notes_that_say_nearly_the_same_the_newer_comes_first(kit):

@@ -15,7 +15,7 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import KINDS, Kind, Memory
 from holdfast.memory.keeping.tidying import LIMIT, usefulness
 from holdfast.memory.scopes import day_file, memory_file, owner, visible
-from holdfast.memory.workspace.checks import checked_kind
+from holdfast.memory.workspace.checks import listed_kind
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Use
@@ -84,20 +84,22 @@ class Catalogue:
     ) -> Page:
         """What a scope can see, newest first, with what no longer holds for `history`; or only its `own`.
 
-        With `only`, instead, what no longer holds or what is in the archive.
+        With `only`, instead, what no longer holds or what is in the archive. Summaries are there if they are
+        the `kind` that is asked for, and only the scope's own: what was said elsewhere is not for a project.
         """
         if limit < 0 or offset < 0:
             raise BadRequest("Limit and offset cannot be negative.", hint="Count from 0.")
         troubles: list[str] = []
-        scopes = (owner(scope),) if own else visible(scope)
-        read = self._shelved if only == "archived" else self._all
+        summaries = kind == "summary"
+        scopes = (owner(scope),) if own or summaries else visible(scope)
+        read = self._summed if summaries else self._shelved if only == "archived" else self._all
         found = [where.memory for whose in scopes for where in read(whose, troubles)]
         if only == "former":
             found = [memory for memory in found if not memory.active]
         elif only is None and not history:
             found = [memory for memory in found if memory.active]
         if kind is not None:
-            found = [memory for memory in found if memory.kind == checked_kind(kind)]
+            found = [memory for memory in found if memory.kind == listed_kind(kind)]
         if text.strip():
             found = [memory for memory in found if _speaks_of(memory.text, text)]
         found.sort(key=lambda memory: (memory.date, memory.id), reverse=True)
@@ -197,6 +199,9 @@ class Catalogue:
 
     def _shelved(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
         return _once(self.notes.archived(scope, troubles).items())
+
+    def _summed(self, scope: Scope, troubles: list[str]) -> Iterator[Where]:
+        return _once(self.notes.summaries(scope, troubles).items())
 
     def _everywhere(self, scope: Scope, troubles: list[str] | None = None) -> Iterator[Where]:
         """Every item of a scope, its archive and copies included."""

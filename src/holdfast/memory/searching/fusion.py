@@ -7,12 +7,14 @@ A column has a number for every row of an outline, in its order.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from math import inf
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdfast.errors import ConfigError
 from holdfast.memory.searching.outlines import Outline
 from holdfast.store import Matches
 from holdfast.store.fulltext import ROWS_OF_CONTAINER
@@ -65,6 +67,19 @@ class Weights:
 # What was measured to be best for chats and for notes alike; and what OpenClaw's documentation says.
 MEASURED = Weights()
 OPENCLAW = Weights(words=0.3, beside=0.0, around=0.0, meaning=0.7, person=0.0, recent=0.0, multiplier=4)
+
+
+def weights_from(text: str) -> Weights:
+    """`0.7:0.3`: what meaning and words are worth, and nothing else counts. Empty: what was measured."""
+    if not text.strip():
+        return MEASURED
+    try:
+        meaning, words = map(float, text.split(":"))
+    except ValueError:
+        meaning = words = -1.0
+    if not (0 <= meaning < inf and 0 <= words < inf and meaning + words > 0):
+        raise ConfigError(f"search_weights is {text!r}.", hint="Write it like 0.7:0.3, meaning before words.")
+    return replace(OPENCLAW, words=words, meaning=meaning)
 
 
 @dataclass(frozen=True, slots=True)

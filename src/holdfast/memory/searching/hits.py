@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from holdfast.messages import Scope
+
 Kind = Literal["note", "message"]
 
 # Files that cannot be read are named one by one up to here.
@@ -83,3 +85,8 @@ class Answer:
         for hit, out in zip(self.hits, told["hits"], strict=True):
             out["citation"] = f"Source: {hit.citation}" if cited else None
         return told
+
+
+def cites(citations: str, scope: Scope) -> bool:
+    """Whether hits name their sources: `on`, `off`, or `auto`, which means in private and not in groups."""
+    return citations == "on" or (citations == "auto" and scope.kind == "private")

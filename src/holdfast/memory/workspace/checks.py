@@ -26,6 +26,11 @@ def checked_kind(kind: str) -> Kind:
     return found
 
 
+def listed_kind(kind: str) -> Kind:
+    """The same for who only looks: summaries of conversations can be listed, but not written by hand."""
+    return "summary" if kind == "summary" else checked_kind(kind)
+
+
 def checked_importance(value: float) -> float:
     if not 0 <= value <= 1:
         raise BadRequest("Importance is between 0 and 1.", hint="0.5 is usual.", param="importance")

@@ -12,9 +12,18 @@ from pathlib import Path, PurePosixPath
 
 from holdfast.errors import HoldfastError
 from holdfast.memory.base import Memory, SummaryNote
-from holdfast.memory.scopes import archive, day, days, memory_file, summary_file, visible
+from holdfast.memory.scopes import (
+    archive,
+    day,
+    days,
+    is_summary,
+    memory_file,
+    summaries,
+    summary_file,
+    visible,
+)
 from holdfast.memory.workspace.base import Entry, Workspace, change, look
-from holdfast.memory.workspace.comments import comment, first_comment, moment, seconds_of
+from holdfast.memory.workspace.comments import COMMENT, comment, first_comment, moment, seconds_of
 from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.workspace.items import memories_in, spelled, with_changed, with_memories, without
 from holdfast.messages import Scope
@@ -68,6 +77,14 @@ class Notes:
 
     def archived(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
         return dict(self.each(self._listed(archive(scope), troubles), scope, troubles))
+
+    def summaries(self, scope: Scope, troubles: list[str] | None = None) -> dict[PurePosixPath, list[Memory]]:
+        """The newest summary of each of a scope's own conversations; a file that is none is left out."""
+        found: dict[PurePosixPath, list[Memory]] = {}
+        for file in filter(is_summary, self._listed(summaries(scope), troubles)):
+            with _telling(troubles):
+                found[file] = [*_summarised(self._text(file), scope)]
+        return found
 
     def each(
         self, files: Iterable[PurePosixPath], scope: Scope, troubles: list[str] | None = None
@@ -191,6 +208,20 @@ def _summary(note: SummaryNote) -> str:
     title = " ".join(spelled(note.title).split()) or note.conversation
     # The comment comes first, so that nothing in the words can be taken for it.
     return f"{comment(told)}\n# {title}\n\n{spelled(note.text)}\n"
+
+
+def _summarised(text: str, scope: Scope) -> Iterator[Memory]:
+    told, head = first_comment(text), COMMENT.match(text)
+    if head is not None and told.get("kind") == "summary":
+        yield Memory(
+            id=str(told.get("id", "")),
+            kind="summary",
+            text=text[head.end() :].strip(),
+            scope=scope,
+            conversation=str(told.get("conversation", "")),
+            valid_from=seconds_of(told.get("at")),
+            language=str(told.get("language", "")),
+        )
 
 
 def _age(at: object, name: object) -> tuple[float, str]:

@@ -108,6 +108,14 @@ class Settings:
     index_conversations: bool = _setting(
         True, "Whether what was said is found by its meaning too; it is read for that while nobody waits."
     )
+    search_weights: str = _setting(
+        "", "What meaning and words are worth in a search, as 0.7:0.3. Empty: what was measured to be best."
+    )
+    citations: str = _setting(
+        "auto",
+        "Whether hits of a search name their source; auto: in private, not in groups.",
+        choices=("auto", "on", "off"),
+    )
     searxng: str = _setting(
         "", "A SearXNG that finds pages for research, like http://127.0.0.1:8080; it must offer JSON."
     )
@@ -147,6 +155,7 @@ class Settings:
     )
     stall_timeout: float = _setting(300.0, "Seconds a model server may be silent before a request fails.")
     max_request_mb: int = _setting(64, "Largest request that is accepted, in megabytes.")
+    mcp: bool = _setting(True, "Whether the server offers its tools to MCP hosts, at /mcp.")
     language: str = _setting("auto", "Language of what people read.", choices=("auto", "en", "de"))
     log_level: str = _setting(
         "info", "How much is logged.", choices=("critical", "error", "warning", "info", "debug")

@@ -11,12 +11,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "memory": (
         "memory", "memory_gate", "flush_enabled", "profile_learns", "index_conversations", "notes_paths",
-        "embedder", "embedder_model", "embedder_key", "embedder_headers", "embedder_timeout",
+        "search_weights", "citations", "embedder", "embedder_model", "embedder_key", "embedder_headers",
+        "embedder_timeout",
     ),
     "research": ("searxng", "research_private", "file_roots", "file_references"),
     "access": (
         "host", "port", "key", "require_key", "trust_forwarded_users", "allowed_hosts", "cors_origins",
-        "max_request_mb", "unread", "heartbeat",
+        "max_request_mb", "unread", "heartbeat", "mcp",
     ),
     "data": ("retention_days", "retention_memories", "home", "store", "models_dir"),
     "other": ("language", "log_level"),
@@ -63,6 +64,9 @@ GERMAN: dict[str, str] = {
     " Pfadtrennzeichen des Systems.",
     "index_conversations": "Ob Gesagtes auch nach seiner Bedeutung gefunden wird; dafür wird es gelesen,"
     " während niemand wartet.",
+    "search_weights": "Was Bedeutung und Wörter in einer Suche wert sind, als 0.7:0.3. Leer: was sich in"
+    " Messungen bewährt hat.",
+    "citations": "Ob Treffer einer Suche ihre Quelle nennen; auto: im Privaten, nicht in Gruppen.",
     "searxng": "Ein SearXNG, das Seiten für Recherchen findet, wie http://127.0.0.1:8080; es muss JSON"
     " anbieten.",
     "research_private": "Ob Recherchen von diesem Rechner und aus privaten Netzen lesen dürfen: off, on oder"
@@ -86,6 +90,7 @@ GERMAN: dict[str, str] = {
     " nie.",
     "stall_timeout": "Sekunden, die ein Modellserver schweigen darf, bevor eine Anfrage scheitert.",
     "max_request_mb": "Größte Anfrage, die angenommen wird, in Megabyte.",
+    "mcp": "Ob der Server seine Werkzeuge unter /mcp für MCP-Programme anbietet.",
     "language": "Sprache dessen, was Menschen lesen.",
     "log_level": "Wie viel protokolliert wird.",
 }

@@ -20,6 +20,7 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.searching.fusion import weights_from
 from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
@@ -97,6 +98,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
         Folder(settings.home / "workspace"),
         embedder,
         extra=ExtraPaths(paths, settings.home) if paths else None,
+        weights=weights_from(settings.search_weights),
         learns=settings.profile_learns,
         conversations=settings.index_conversations,
     )

@@ -43,7 +43,9 @@ def talk(served_here):
     def talk(messages=None, **headers):
         wire = [{"role": one.role, "content": one.text} for one in messages or garden_talk()]
         body = {"model": "fake:latest", "messages": wire, "stream": False}
-        response = httpx.post(f"{served_here}/api/chat", json=body, headers=headers, timeout=60, trust_env=False)
+        response = httpx.post(
+            f"{served_here}/api/chat", json=body, headers=headers, timeout=60, trust_env=False
+        )
         assert response.status_code == 200, response.text
         return response.headers["x-holdfast-conversation"]
 
@@ -99,6 +101,15 @@ def test_window_has_the_summary_and_how_it_was_made(hold, talk):
     batch = shown.split("Last batches")[1]
     assert "level 3 (older turns are summarised)" in batch
     assert "written by a model · fake:latest · 1 memory" in batch
+
+
+def test_a_summary_is_listed_as_a_memory_of_its_project(hold, talk):
+    here = ("--project", "garden")
+    hold("conversations", "compact", talk(**{"X-Holdfast-Project": "garden"}), *here)
+    command = ("memory", "list", "--kind", "summary", "--scope", "project", "--limit", "1", *here)
+    (only,) = json.loads(hold(*command, "--json"))["memories"]
+    assert "P-4711" in only["text"]
+    assert "P-4711" in hold(*command)
 
 
 def test_expand_shows_what_was_summarised_and_undo_brings_it_back(hold, talk):

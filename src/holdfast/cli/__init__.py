@@ -1,6 +1,7 @@
-"""The command line: one module a noun. Heavy parts are imported by the command that needs them.
+"""The command line: one module a noun, listed in `cli/commands.py` and imported when it is used.
 
-Exit codes: 0 all went well, 1 something failed and was explained, 2 a misspelt command, 130 interrupted.
+Exit codes: 0 all went well, 1 something failed and was explained, 2 a misspelt command, 3 no answer or only a
+part of one, 130 interrupted.
 """
 
 import sys
@@ -10,50 +11,25 @@ from typing import Annotated
 import typer
 
 from holdfast import __version__
-from holdfast.cli import (
-    chat,
-    config,
-    conversations,
-    count,
-    doctor,
-    files,
-    jobs,
-    keys,
-    memory,
-    models,
-    password,
-    profile,
-    research,
-    serve,
-    window,
-)
-from holdfast.cli.output import complain
-from holdfast.errors import HoldfastError
+from holdfast.cli.commands import Commands
+from holdfast.config import load
+from holdfast.errors import ConfigError, HoldfastError
 from holdfast.language import say, speak
 
 app = typer.Typer(
     name="holdfast",
+    cls=Commands,
     help="A context keeper for language models with small windows.",
+    epilog=(
+        "Exit codes: 0 all went well; 1 something failed, and was explained; 2 a misspelt command; "
+        "3 no answer, or only a part of one; 130 interrupted."
+    ),
     no_args_is_help=True,
+    # Plain help is there in half the time, and can be read by a pipe.
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("serve")(serve.serve)
-app.command("ask")(chat.ask)
-app.command("chat")(chat.chat)
-app.command("count")(count.count)
-app.command("window")(window.window)
-app.command("jobs")(jobs.jobs)
-app.command("doctor")(doctor.doctor)
-app.command("config")(config.config)
-app.command("password")(password.password)
-app.add_typer(conversations.app, name="conversations")
-app.add_typer(memory.app, name="memory")
-app.add_typer(profile.app, name="profile")
-app.add_typer(research.app, name="research")
-app.add_typer(models.app, name="models")
-app.add_typer(keys.app, name="keys")
-app.add_typer(files.app, name="files")
 
 
 def _version(wanted: bool) -> None:
@@ -77,16 +53,24 @@ def common(
 
 def main() -> None:
     """Runs the command line; every failure ends in a sentence and an exit code, never in a traceback."""
-    speak("auto")
+    speak(_language())
     try:
-        app()
+        app(prog_name="holdfast")
     except HoldfastError as error:
-        complain(str(error))
+        sys.stderr.write(f"{error}\n")
         sys.exit(1)
     except KeyboardInterrupt:
-        complain(say("Interrupted.", "Abgebrochen."))
+        sys.stderr.write(say("Interrupted.\n", "Abgebrochen.\n"))
         sys.exit(130)
     except BrokenPipeError:
         # Whoever read our output has seen enough (`holdfast … | head`).
         sys.stderr.close()
         sys.exit(1)
+
+
+def _language() -> str:
+    """As it is set; a file that cannot be read is no reason to have no help."""
+    try:
+        return load().settings.language
+    except ConfigError:
+        return "auto"

@@ -83,24 +83,36 @@ def undo(
     context: typer.Context,
     conversation: Id,
     decision: Annotated[
-        str | None, typer.Argument(metavar="[DECISION]", help="A decision's id; else the last batch.")
+        str | None, typer.Argument(metavar="DECISION", help="A decision's id; else the last batch.")
     ] = None,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
     """Take back what was shortened or left out; it is not done again before the last resort."""
-    from holdfast.conversations import lanes
-    from holdfast.conversations.named import decision_named
     from holdfast.conversations.shown import decision_out
-    from holdfast.fitting.account import came_back
 
     with kept(load(context).settings, conversation, project) as (store, row):
-        name = None if decision is None else decision_named(store, row, decision)
-        undone = store.atomically(lanes.undo, store, row, name)
-        back = came_back(store, row, undone)
+        undone, back = taken_back(store, row, decision)
     if as_json:
         print_json({"undone": [decision_out(made) for made in undone], "back": back})
-        return
+    else:
+        print_taken_back(undone, back)
+
+
+def taken_back(
+    store: "Store", row: "Conversation", decision: str | None = None
+) -> tuple[Sequence["Decision"], list[str]]:
+    """The decisions that no longer hold, and the messages that are back."""
+    from holdfast.conversations import lanes
+    from holdfast.conversations.named import decision_named
+    from holdfast.fitting.account import came_back
+
+    name = None if decision is None else decision_named(store, row, decision)
+    undone = store.atomically(lanes.undo, store, row, name)
+    return undone, came_back(store, row, undone)
+
+
+def print_taken_back(undone: Sequence["Decision"], back: Sequence[str]) -> None:
     for made in undone:
         console.print(Text(f"{say('Undone', 'Rückgängig')}: {in_words(made)}"))
     if back:
@@ -146,7 +158,7 @@ def expand(
     context: typer.Context,
     conversation: Id,
     message: Annotated[
-        str | None, typer.Argument(metavar="[MESSAGE]", help="One message, by number or id; else all.")
+        str | None, typer.Argument(metavar="MESSAGE", help="One message, by number or id; else all.")
     ] = None,
     project: Project = None,
     as_json: Json = False,

@@ -1,146 +1,37 @@
-"""`holdfast ask` and `holdfast chat`: talk to the model, and keep what is said."""
+"""`holdfast chat`: talk at a terminal, or have a script talk. Each line is said, or is a command.
+
+Where lines come from is in `chat_terminal` and `chat_lines`, what is shown in `chat_screen`, what else can be
+done in `chat_commands`.
+"""
 
 import asyncio
+import logging
+import signal
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
-from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.text import Text
 
-from holdfast.cli.files import roots_here
-from holdfast.cli.output import complain, console, load, print_json, write
+from holdfast.cli import chat_commands
+from holdfast.cli.chat_commands import Chat
+from holdfast.cli.chat_lines import Lines, PipedLines
+from holdfast.cli.chat_screen import Screen, meter, stopped
+from holdfast.cli.kept import found, headline
+from holdfast.cli.output import complain, console, load
 from holdfast.cli.project import Project, scope_here
-from holdfast.errors import BadRequest, HoldfastError
+from holdfast.cli.talk import GoesOn, Model, System, Talk, model_for
+from holdfast.errors import HoldfastError
 from holdfast.language import say
-from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
-    from holdfast.engine import Engine, Facts
+    from holdfast.store import Conversation
 
-Model = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
-System = Annotated[str | None, typer.Option("--system", "-s", help="Instructions that stand above the talk.")]
-GoesOn = Annotated[
-    str | None,
-    typer.Option("--conversation", "-c", help="Go on with this one: its id, or a clear beginning."),
-]
-
-
-class Talk:
-    """One conversation as the command line has it: the store keeps the history, we send what is new."""
-
-    def __init__(
-        self,
-        engine: "Engine",
-        model: str,
-        scope: Scope,
-        system: str | None,
-        conversation: str | None,
-        pasted: str = "",
-    ) -> None:
-        self._engine = engine
-        self._scope = scope
-        self._system = system
-        self.model = model
-        self.conversation = conversation
-        self.answer = Answer()
-        self.facts: Facts | None = None
-        # What a pipe brought was not said by the person: files it points at are not theirs to want.
-        self._files = roots_here(clean(pasted))
-
-    async def say(self, text: str) -> AsyncGenerator[Chunk, None]:
-        """The answer to `text` as it comes; `self.answer` collects it."""
-        from holdfast.engine import Ask
-
-        self.answer = Answer()
-        system = [Message.of("system", clean(self._system))] if self._system else []
-        request = ChatRequest(self.model, (*system, Message.of("user", clean(text))))
-        ask = Ask(request, self._scope, continues=self.conversation, files=self._files)
-        turn = await self._engine.turn(ask)
-        self.conversation = turn.conversation
-        self.facts = turn.facts
-        async with aclosing(turn.chunks) as chunks:
-            async for chunk in chunks:
-                self.answer.add(chunk)
-                yield chunk
-
-    def troubles(self) -> list[str]:
-        """What was wrong with files that the last question points at."""
-        rows = self.facts.report.get("files", ()) if self.facts else ()
-        return [say(*row["trouble"]) for row in rows if row["trouble"] and row["newest"]]
-
-
-def clean(text: str) -> str:
-    """What a terminal or a pipe hands over need not be Unicode."""
-    return text.encode("utf-8", "replace").decode()
-
-
-async def model_for(engine: "Engine", wanted: str) -> str:
-    if wanted:
-        return clean(wanted)
-    models = await engine.upstreams.models()
-    if not models:
-        raise BadRequest(
-            "The model server has no models.", hint="Get one first, e.g. `ollama pull qwen3:4b`."
-        )
-    # One that is in memory answers at once.
-    return next((model.name for model in models if model.running_window), models[0].name)
-
-
-def ask(
-    context: typer.Context,
-    words: Annotated[
-        list[str] | None, typer.Argument(help="The question. Piped text is added to it.")
-    ] = None,
-    model: Model = None,
-    system: System = None,
-    conversation: GoesOn = None,
-    project: Project = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON, not streamed.")] = False,
-) -> None:
-    """Ask one question and print the answer.
-
-    Examples: holdfast ask "What is a mutex?"  ·  git diff | holdfast ask "Review this"
-    """
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read().strip()
-    question = "\n\n".join(text for text in (" ".join(words or ()), piped) if text)
-    if not question:
-        raise BadRequest(say("There is no question.", "Es fehlt die Frage."), hint='holdfast ask "…"')
-    settings = load(context, model=model).settings
-
-    async def run() -> None:
-        from holdfast.wiring import running_engine
-
-        async with running_engine(settings) as engine:
-            name = await model_for(engine, settings.model)
-            talk = Talk(engine, name, scope_here(project), system, conversation, piped)
-            async with aclosing(talk.say(question)) as chunks:
-                async for chunk in chunks:
-                    if not as_json:
-                        write(chunk.text)
-            if as_json:
-                print_json(_as_json(talk))
-            else:
-                write("\n")
-                for trouble in talk.troubles():
-                    complain(trouble)
-
-    asyncio.run(run())
-
-
-def _as_json(talk: Talk) -> dict[str, Any]:
-    message, usage = talk.answer.message, talk.answer.usage
-    return {
-        "conversation": talk.conversation,
-        "model": talk.model,
-        "answer": message.text,
-        "thinking": message.thinking or None,
-        "finish": talk.answer.finish,
-        "prompt_tokens": usage.prompt,
-        "completion_tokens": usage.completion,
-        "files": list(talk.facts.report.get("files", ())) if talk.facts else [],
-    }
+# In the data folder: what was typed, to be found again with the arrow keys.
+_HISTORY = "chat_history"
 
 
 def chat(
@@ -157,56 +48,89 @@ def chat(
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
+            scope = scope_here(project)
+            row = found(engine.store, conversation, scope) if conversation else None
             name = await model_for(engine, settings.model)
-            talk = Talk(engine, name, scope_here(project), system, conversation)
-            console.print(say(f"{name}. Leave with /quit.", f"{name}. Ende mit /quit."), style="dim")
-            while (line := await _typed()) is not None:
-                if line:
-                    await _print_answer(talk, line)
-            if talk.conversation:
-                go_on = f"holdfast chat -c {talk.conversation}"
-                console.print(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"), style="dim")
+            talk = Talk(engine, name, scope, system, row.id if row else None)
+            await _talked(Chat(talk, Screen(engine.events, talk), settings), row)
 
-    asyncio.run(run())
+    with _logging_to(settings.home / "logs" / "chat.log"):
+        asyncio.run(run())
 
 
-async def _typed() -> str | None:
-    """A line, read in a thread that nobody waits for: Ctrl-C must not need a return key after it."""
-    loop = asyncio.get_running_loop()
-    line: asyncio.Future[str | None] = loop.create_future()
-
-    def read() -> None:
-        typed = _read_line()
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(hand_over, typed)
-
-    def hand_over(typed: str | None) -> None:
-        if not line.done():
-            line.set_result(typed)
-
-    Thread(target=read, daemon=True).start()
-    return await line
-
-
-def _read_line() -> str | None:
-    """What the person typed; None when there is no more to come."""
-    with suppress(ImportError):
-        import readline  # noqa: F401  (arrow keys and history for input())
+@contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    """What the parts note of themselves is for later: in the talk stands only what a person should know."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ours, file = logging.getLogger("holdfast"), logging.FileHandler(path, encoding="utf-8", delay=True)
+    file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    ours.addHandler(file)
     try:
-        line = input("> ").strip()
+        yield
+    finally:
+        ours.removeHandler(file)
+        file.close()
+
+
+async def _talked(chat: Chat, row: "Conversation | None") -> None:
+    terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    lines = _at_terminal(chat, row) if terminal else PipedLines()
+    if terminal:
+        if row is not None:
+            headline(row.title, row.id)
+        told = say(
+            "/help says what can be done, Ctrl-D ends.", "/help sagt, was möglich ist, Strg-D beendet."
+        )
+        console.print(Text(f"{chat.talk.model}. {told}", style="dim"))
+    while (line := await lines.next()) is not None:
+        chat.screen.tell_summaries()
+        if line.strip() and not await _done(chat, line.strip()):
+            break
+    if chat.talk.conversation:
+        go_on = f"holdfast chat -c {chat.talk.conversation}"
+        complain(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"))
+
+
+def _at_terminal(chat: Chat, row: "Conversation | None") -> Lines:
+    from holdfast.cli.chat_terminal import TerminalLines
+
+    lanes = chat.talk.engine.store.lanes.of(row.id) if row else []
+    before = lanes[0].report if lanes else {}
+    return TerminalLines(
+        chat.settings.home / _HISTORY,
+        chat_commands.sentences,
+        lambda: meter(chat.talk.report or before or {}, chat.talk.model),
+    )
+
+
+async def _done(chat: Chat, line: str) -> bool:
+    """Says a line or does what it says; trouble with that ends it, not the chat. Whether the chat goes on."""
+    work = chat_commands.run(chat, line) if chat_commands.is_command(line) else chat.screen.answer(line)
+    try:
+        await _until_stopped(work)
     except EOFError:
-        return None
-    return None if line in ("/quit", "/exit", "/bye") else line
-
-
-async def _print_answer(talk: Talk, line: str) -> None:
-    """One turn; trouble with the model ends the turn, not the talk."""
-    try:
-        async with aclosing(talk.say(line)) as chunks:
-            async for chunk in chunks:
-                write(chunk.text)
-        for trouble in talk.troubles():
-            complain(f"\n{trouble}")
+        return False
     except HoldfastError as error:
         complain(str(error))
-    console.print()
+    return True
+
+
+async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
+    """Ctrl-C ends the work and nothing else."""
+    loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
+    asked = False
+
+    def stop(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        loop.call_soon_threadsafe(task.cancel)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not asked:
+            raise
+        stopped()
+    finally:
+        signal.signal(signal.SIGINT, before)

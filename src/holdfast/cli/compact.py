@@ -17,11 +17,12 @@ from holdfast.cli.changes import how_made, messages
 from holdfast.cli.kept import Id, Json, found
 from holdfast.cli.output import complain, console, load, print_json
 from holdfast.cli.project import Project, scope_here
-from holdfast.config import Settings
 from holdfast.language import say
 
 if TYPE_CHECKING:
+    from holdfast.engine import Engine
     from holdfast.events import Event
+    from holdfast.store import Conversation
 
 # Told the phase, and how much is done in per cent.
 Tell = Callable[[str, int], None]
@@ -30,28 +31,31 @@ Tell = Callable[[str, int], None]
 def compact(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
     """Summarise the older part of a conversation, however much room there is."""
     settings = load(context).settings
-    with _shown() as tell:
-        made = asyncio.run(_compacted(settings, conversation, project, tell))
+
+    async def run() -> dict[str, Any]:
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            return await compacted(engine, found(engine.store, conversation, scope_here(project)))
+
+    made = asyncio.run(run())
     if as_json:
         print_json(made)
     else:
-        _print(made)
+        print_made(made)
 
 
-async def _compacted(
-    settings: Settings, conversation: str, project: str | None, tell: Tell
-) -> dict[str, Any]:
+async def compacted(engine: "Engine", row: "Conversation") -> dict[str, Any]:
+    """Has it done, with a word on how far it is; gives the account of it."""
     from holdfast.fitting.account import summary_account
-    from holdfast.wiring import running_engine
 
-    async with running_engine(settings) as engine:
-        row = found(engine.store, conversation, scope_here(project))
+    with _shown() as tell:
         following = asyncio.create_task(_follow(engine.events.follow(row.scope), row.id, tell))
         try:
             await engine.compacting.compact(row.id)
         finally:
             following.cancel()
-        return summary_account(engine.store, row)
+    return summary_account(engine.store, row)
 
 
 async def _follow(events: AsyncGenerator["Event", None], conversation: str, tell: Tell) -> None:
@@ -67,14 +71,14 @@ def _shown() -> Iterator[Tell]:
     from rich.progress import Progress
 
     if not sys.stderr.isatty():
-        yield lambda phase, percent: complain(f"{_phase(phase)}: {percent} %")
+        yield lambda phase, percent: complain(f"{phase_named(phase)}: {percent} %")
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(_phase("started"), total=100)
-        yield lambda phase, percent: bar.update(task, description=_phase(phase), completed=percent)
+        task = bar.add_task(phase_named("started"), total=100)
+        yield lambda phase, percent: bar.update(task, description=phase_named(phase), completed=percent)
 
 
-def _phase(name: str) -> str:
+def phase_named(name: str) -> str:
     phases = {
         "started": say("Reading what was said", "Gesagtes wird gelesen"),
         "working": say("Summarising", "Zusammenfassen"),
@@ -84,7 +88,7 @@ def _phase(name: str) -> str:
     return phases.get(name, name)
 
 
-def _print(made: dict[str, Any]) -> None:
+def print_made(made: dict[str, Any]) -> None:
     came_by = how_made(made["path"], made["model"], made["memories"])
     seconds = f"{made['duration_ms'] / 1000:.1f} s"
     console.print(Text(made["banner"], style="bold"))

@@ -85,7 +85,9 @@ def print_message(message: "Message", finish: str, place: str) -> None:
 @app.command()
 def search(
     context: typer.Context,
-    words: Annotated[list[str], typer.Argument(help="What to look for; an exact phrase in quotes.")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="WORD", help="What to look for; an exact phrase in quotes.")
+    ],
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
     project: Project = None,
     as_json: Json = False,
@@ -129,7 +131,7 @@ def _print_results(found: "Results") -> None:
 def rename(
     context: typer.Context,
     conversation: Id,
-    title: Annotated[list[str], typer.Argument(help="What it is to be called.")],
+    title: Annotated[list[str], typer.Argument(metavar="TITLE", help="What it is to be called.")],
     project: Project = None,
     as_json: Json = False,
 ) -> None:
@@ -199,7 +201,7 @@ def fork(
     conversation: Id,
     message: Annotated[
         str | None,
-        typer.Argument(metavar="[MESSAGE]", help="The last message to share, by number or id; else all."),
+        typer.Argument(metavar="MESSAGE", help="The last message to share, by number or id; else all."),
     ] = None,
     title: Annotated[str, typer.Option(help="What the fork is called; else as its origin.")] = "",
     project: Project = None,

@@ -14,20 +14,17 @@ from holdfast.language import say
 
 def count(
     context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help="Files to count; - for standard input.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Files to count; - for standard input.")],
     model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
     upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Count the tokens of texts, by the model's own vocabulary where there is one.
-
-    Examples: holdfast count notes.md  ·  git diff | holdfast count -m qwen3:8b -
-    """
+    """Count the tokens of texts, by the model's own vocabulary where there is one."""
     settings = load(context, model=model, upstream=upstream).settings
     texts = {name: _read(name) for name in files}
 
     async def counted() -> tuple[list[dict[str, Any]], str]:
-        from holdfast.cli.chat import model_for
+        from holdfast.cli.talk import model_for
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
@@ -71,5 +68,8 @@ def _read(name: str) -> str:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        raise BadRequest(f"{name} cannot be read: {error.strerror}.") from None
+        raise BadRequest(
+            say(f"{name} cannot be read: {error.strerror}.", f"{name} ist nicht lesbar: {error.strerror}."),
+            hint=say("Name a file, or - for a pipe.", "Eine Datei nennen, oder - für eine Pipe."),
+        ) from None
     return data.decode("utf-8", "replace")

@@ -62,10 +62,7 @@ def show(
     model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a reference becomes: how, with how many tokens before and after, and the text.
-
-    Examples: holdfast files show @./engine.py  ·  holdfast files show "./my notes.md:summary"
-    """
+    """Show what a reference becomes: how, with how many tokens before and after, and the text."""
     from holdfast.files.bringing import brought
     from holdfast.files.references import reference_from
 
@@ -136,7 +133,7 @@ def _text_of(row: "Brought", roots: "Roots") -> str:
 
 async def _counted(settings: Settings, rows: "Sequence[Brought]", texts: Sequence[str]) -> list[_Counted]:
     """Tokens as the model counts them; without a model server by an estimate."""
-    from holdfast.cli.chat import model_for
+    from holdfast.cli.talk import model_for
     from holdfast.tokens.estimate import estimate
     from holdfast.tokens.families import family_of
     from holdfast.wiring import running_engine

@@ -71,10 +71,10 @@ def add(
         replaced = [old.to_json() for old in made.others]
         print_json({"action": made.action, "memory": made.memory.to_json(), "replaced": replaced})
     else:
-        _print_outcome(made)
+        print_outcome(made)
 
 
-def _print_outcome(made: "Outcome") -> None:
+def print_outcome(made: "Outcome") -> None:
     told = {
         "updated": say(
             "Known already, and brought up to date", "Schon bekannt, auf den neuen Stand gebracht"
@@ -92,7 +92,9 @@ def _print_outcome(made: "Outcome") -> None:
 @app.command("list")
 def list_(
     context: typer.Context,
-    kind: KindOption = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="fact, decision, preference, note or summary.")
+    ] = None,
     text: Annotated[str, typer.Option(help="Only those that speak of this.")] = "",
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
     offset: Annotated[int, typer.Option(min=0, help="How many of the newest to pass over.")] = 0,
@@ -102,10 +104,10 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List memories, newest first."""
-    from holdfast.memory.workspace.checks import checked_kind
+    from holdfast.memory.workspace.checks import listed_kind
 
     settings, scope = load(context).settings, scope_for(whose, project)
-    wanted = None if kind is None else checked_kind(kind)
+    wanted = None if kind is None else listed_kind(kind)
     with remembering(settings) as parts:
         page = parts.library.page(
             scope, kind=wanted, text=text, limit=limit, offset=offset, history=history, own=whose is not None
@@ -114,12 +116,12 @@ def list_(
         memories = [memory.to_json() for memory in page.memories]
         print_json({"memories": memories, "total": page.total, "troubles": list(page.troubles)})
         return
-    _print_page(page, offset)
+    print_page(page, offset)
     for trouble in page.troubles:
         complain(trouble)
 
 
-def _print_page(page: "Page", offset: int) -> None:
+def print_page(page: "Page", offset: int) -> None:
     if not page.total:
         console.print(
             say(
@@ -169,7 +171,7 @@ def show(
 def edit(
     context: typer.Context,
     memory: MemoryId,
-    words: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]", help="Its new words.")] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Its new words.")] = None,
     kind: KindOption = None,
     importance: Annotated[float | None, typer.Option(help="How much it matters, from 0 to 1.")] = None,
     pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Never put it into the archive.")] = None,

@@ -40,12 +40,15 @@ def search(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="How many at most.")] = 6,
     within: Annotated[Within, typer.Option(help="Where to look.")] = Within.notes,
-    citations: Annotated[Citations, typer.Option(help="Whether each hit names its source.")] = Citations.auto,
+    citations: Annotated[
+        Citations | None, typer.Option(help="Whether each hit names its source.", show_default=False)
+    ] = None,
     whose: WhoseOption = None,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
     """Find notes and memories by their words and by their meaning."""
+    from holdfast.memory.searching.hits import cites
     from holdfast.memory.workspace.checks import checked_kind
 
     settings, scope = load(context).settings, scope_for(whose, project)
@@ -54,15 +57,14 @@ def search(
         found = parts.search.search(
             " ".join(words), scope, within=within.value, kinds=wanted, limit=limit, own=whose is not None
         )
-    # In a group sources could name what is not the group's; the command line is always private.
-    cited = citations is not Citations.off
+    cited = cites(citations.value if citations else settings.citations, scope)
     if as_json:
         print_json(found.to_json(cited=cited))
     else:
-        _print_answer(found, cited)
+        print_answer(found, cited)
 
 
-def _print_answer(found: "Answer", cited: bool) -> None:
+def print_answer(found: "Answer", cited: bool) -> None:
     for hit in found.hits:
         kind = kind_named(hit.memory_kind) if hit.memory_kind else hit.kind
         date = moment(hit.at)[:10] if hit.at else ""

@@ -93,7 +93,7 @@ def _figure(figure: dict[str, Any] | None) -> str:
 @app.command()
 def show(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="The model's name.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
     as_json: Json = False,
 ) -> None:
     """Show a model's windows, how its window is shared out, and how its tokens are counted."""
@@ -141,7 +141,7 @@ _SECTIONS = ("window", "reserve", "profile", "recalled", "summary", "research")
 @app.command("set")
 def set_(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="The model's name.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
     num_ctx: Annotated[
         int | None,
         typer.Option("--num-ctx", min=0, help="Its window in tokens; 0 leaves it to Holdfast again."),
@@ -175,23 +175,30 @@ def set_(
 def get(
     context: typer.Context,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="Say something only when there is something to do.")
+        bool, typer.Option("--quiet", "-q", help="Say something only when there is something to do.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Fetch SmolLM2, the small model that runs inside Holdfast (98 MB, once)."""
     settings = load(context).settings
+    from rich.console import Console
     from rich.progress import Progress
 
     from holdfast.providers.weights import fetch, installed
 
     path = installed(settings.models_dir)
     if path is not None:
-        if not quiet:
+        if as_json:
+            print_json({"path": str(path), "fetched": False})
+        elif not quiet:
             console.print(say(f"Already there: {path}", f"Schon da: {path}"))
         return
-    with Progress(console=console, transient=True) as bar:
+    with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(say("Fetching SmolLM2", "SmolLM2 wird geholt"), total=None)
         path = fetch(
             settings.models_dir, lambda _, done, total: bar.update(task, completed=done, total=total)
         )
-    console.print(say(f"Fetched: {path}", f"Geholt: {path}"))
+    if as_json:
+        print_json({"path": str(path), "fetched": True})
+    else:
+        console.print(say(f"Fetched: {path}", f"Geholt: {path}"))

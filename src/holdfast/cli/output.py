@@ -35,10 +35,21 @@ def load(context: typer.Context, **given: Any) -> Config:
 
 def write(text: str) -> None:
     """What somebody said, as it was said; on a terminal without what would steer it."""
-    shown = _CONTROL.sub("\ufffd", text) if sys.stdout.isatty() else text
+    shown = _harmless(text) if sys.stdout.isatty() else text
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(shown.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
+
+
+def whisper(text: str) -> None:
+    """What stands beside what was said: dim on a terminal, and there without what would steer it, too."""
+    console.print(Text(_harmless(text), style="dim"), end="")
+
+
+def warn(text: str) -> None:
+    """Something that did not go as it should have, so that it is seen among what was said."""
+    shown = Text(f"! {_harmless(text)}", style="yellow")
+    Console(stderr=True, highlight=False, soft_wrap=True).print(shown)
 
 
 def complain(text: str) -> None:
@@ -55,9 +66,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         table.add_column(column, overflow="fold")
     for row in rows:
         # As text, not as markup: a title may have brackets.
-        texts = ("" if value is None else _CONTROL.sub("\ufffd", str(value)) for value in row)
+        texts = ("" if value is None else _harmless(str(value)) for value in row)
         table.add_row(*map(Text, texts))
     console.print(table)
+
+
+def _harmless(text: str) -> str:
+    return _CONTROL.sub("\ufffd", text)
 
 
 def moment(seconds: float) -> str:

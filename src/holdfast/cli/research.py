@@ -4,15 +4,14 @@
 """
 
 import asyncio
-import sys
-from collections.abc import AsyncGenerator, Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from holdfast.cli.chat import GoesOn, Model, clean, model_for
 from holdfast.cli.found import (
     ModeName,
     address_of,
@@ -27,13 +26,12 @@ from holdfast.cli.kept import Json
 from holdfast.cli.output import complain, console, load, print_json, write
 from holdfast.cli.project import Project, scope_here
 from holdfast.cli.remembered import WhoseOption, agree, progress, remembering, scope_for
+from holdfast.cli.talk import GoesOn, Model, Talk, clean, model_for, piped_in
 from holdfast.config import Settings
 from holdfast.errors import BadRequest
 from holdfast.language import say
-from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
-    from holdfast.engine import Engine
     from holdfast.research.finding import Mode, Source
     from holdfast.research.library import Answered, Research
 
@@ -67,75 +65,60 @@ def ask(
     project: Project = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON, not streamed.")] = False,
 ) -> None:
-    """Find something out: sources are gathered, unless they are known, and the model answers with them.
-
-    Examples: holdfast research ask "Who won the marathon?" --mode deep  ·
-    holdfast research ask "What is new?" -s https://example.org/news -s ./notes.pdf
-    """
+    """Find something out: sources are gathered, unless they are known, and the model answers with them."""
     question = clean(" ".join(words))
     settings, scope = load(context, model=model).settings, scope_here(project)
 
     async def run() -> None:
-        from holdfast.wiring import build_research, running_engine
+        from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            assert engine.remembering is not None
-            research = build_research(settings, engine.remembering, reader_here())
-            name = await model_for(engine, settings.model)
-            with progress() as bar:
-                answered = await research.answered(
-                    scope,
-                    question,
-                    mode.value,
-                    addresses=[address_of(one) for one in source or ()],
-                    fresh=fresh,
-                    tell=lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
-                )
-            _tell_of(answered)
-            talk = _Talk(engine, name, scope, answered.finding.id, conversation)
-            async with aclosing(talk.say(question)) as chunks:
+            talk = Talk(engine, await model_for(engine, settings.model), scope, conversation=conversation)
+            answered = await gathered(talk, settings, question, mode.value, source or (), fresh=fresh)
+            async with aclosing(talk.say(question, answered.finding.id)) as chunks:
                 async for chunk in chunks:
                     if not as_json:
                         write(chunk.text)
             if as_json:
-                told = finding_json(answered.finding, research.clock(), texts=False)
-                print_json({**talk.to_json(), "finding": told, "reused": answered.reused})
+                told = finding_json(answered.finding, time.time(), texts=False)
+                said = {
+                    "conversation": talk.conversation,
+                    "model": talk.model,
+                    "answer": talk.answer.message.text,
+                }
+                print_json({**said, "finding": told, "reused": answered.reused})
             else:
                 write("\n\n")
-                print_sources(answered.finding, research.clock())
+                print_sources(answered.finding, time.time())
 
     asyncio.run(run())
 
 
-class _Talk:
-    """One question with the finding that goes with it, and the answer to it."""
+async def gathered(
+    talk: Talk,
+    settings: Settings,
+    question: str,
+    mode: "Mode" = "quick",
+    sources: Sequence[str] = (),
+    *,
+    fresh: bool = False,
+) -> "Answered":
+    """What there is for a question, gathered now unless it is known; says how that went."""
+    from holdfast.wiring import build_research
 
-    def __init__(
-        self, engine: "Engine", model: str, scope: Scope, finding: str, conversation: str | None
-    ) -> None:
-        self._engine = engine
-        self._model = model
-        self._scope = scope
-        self._finding = finding
-        self._conversation = conversation
-        self._answer = Answer()
-
-    async def say(self, question: str) -> AsyncGenerator[Chunk, None]:
-        from holdfast.engine import Ask
-
-        request = ChatRequest(self._model, (Message.of("user", question),))
-        turn = await self._engine.turn(
-            Ask(request, self._scope, continues=self._conversation, research=self._finding)
+    assert talk.engine.remembering is not None
+    research = build_research(settings, talk.engine.remembering, reader_here())
+    with progress() as bar:
+        answered = await research.answered(
+            talk.scope,
+            question,
+            mode,
+            addresses=[address_of(one) for one in sources],
+            fresh=fresh,
+            tell=lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
         )
-        self._conversation = turn.conversation
-        async with aclosing(turn.chunks) as chunks:
-            async for chunk in chunks:
-                self._answer.add(chunk)
-                yield chunk
-
-    def to_json(self) -> dict[str, Any]:
-        said = self._answer.message
-        return {"conversation": self._conversation, "model": self._model, "answer": said.text}
+    _tell_of(answered)
+    return answered
 
 
 def _tell_of(answered: "Answered") -> None:
@@ -156,19 +139,18 @@ def _tell_of(answered: "Answered") -> None:
 @app.command()
 def add(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question that the sources answer.")],
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="The question that the sources answer.")
+    ],
     sources: Annotated[
-        list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Pages, files, or - for a pipe.")
+        list[str] | None, typer.Argument(metavar="SOURCE", help="Pages, files, or - for a pipe.")
     ] = None,
     mode: ModeOption = ModeName.quick,
     whose: WhoseOption = None,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Keep pages, files or piped text as what was found for a question.
-
-    Example: holdfast research add "What does the lease say?" lease.pdf https://example.org/law
-    """
+    """Keep pages, files or piped text as what was found for a question."""
     settings, scope = load(context).settings, scope_for(whose, project)
     named = list(sources or ["-"])
     with researching(settings) as research:
@@ -189,7 +171,7 @@ async def _read(research: "Research", question: str, mode: "Mode", named: list[s
     elsewhere = [address_of(one) for one in named if one != "-"]
     found: list[Source] = []
     if "-" in named:
-        piped = "" if sys.stdin is None or sys.stdin.isatty() else clean(sys.stdin.read())
+        piped = piped_in()
         if not piped.strip():
             raise BadRequest(
                 say("There is no text to keep.", "Es gibt keinen Text zu behalten."),

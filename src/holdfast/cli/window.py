@@ -16,7 +16,7 @@ from holdfast.cli.project import Project
 from holdfast.language import say
 
 if TYPE_CHECKING:
-    from holdfast.store import Compaction, Decision
+    from holdfast.store import Compaction, Conversation, Decision, Store
 
 _WIDTH = 64
 # Each section has a fill of its own, so that the bar can be read without colours.
@@ -52,20 +52,26 @@ def window(
     as_json: Json = False,
 ) -> None:
     """Show what a model was last shown of a conversation: section by section, and what is out and why."""
-    from holdfast.fitting.account import lane_of, standings, window_account
+    from holdfast.fitting.account import window_account
 
     with kept(load(context).settings, conversation, project) as (store, row):
         report = window_account(store, row, size)
         if summary:
             _print_summary(report, as_json=as_json)
-            return
-        if as_json:
+        elif as_json:
             print_json(report)
-            return
-        lane = lane_of(store, row, report["window"])
-        found = standings(store, row, lane)
-        decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
-        batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
+        else:
+            print_window(store, row, report)
+
+
+def print_window(store: "Store", row: "Conversation", report: Report) -> None:
+    """The whole account of a window, drawn."""
+    from holdfast.fitting.account import lane_of, standings
+
+    lane = lane_of(store, row, report["window"])
+    found = standings(store, row, lane)
+    decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
+    batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
     headline(row.title, row.id)
     _print_sections(report)
     _print_level(report)

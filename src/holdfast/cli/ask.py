@@ -1,0 +1,92 @@
+"""`holdfast ask`: one question, for people and for scripts. The answer alone goes to standard output.
+
+What else there is to say goes to the error stream, and whether the answer is whole into the exit code.
+"""
+
+import asyncio
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import typer
+
+from holdfast.cli.output import complain, load, print_json, write
+from holdfast.cli.project import Project, scope_here
+from holdfast.cli.talk import GoesOn, Model, System, Talk, model_for, piped_in
+from holdfast.errors import BadRequest, CutOff
+from holdfast.language import say
+
+# The exit code for no answer, or only a part of one.
+_NOT_WHOLE = 3
+
+
+def ask(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QUESTION", help="The question. Piped text is added to it."),
+    ] = None,
+    model: Model = None,
+    system: System = None,
+    conversation: GoesOn = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Nothing beside the answer but errors.")
+    ] = False,
+    project: Project = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON, not streamed.")] = False,
+) -> None:
+    """Ask one question and print the answer."""
+    piped = piped_in().strip()
+    question = "\n\n".join(text for text in (" ".join(words or ()), piped) if text)
+    if not question.strip():
+        raise BadRequest(say("There is no question.", "Es fehlt die Frage."), hint='holdfast ask "…"')
+    settings = load(context, model=model).settings
+
+    async def run() -> bool:
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            name = await model_for(engine, settings.model)
+            talk = Talk(engine, name, scope_here(project), system, conversation, piped)
+            return await _answered(talk, question, as_json=as_json, quiet=quiet)
+
+    if not asyncio.run(run()):
+        raise typer.Exit(_NOT_WHOLE)
+
+
+async def _answered(talk: Talk, question: str, *, as_json: bool, quiet: bool) -> bool:
+    """Prints the answer; whether it is whole."""
+    trouble = ""
+    try:
+        async with aclosing(talk.say(question)) as chunks:
+            async for chunk in chunks:
+                if not as_json:
+                    write(chunk.text)
+    except CutOff as error:
+        talk.answer.finish, trouble = "cut", str(error)
+    trouble = trouble or talk.shortfall()
+    if as_json:
+        print_json(_as_json(talk, trouble))
+    else:
+        write("\n")
+    for told in () if quiet else talk.notices():
+        complain(told)
+    if trouble:
+        complain(trouble)
+    return not trouble
+
+
+def _as_json(talk: Talk, trouble: str) -> dict[str, Any]:
+    message, usage, report = talk.answer.message, talk.answer.usage, talk.report
+    return {
+        "conversation": talk.conversation,
+        "model": talk.model,
+        "answer": message.text,
+        "thinking": message.thinking or None,
+        "finish": talk.answer.finish,
+        "trouble": trouble or None,
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": usage.completion,
+        "window": {name: report[name] for name in ("window", "tokens", "room", "level")} if report else None,
+        "files": list(report.get("files", ())),
+        "notices": talk.notices(),
+    }

@@ -1,0 +1,123 @@
+"""`holdfast backup`: everything in one file, while it runs; and back again.
+
+What is in it and how it gets there is known in `moving`.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.kept import Json
+from holdfast.cli.output import complain, console, load, moment, print_json
+from holdfast.cli.remembered import progress
+from holdfast.config import Settings
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.moving.archive import Manifest
+    from holdfast.moving.places import Places
+
+app = typer.Typer(help="Everything in one file, and back again.", no_args_is_help=True)
+
+BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")]
+
+
+def places_of(settings: Settings) -> "Places":
+    from holdfast.moving.places import Places
+
+    return Places(settings.home, settings.store)
+
+
+@app.command()
+def create(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to; else a name with the date, right here.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write store, notes, settings and prompts into one file, and check it. A server may go on running."""
+    from holdfast.moving import backup
+
+    settings = load(context).settings
+    target = (file or Path(backup.default_name())).expanduser().absolute()
+    with progress() as tell:
+        made = backup.create(places_of(settings), target, tell)
+    _tell(made, target, as_json, say("Written and checked", "Geschrieben und geprüft"))
+
+
+@app.command()
+def check(context: typer.Context, file: BackupFile, as_json: Json = False) -> None:
+    """See that a backup is whole: every file in it, and the database."""
+    from holdfast.moving import archive
+
+    load(context)
+    _tell(archive.check(file.expanduser()), file, as_json, say("Whole", "Heil"))
+
+
+@app.command()
+def restore(
+    context: typer.Context,
+    file: BackupFile,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Let it take the place of what is there.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Put a backup in place. Refused where there is something already, and while a server runs."""
+    from holdfast.moving import restoring
+
+    settings = load(context).settings
+    made = restoring.restore(places_of(settings), file.expanduser(), overwrite=overwrite)
+    _tell(made, settings.home, as_json, say("Restored", "Zurückgespielt"))
+    restored = load(context).settings
+    if restored.store != settings.store:
+        complain(
+            say(
+                "The restored settings name another database: what was restored is not in it.",
+                "Die zurückgespielten Einstellungen nennen eine andere Datenbank; darin liegt nichts davon.",
+            )
+        )
+
+
+@app.command()
+def finish(context: typer.Context, as_json: Json = False) -> None:
+    """Finish a restore that broke off in the middle."""
+    from holdfast.moving import restoring
+
+    settings = load(context).settings
+    done = restoring.finish(places_of(settings))
+    if as_json:
+        print_json({"finished": done})
+    elif done:
+        console.print(say("The restore is complete now.", "Jetzt ist alles zurückgespielt."))
+    else:
+        console.print(say("No restore was broken off.", "Nichts war abgebrochen."))
+
+
+def _tell(made: "Manifest", place: Path, as_json: bool, done: str) -> None:
+    if as_json:
+        print_json(_out(made, place))
+        return
+    counts, files = made.counts, len(made.members) - 1
+    console.print(Text(f"{done}: {place}", style="bold"))
+    console.print(
+        Text(
+            say(
+                f"  of {moment(made.created_at)}: {counts.get('conversations', 0)} conversations,"
+                f" {counts.get('messages', 0)} messages, {files} files, {made.size:,} bytes",
+                f"  vom {moment(made.created_at)}: {counts.get('conversations', 0)} Gespräche,"
+                f" {counts.get('messages', 0)} Nachrichten, {files} Dateien, {made.size:,} Bytes",
+            ),
+            style="dim",
+        )
+    )
+    for line in made.left_out:
+        complain(say(f"Left out: {line}", f"Ausgelassen: {line}"))
+
+
+def _out(made: "Manifest", place: Path) -> dict[str, Any]:
+    told = made.to_json()
+    return {**told, "members": len(made.members), "size": made.size, "place": str(place)}

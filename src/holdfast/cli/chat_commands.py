@@ -1,0 +1,249 @@
+"""What can be done in a chat beside talking: `/help`, `/window` and the others, as a table.
+
+Each does what a command of the same name does, with the same parts; how lines come in is known elsewhere.
+"""
+
+import asyncio
+import difflib
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from holdfast.cli.chat_screen import Screen
+from holdfast.cli.output import console, print_table, write
+from holdfast.cli.talk import Talk, clean
+from holdfast.config import Settings
+from holdfast.errors import BadRequest, NotFound
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.memory.remembering import Remembering
+    from holdfast.store import Conversation
+
+# A path like /etc/hosts is no command.
+_COMMAND = re.compile(r"/([\w?-]+)(?:\s+(.*))?", re.DOTALL)
+_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """What commands work on."""
+
+    talk: Talk
+    screen: Screen
+    settings: Settings
+
+    @property
+    def row(self) -> "Conversation":
+        if self.talk.conversation is None:
+            raise BadRequest(say("Nothing was said yet.", "Noch wurde nichts gesagt."))
+        return self.talk.engine.store.log.get(self.talk.conversation, self.talk.scope)
+
+    @property
+    def memory(self) -> "Remembering":
+        assert self.talk.engine.remembering is not None
+        return self.talk.engine.remembering
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`takes` names what stands behind it, `about` says what it does; both in English and German."""
+
+    do: Callable[[Chat, str], Awaitable[None]]
+    takes: tuple[str, str]
+    about: tuple[str, str]
+
+
+async def _help(_: Chat, __: str) -> None:
+    rows = [
+        (f"{name} {say(*command.takes)}".rstrip(), say(*command.about)) for name, command in TABLE.items()
+    ]
+    print_table(("", ""), rows)
+    console.print(
+        say(
+            "Several lines: Alt-Enter, or a backslash at the end of a line. @./file.py brings a file along."
+            " Ctrl-C stops an answer, Ctrl-D ends.",
+            "Mehrere Zeilen: Alt-Enter, oder ein Backslash am Zeilenende. @./datei.py bringt eine Datei mit."
+            " Strg-C hält eine Antwort an, Strg-D beendet.",
+        ),
+        style="dim",
+    )
+
+
+async def _window(chat: Chat, _: str) -> None:
+    from holdfast.cli.window import print_window
+    from holdfast.fitting.account import window_account
+
+    store, row = chat.talk.engine.store, chat.row
+    print_window(store, row, window_account(store, row))
+
+
+async def _compact(chat: Chat, _: str) -> None:
+    from holdfast.cli.compact import compacted, print_made
+
+    print_made(await compacted(chat.talk.engine, chat.row))
+    chat.screen.forget_summaries()
+
+
+async def _undo(chat: Chat, decision: str) -> None:
+    from holdfast.cli.changes import print_taken_back, taken_back
+
+    print_taken_back(*taken_back(chat.talk.engine.store, chat.row, decision or None))
+
+
+async def _remember(chat: Chat, text: str) -> None:
+    from holdfast.cli.memory import print_outcome
+
+    _needs(text, "/remember", ("what is to be remembered", "was gemerkt werden soll"))
+    print_outcome(await asyncio.to_thread(chat.memory.library.add, chat.talk.scope, clean(text)))
+
+
+async def _forget(chat: Chat, name: str) -> None:
+    _needs(name, "/forget", ("a memory's id", "die Id einer Erinnerung"))
+    try:
+        gone = await asyncio.to_thread(chat.memory.library.forget, chat.talk.scope, name)
+    except NotFound as error:
+        raise NotFound(
+            error.message, hint=say("/memory WORDS shows ids.", "/memory WÖRTER zeigt Ids.")
+        ) from error
+    write(say(f"Forgotten: {gone.text}\n", f"Vergessen: {gone.text}\n"))
+
+
+async def _memory(chat: Chat, query: str) -> None:
+    from holdfast.cli.memory import print_page
+    from holdfast.cli.memory_index import print_answer
+
+    scope, memory = chat.talk.scope, chat.memory
+    if query:
+        print_answer(await asyncio.to_thread(memory.search.search, clean(query), scope), cited=True)
+    else:
+        print_page(await asyncio.to_thread(memory.library.page, scope, limit=_LISTED), 0)
+
+
+async def _research(chat: Chat, question: str) -> None:
+    from holdfast.cli.found import print_sources
+    from holdfast.cli.research import gathered
+
+    _needs(question, "/research", ("what is to be found out", "was herausgefunden werden soll"))
+    found = await gathered(chat.talk, chat.settings, clean(question))
+    await chat.screen.answer(question, found.finding.id)
+    print_sources(found.finding, time.time())
+
+
+async def _model(chat: Chat, name: str) -> None:
+    names = [model.name for model in await chat.talk.engine.upstreams.models()]
+    if not name:
+        for one in names:
+            write(f"{'▸' if one == chat.talk.model else ' '} {one}\n")
+        return
+    known = next((one for one in names if one in (name, f"{name}:latest")), None)
+    if known is None:
+        raise NotFound(
+            say(f"There is no model {name}.", f"Es gibt kein Modell {name}."),
+            hint=_near(name, names) or say("/model lists them.", "/model zählt sie auf."),
+        )
+    chat.talk.model = known
+    console.print(Text(say(f"From here on: {known}", f"Ab hier: {known}")))
+
+
+async def _save(chat: Chat, name: str) -> None:
+    from holdfast.cli.chat_save import save
+
+    _needs(name, "/save", ("a file", "eine Datei"))
+    place = save(chat.talk.engine.store, chat.row, name)
+    console.print(Text(say(f"Written: {place}", f"Geschrieben: {place}")))
+
+
+async def _quit(_: Chat, __: str) -> None:
+    raise EOFError
+
+
+_NOTHING = "", ""
+TABLE: dict[str, Command] = {
+    "/help": Command(_help, _NOTHING, ("Say what can be done here.", "Sagen, was hier möglich ist.")),
+    "/window": Command(
+        _window,
+        _NOTHING,
+        (
+            "Show what the model sees, and what is out and why.",
+            "Zeigen, was das Modell sieht, was nicht, warum.",
+        ),
+    ),
+    "/compact": Command(
+        _compact,
+        _NOTHING,
+        ("Summarise the older part of the conversation now.", "Den älteren Teil jetzt zusammenfassen."),
+    ),
+    "/undo": Command(
+        _undo,
+        ("[DECISION]", "[ENTSCHEIDUNG]"),
+        ("Take back the last shortening or summary.", "Das letzte Kürzen oder Zusammenfassen zurücknehmen."),
+    ),
+    "/remember": Command(
+        _remember,
+        ("TEXT", "TEXT"),
+        ("Remember something beyond this conversation.", "Sich etwas über das Gespräch hinaus merken."),
+    ),
+    "/forget": Command(
+        _forget, ("ID", "ID"), ("Forget a memory for good.", "Eine Erinnerung endgültig vergessen.")
+    ),
+    "/memory": Command(
+        _memory,
+        ("[WORDS]", "[WÖRTER]"),
+        ("List memories, or search them.", "Erinnerungen aufzählen oder durchsuchen."),
+    ),
+    "/research": Command(
+        _research,
+        ("QUESTION", "FRAGE"),
+        (
+            "Find something out, and answer with the sources.",
+            "Etwas recherchieren und mit Quellen antworten.",
+        ),
+    ),
+    "/model": Command(
+        _model, ("[NAME]", "[NAME]"), ("List models, or change to one.", "Modelle aufzählen oder wechseln.")
+    ),
+    "/save": Command(
+        _save,
+        ("FILE", "DATEI"),
+        ("Write the conversation to a new file, as Markdown.", "Das Gespräch in eine neue Markdown-Datei."),
+    ),
+    "/quit": Command(_quit, _NOTHING, ("End; the conversation is kept.", "Beenden; das Gespräch bleibt.")),
+}
+_ALSO = {"/exit": "/quit", "/bye": "/quit", "/?": "/help"}
+
+
+def is_command(line: str) -> bool:
+    return _COMMAND.fullmatch(line) is not None
+
+
+async def run(chat: Chat, line: str) -> None:
+    """Does what a line says; EOFError if that is to end the chat."""
+    found = _COMMAND.fullmatch(line)
+    assert found is not None
+    name = f"/{found[1].lower()}"
+    command = TABLE.get(_ALSO.get(name, name))
+    if command is None:
+        raise BadRequest(
+            say(f"There is no {name}.", f"{name} gibt es nicht."),
+            hint=_near(name, TABLE) or say("/help lists what there is.", "/help zählt auf, was es gibt."),
+        )
+    await command.do(chat, (found[2] or "").strip())
+
+
+def sentences() -> dict[str, str]:
+    return {name: say(*command.about) for name, command in TABLE.items()}
+
+
+def _near(name: str, names: "list[str] | dict[str, Command]") -> str:
+    near = " ".join(difflib.get_close_matches(name, names, n=3, cutoff=0.5))
+    return say(f"Near it: {near}.", f"Ähnlich: {near}.") if near else ""
+
+
+def _needs(text: str, name: str, what: tuple[str, str]) -> None:
+    if not text:
+        raise BadRequest(say(f"{name} needs {what[0]}.", f"{name} braucht {what[1]}."))

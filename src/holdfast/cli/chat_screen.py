@@ -1,0 +1,173 @@
+"""What a chat shows around an answer: waiting for it, thoughts, what to know about it, how long it took.
+
+Colours, waiting and times are for terminals only. Knows nothing of commands.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from holdfast.cli.compact import phase_named
+from holdfast.cli.output import complain, console, warn, whisper, write
+from holdfast.cli.talk import Talk
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from holdfast.events import Event, Events
+
+# From these shares of the window on the meter has another colour.
+_FILLING, _FULL = 0.5, 0.8
+_CELLS = 10
+# So much of each memory is shown.
+_SHOWN = 100
+
+
+class Waiting:
+    """A sign of life until the first word comes; what is done meanwhile is said in it."""
+
+    def __init__(self, bar: "Progress | None" = None) -> None:
+        self._bar = bar
+        if bar is not None:
+            bar.start()
+            self._task = bar.add_task("", total=None)
+
+    def tell(self, what: str) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, description=what)
+
+    def over(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+class Screen:
+    """Follows what the engine tells of one conversation, to say it where it does not disturb."""
+
+    def __init__(self, events: "Events", talk: Talk) -> None:
+        self._talk = talk
+        self._terminal = sys.stdout.isatty()
+        self._waiting = Waiting()
+        # Where the older part became a summary, since something was last said about it.
+        self._banners: list[str] = []
+        events.listeners.append(self._heard)
+
+    async def answer(self, text: str, research: str = "") -> None:
+        """Prints the answer to `text` as it comes, and what there is to know about it."""
+        began, first = time.monotonic(), 0.0
+        thought = False
+        with self._waited(), self._to_the_end():
+            async with aclosing(self._talk.say(text, research)) as chunks:
+                async for chunk in chunks:
+                    if not (chunk.text or chunk.thinking):
+                        continue
+                    self._waiting.over()
+                    first = first or time.monotonic()
+                    if chunk.thinking and self._terminal:
+                        whisper(chunk.thinking)
+                        thought = True
+                    if chunk.text:
+                        write(f"\n\n{chunk.text}" if thought else chunk.text)
+                        thought = False
+        self._tell(time.monotonic() - began, time.monotonic() - (first or began))
+
+    def tell_summaries(self) -> None:
+        """What was summarised meanwhile."""
+        for banner in self._banners:
+            console.print(Text(f"── {banner} ──", style="italic"))
+        self.forget_summaries()
+
+    def forget_summaries(self) -> None:
+        """They were told otherwise."""
+        self._banners.clear()
+
+    @contextmanager
+    def _to_the_end(self) -> Iterator[None]:
+        """Whatever ends an answer, the next line begins at its beginning."""
+        try:
+            yield
+        finally:
+            self._waiting.over()
+            write("\n")
+
+    @contextmanager
+    def _waited(self) -> Iterator[None]:
+        if not self._terminal:
+            yield
+            return
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
+        self._waiting = Waiting(Progress(*columns, console=console, transient=True))
+        try:
+            yield
+        finally:
+            self._waiting.over()
+
+    def _heard(self, event: "Event") -> None:
+        from holdfast.window import sentences
+
+        data = event.data
+        if event.kind != "compaction" or data.get("conversation") != self._talk.conversation:
+            return
+        self._waiting.tell(f"{phase_named(data['phase'])} {data['percent']} %")
+        if "tokens_before" in data:
+            self._banners.append(sentences.banner(data["tokens_before"], data["tokens_after"]))
+
+    def _tell(self, whole: float, writing: float) -> None:
+        """What is worth knowing about the answer that is there now."""
+        self.tell_summaries()
+        for line in remembered(self._talk.report):
+            if self._terminal:
+                whisper(say("remembered: ", "erinnert: ") + line + "\n")
+        for notice in self._talk.notices():
+            warn(notice)
+        if shortfall := self._talk.shortfall():
+            warn(shortfall)
+        if self._terminal:
+            whisper(took(whole, writing, self._talk.answer.usage.completion) + "\n\n")
+
+
+def remembered(report: Mapping[str, Any]) -> list[str]:
+    """What was told of earlier for the last question, a line each."""
+    newest = (report.get("messages") or [{}])[-1]
+    texts = [one["text"] for one in newest.get("added", ()) if one["section"] == "recalled"]
+    lines = (line[2:] for text in texts for line in text.splitlines() if line.startswith("- "))
+    return [line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…" for line in lines]
+
+
+def took(whole: float, writing: float, tokens: int | None) -> str:
+    """How long an answer took, and how fast it was written."""
+    told = [f"{whole:.1f} s"]
+    if tokens:
+        told.append(f"{tokens} {say('tokens', 'Token')}")
+        if writing > 0:
+            told.append(f"{tokens / writing:.1f} {say('tokens/s', 'Token/s')}")
+    line = " · ".join(told)
+    return say(line, line.replace(".", ","))
+
+
+def meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
+    """How full the window is, as a colour and a line; before the first question only the model is known."""
+    from holdfast.window import sentences
+
+    if not report:
+        return "", model
+    share = float(report["utilisation"])
+    cells = min(_CELLS, round(share * _CELLS))
+    used, room = sentences.number(report["tokens"]), sentences.number(report["room"])
+    told = say(f"{used} of {room} tokens", f"{used} von {room} Token")
+    colour = "ansired" if share >= _FULL else "ansiyellow" if share >= _FILLING else "ansigreen"
+    bar = "█" * cells + "░" * (_CELLS - cells)
+    return colour, f"{bar} {told} · {share:.0%} · {sentences.level(report['level'])} · {model}"
+
+
+def stopped() -> None:
+    """After Ctrl-C: what there is stays."""
+    complain(say("Stopped; what came so far is kept.", "Angehalten; was bis dahin kam, ist behalten."))

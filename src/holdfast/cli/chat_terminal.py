@@ -1,0 +1,123 @@
+"""Where the lines of a chat come from at a terminal: an editor of one or several lines, with a history.
+
+Completes commands and files, and has a line below for the meter. What lines mean is known elsewhere.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.styles import Style
+
+from holdfast.files.references import Reference, written
+
+_FILE = re.compile(r"(?:^|\s)@(?P<quote>[\"']?)(?P<path>[^\s\"']*)$")
+# In a folder with more files than these one types a few letters first.
+_MOST = 200
+_STYLE = Style.from_dict({"bottom-toolbar": "noreverse", "prompt": "bold"})
+
+
+class TerminalLines:
+    """`commands` have a sentence of help each; `meter` is asked whenever the line below is drawn."""
+
+    def __init__(
+        self, history: Path, commands: Callable[[], Mapping[str, str]], meter: Callable[[], tuple[str, str]]
+    ) -> None:
+        _private(history)
+        self._session: PromptSession[str] = PromptSession(
+            history=FileHistory(str(history)),
+            multiline=True,
+            prompt_continuation="… ",
+            completer=Completing(commands),
+            complete_while_typing=True,
+            bottom_toolbar=lambda: _toolbar(*meter()),
+            key_bindings=_keys(),
+            style=_STYLE,
+            enable_suspend=True,
+        )
+
+    async def next(self) -> str | None:
+        while True:
+            try:
+                return await self._session.prompt_async([("class:prompt", "> ")])
+            except KeyboardInterrupt:
+                # Ctrl-C drops the line; it is Ctrl-D that ends a talk.
+                continue
+            except EOFError:
+                return None
+
+
+def _toolbar(colour: str, text: str) -> StyleAndTextTuples:
+    return [(f"fg:{colour}" if colour else "", f" {text}")]
+
+
+def _private(path: Path) -> None:
+    """Nobody else is to read what was typed."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def send(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        chosen = buffer.complete_state and buffer.complete_state.current_completion
+        if chosen:
+            # The first return key takes what was chosen, the next one sends.
+            buffer.complete_state = None
+        elif buffer.document.text_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    return keys
+
+
+class Completing(Completer):
+    """Commands at the beginning of a line that is one, files behind an @ anywhere."""
+
+    def __init__(self, commands: Callable[[], Mapping[str, str]]) -> None:
+        self._commands = commands
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        del complete_event
+        text = document.text_before_cursor
+        if text.startswith("/") and not re.search(r"\s", text):
+            for name, about in self._commands().items():
+                if name.startswith(text):
+                    yield Completion(name, start_position=-len(text), display_meta=about)
+        elif found := _FILE.search(text):
+            start = -len(found["quote"] + found["path"])
+            for name in _files(found["path"]):
+                yield Completion(written(name, Reference(0, 0, name)), start_position=start, display=name)
+
+
+def _files(typed: str) -> Iterator[str]:
+    """Names that go on as typed, written so that they are sure to be taken for files."""
+    folder, _, begun = typed.rpartition("/")
+    folder = f"{folder}/" if folder or typed.startswith("/") else "./"
+    if not folder.startswith(("/", "~", ".")):
+        folder = f"./{folder}"
+    try:
+        entries = sorted(os.scandir(Path(folder).expanduser()), key=lambda entry: entry.name)
+    except OSError:
+        return
+    shown = (entry for entry in entries if entry.name.startswith(begun))
+    for number, entry in enumerate(entry for entry in shown if begun or not entry.name.startswith(".")):
+        if number == _MOST:
+            return
+        yield f"{folder}{entry.name}{'/' if entry.is_dir() else ''}"

@@ -1,0 +1,136 @@
+"""`holdfast import`: bringing in what other tools have kept. What is there already stays as it is.
+
+What each of them keeps, and where, is known in `moving.formats`.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.kept import Json
+from holdfast.cli.output import complain, console, load, print_json, print_table
+from holdfast.cli.project import Project, scope_here
+from holdfast.cli.remembered import progress, remembering
+from holdfast.errors import BadRequest
+from holdfast.language import say
+from holdfast.messages import Scope
+
+if TYPE_CHECKING:
+    from holdfast.moving.importing import Report
+
+_SHOWN = 20
+
+
+def import_(
+    context: typer.Context,
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[ollama-prompt|chatgpt|openclaw|markdown] PATH...",
+            help="What it is, unless it can be seen, and where: a file, a folder or a zip.",
+        ),
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would come in.")] = False,
+    memories: Annotated[
+        bool, typer.Option("--memories", help="Markdown: make memories of list items; else files stay notes.")
+    ] = False,
+    user: Annotated[str, typer.Option(help="Whose it will be.")] = "default",
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Bring in what another tool has kept; exit code 1 if nothing of it could be read."""
+    from holdfast.moving.formats import FORMATS, opened
+    from holdfast.moving.importing import Importing
+
+    settings = load(context).settings
+    kind = what[0] if what[0] in FORMATS else ""
+    paths = [Path(one).expanduser() for one in (what[1:] if kind else what)]
+    if not paths:
+        raise BadRequest(
+            say("There is no path.", "Es fehlt ein Pfad."),
+            hint=say(f"holdfast import {kind} PATH", f"holdfast import {kind} PFAD"),
+        )
+    scope = Scope(user, scope_here(project).project)
+    source = opened(paths, kind, memories=memories)
+    with remembering(settings) as parts, progress() as tell:
+        report = Importing(parts.store, parts.library, scope, dry_run=dry_run, tell=tell).take(source)
+    if as_json:
+        print_json({**report.to_json(), "user": scope.user, "project": scope.project})
+    else:
+        _print(report, scope)
+    if report.unreadable and not _anything(report):
+        raise typer.Exit(1)
+
+
+def _anything(report: "Report") -> bool:
+    """Whether anything in it could be read, new or not."""
+    numbers = (*report.conversations.values(), *report.memories.values(), *report.notes.values())
+    return any(numbers) or bool(report.left_out)
+
+
+def _print(report: "Report", scope: Scope) -> None:
+    if report.dry_run:
+        console.print(say("Nothing was changed. It would be:", "Nichts wurde geändert. Es wäre:"))
+    before, after = report.before, report.after
+    talks, learned, notes = report.conversations, report.memories, report.notes
+    rows = (
+        (
+            say("conversations", "Gespräche"),
+            before.conversations,
+            after.conversations,
+            _told(talks, {"new": say("new", "neu"), "grown": say("grown", "gewachsen")}),
+        ),
+        (
+            say("messages", "Nachrichten"),
+            before.messages,
+            after.messages,
+            f"{report.messages} {say('new', 'neu')}",
+        ),
+        (
+            say("memories", "Erinnerungen"),
+            before.memories,
+            after.memories,
+            _told(
+                learned,
+                {
+                    "new": say("new", "neu"),
+                    "updated": say("brought up to date", "aufgefrischt"),
+                    "refused": say(
+                        "refused (secret, or forgotten here)", "abgelehnt (geheim, oder hier vergessen)"
+                    ),
+                },
+            ),
+        ),
+        (say("note files", "Notizdateien"), None, None, _told(notes, {"new": say("new", "neu")})),
+    )
+    print_table(
+        (
+            f"{report.kind} → {scope.user}/{scope.project}",
+            say("before", "vorher"),
+            say("after", "nachher"),
+            "",
+        ),
+        rows,
+    )
+    _print_lines(say("Left out", "Ausgelassen"), report.left_out)
+    _print_lines(say("Could not be read", "Nicht lesbar"), report.unreadable)
+    if report.more_lines:
+        complain(say(f"… and {report.more_lines} more.", f"… und {report.more_lines} weitere."))
+
+
+def _told(numbers: dict[str, int], names: dict[str, str]) -> str:
+    known = say("known already", "schon bekannt")
+    parts = [f"{numbers[key]} {name}" for key, name in {**names, "known": known}.items() if numbers[key]]
+    return ", ".join(parts)
+
+
+def _print_lines(title: str, lines: list[str]) -> None:
+    if not lines:
+        return
+    console.print(Text(f"{title} ({len(lines)}):", style="bold"))
+    for line in lines[:_SHOWN]:
+        complain(f"  {line}")
+    if len(lines) > _SHOWN:
+        complain(say("  … and more; --json has all.", "  … und mehr; --json nennt alle."))

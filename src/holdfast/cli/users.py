@@ -1,0 +1,167 @@
+"""`holdfast users`: who there is; all that one of them has, to take away or to delete.
+
+What belongs to a user, and where it is, is known in `moving`.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.backup import places_of
+from holdfast.cli.kept import Json
+from holdfast.cli.output import complain, console, load, moment, print_json, print_table
+from holdfast.cli.remembered import progress, remembering
+from holdfast.errors import BadRequest
+from holdfast.language import say
+
+app = typer.Typer(help="Who there is, and all that each of them has.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users list` has it.")]
+
+
+@app.command("list")
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List all who have anything, and how much."""
+    from holdfast.moving.people import everybody
+
+    with remembering(load(context).settings) as parts:
+        found = everybody(parts.store, parts.workspace)
+    if as_json:
+        print_json({"users": [one.to_json() for one in found]})
+        return
+    if not found:
+        console.print(say("Nobody has anything yet.", "Noch hat niemand etwas."))
+        return
+    columns = (
+        say("user", "Benutzer"),
+        say("conversations", "Gespräche"),
+        say("messages", "Nachrichten"),
+        say("memories", "Erinnerungen"),
+        say("findings", "Recherchen"),
+        say("keys", "Schlüssel"),
+        say("last used", "zuletzt"),
+    )
+    rows = [
+        (
+            one.name,
+            one.conversations,
+            one.messages,
+            one.memories,
+            one.findings,
+            one.keys,
+            moment(one.last_used) if one.last_used else "–",
+        )
+        for one in found
+    ]
+    print_table(columns, rows)
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    name: Name,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to; else their name, right here.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write everything a user has into a zip of open formats, with a page that says what is what."""
+    from holdfast.memory.scopes import safe_name
+    from holdfast.moving.exporting import export as export_
+
+    target = (file or Path(f"{safe_name(name)}.zip")).expanduser().absolute()
+    with remembering(load(context).settings) as parts, progress() as tell:
+        made = export_(parts.store, parts.workspace, name, target, tell)
+    if as_json:
+        print_json({"file": str(target), "exported": made.to_json()})
+    else:
+        console.print(Text(say(f"Written: {target}", f"Geschrieben: {target}")))
+
+
+@app.command()
+def delete(
+    context: typer.Context,
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    backups: Annotated[
+        bool, typer.Option("--backups", help="Also delete the old copies in the data folder.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete everything a user has, for good: conversations, memories, notes, findings, keys, jobs."""
+    from holdfast.moving.people import person
+    from holdfast.moving.removing import remove, scrub
+
+    settings = load(context).settings
+    places = places_of(settings)
+    with remembering(settings) as parts:
+        found = person(parts.store, parts.workspace, name)
+        if not yes:
+            _ask(name, found.conversations, found.memories, found.notes)
+        remove(parts.store, parts, name)
+    trouble = scrub(places)
+    copies = places.old_copies
+    for copy in copies if backups else ():
+        copy.unlink(missing_ok=True)
+    left = [] if backups else [str(copy) for copy in copies]
+    if as_json:
+        told = {"deleted": found.to_json(), "scrubbed": not trouble, "trouble": trouble or None}
+        print_json({**told, "old_copies": left})
+        return
+    console.print(
+        Text(
+            say(
+                f"Deleted: {name} ({found.conversations} conversations, {found.memories} memories).",
+                f"Gelöscht: {name} ({found.conversations} Gespräche, {found.memories} Erinnerungen).",
+            )
+        )
+    )
+    _warn(trouble, left)
+
+
+def _ask(name: str, talks: int, memories: int, notes: int) -> None:
+    """Goes on only if somebody types the name."""
+    if not sys.stdin.isatty():
+        raise BadRequest(
+            say(
+                f"{name} was not deleted: nobody is here to be asked.",
+                f"{name} wurde nicht gelöscht: niemand ist da, der gefragt werden kann.",
+            ),
+            hint=say("Add --yes to do it without a question.", "Mit --yes geschieht es ohne Frage."),
+        )
+    typed = typer.prompt(
+        say(
+            f"{talks} conversations, {memories} memories, {notes} files. To delete all of it, type {name}",
+            f"{talks} Gespräche, {memories} Erinnerungen, {notes} Dateien. Zum endgültigen Löschen"
+            f" {name} eingeben",
+        ),
+        default="",
+        show_default=False,
+    )
+    if typed != name:
+        console.print(say("Nothing was deleted.", "Nichts wurde gelöscht."))
+        raise typer.Exit(1)
+
+
+def _warn(trouble: str, left: list[str]) -> None:
+    if trouble:
+        complain(
+            say(
+                f"The words are gone, but not from the free space of the database ({trouble})."
+                " Stop the server and delete once more, or compact the database with VACUUM.",
+                f"Die Worte sind weg, aber noch im freien Platz der Datenbank ({trouble})."
+                " Den Server beenden und die Datenbank mit VACUUM verdichten.",
+            )
+        )
+    if left:
+        complain(
+            say(
+                f"{len(left)} old copies may still have them; --backups deletes these, too:",
+                f"{len(left)} alte Kopien haben vielleicht noch etwas; --backups löscht auch sie:",
+            )
+        )
+        for copy in left:
+            complain(f"  {copy}")

@@ -1,0 +1,121 @@
+"""What the person of the demonstration pastes: logs, tables and data, the same in every language.
+
+Made by rule, because nobody reads sixty lines of a log; what is asked about later stands in one of them.
+"""
+
+import json
+
+_WARNINGS = {9: "dust on roller 2", 31: "double feed, repeated", 47: "dust on roller 1"}
+
+
+def _log(day: str, boxes: range, failing: int | None) -> str:
+    lines = []
+    for at, box in enumerate(boxes):
+        moment = f"{day} {1 + at // 12:02}:{at * 5 % 60:02}:{at * 7 % 60:02}"
+        pages = 180 + box * 37 % 140
+        if box == failing:
+            lines.append(f"{moment} ERROR box {box}: feeder jammed, error E-4471, 112 pages lost, stopped")
+        elif at in _WARNINGS:
+            lines.append(f"{moment} WARN  box {box}: {_WARNINGS[at]}, {pages} pages")
+        else:
+            lines.append(f"{moment} INFO  box {box}: {pages} pages, {pages * 2 - at % 3} images, ok")
+    return "\n".join(lines)
+
+
+def _inventory() -> str:
+    kinds = ("orders", "invoices", "delivery notes", "wages", "drawings", "letters")
+    rows = [
+        f"F-{at:04};{kinds[at % 6]};{2009 + at * 5 % 14};cabinet {1 + at // 14};shelf {at % 5 + 1}"
+        for at in range(1, 61)
+    ]
+    return "\n".join(("folder;kind;year;place;shelf", *rows))
+
+
+def _offers() -> str:
+    firms = (
+        ("Reisswolf Nord", 214.0, "lorry in the yard"),
+        ("Nordlicht Shredding", 189.5, "sealed container"),
+        ("Papier Petersen", 171.0, "bags"),
+    )
+    offers = [
+        {
+            "firm": firm,
+            "method": method,
+            "price": {"amount": amount, "currency": "EUR", "vat": 0.19, "stairs": 28.0 if at == 2 else 0.0},
+            "security": {"standard": "DIN 66399", "level": f"P-{3 + at % 2}", "certificate": True},
+            "collection": {"days": 2 + at, "from": "07:30", "until": "16:00", "people": 2, "lift": at != 2},
+            "steps": [{"what": f"check {step}", "minutes": 5 * step + at} for step in range(1, 9)],
+        }
+        for at, (firm, amount, method) in enumerate(firms)
+    ]
+    return json.dumps(offers, indent=1)
+
+
+def _boxes(boxes: range) -> str:
+    contents = ("invoices", "catalogues", "delivery notes", "frames", "advertising", "time sheets", "samples")
+    rows = [
+        f"box {box}, layer {layer}: {contents[(box * 3 + layer) % 7]}, {1998 + (box + layer) % 19}, "
+        f"{4 + box * layer % 9} folders, {'damp' if (box + layer) % 11 == 0 else 'dry'}"
+        for box in boxes
+        for layer in range(1, 12)
+    ]
+    return "\n".join(rows)
+
+
+def _grill() -> str:
+    things = ("sausages", "cheese", "rolls", "potato salad", "lemonade", "beer", "plates", "ice")
+    shops = ("market", "butcher", "wholesale")
+    return "\n".join(
+        f"{things[at % 8]} from the {shops[at % 3]}: {3 + at * 7 % 20} pieces, {1.9 + at * 1.3 % 9:.2f} EUR"
+        for at in range(60)
+    )
+
+
+def _share() -> str:
+    folders = ("offers", "orders", "drawings", "photos", "letters")
+    return "\n".join(
+        f"drwxr-x--- {folders[at % 5]}/{2009 + at // 4} {120 + at * 53 % 900} entries {at * 37 % 800} MB"
+        for at in range(70)
+    )
+
+
+def _calendar() -> str:
+    people = ("Jonas", "Aylin", "Piet", "Yilmaz", "Brandt")
+    days = [
+        {"day": f"2026-04-{1 + at:02}", "early": people[at % 5], "late": people[(at + 2) % 5]}
+        for at in range(30)
+    ]
+    return json.dumps(days, indent=1)
+
+
+def _labels() -> str:
+    colours = ("green", "red", "yellow")
+    rows = [
+        f"0.14;cabinet {1 + at // 8};shelf {1 + at % 5};crate {at + 1:03};{colours[at % 3]};{2009 + at % 15}"
+        for at in range(72)
+    ]
+    return "\n".join(("room;cabinet;shelf;crate;colour;year", *rows))
+
+
+def _plan() -> str:
+    people = ("Jonas", "Aylin", "Piet", "Hansen 1", "Hansen 2")
+    return "\n".join(
+        f"{7 + slot // 6:02}:{slot % 6}0 {people[slot % 5]}: crates {1 + slot * 2} and {2 + slot * 2}, "
+        f"cellar, cabinet {1 + slot // 5}, to room 0.14, place {'LR'[slot % 2]}{1 + slot % 7}"
+        for slot in range(60)
+    )
+
+
+PASTES = {
+    "{night log}": _log("2026-02-11", range(1, 61), 17),
+    "{first boxes}": _boxes(range(1, 7)),
+    "{grill}": _grill(),
+    "{inventory}": _inventory(),
+    "{share}": _share(),
+    "{offers}": _offers(),
+    "{second log}": _log("2026-02-26", range(61, 117), None),
+    "{calendar}": _calendar(),
+    "{more boxes}": _boxes(range(7, 13)),
+    "{labels}": _labels(),
+    "{plan}": _plan(),
+}

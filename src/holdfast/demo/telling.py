@@ -1,0 +1,202 @@
+"""The demonstration in words: a line or two for everything that happens, and the account at the end.
+
+German and English. Knows no terminal.
+"""
+
+from holdfast.demo.happening import Answered, Ended, Happening, Noted, Origin, Recalled, Turned, Worked
+from holdfast.demo.model import QUOTED
+from holdfast.language import say
+from holdfast.window import sentences
+
+# Of texts that would be longer than a line.
+_WIDTH = 96
+
+
+def opening() -> list[str]:
+    return [
+        say(
+            "A talk of 120 turns, in a window of 8,192 tokens: all of it real but the model.",
+            "Ein Gespräch von 120 Zügen, in einem Fenster von 8.192 Token: alles echt außer dem Modell.",
+        ),
+        say(
+            "That is scripted. What the script has no answer for, it can only find in what it is sent.",
+            "Das spielt ein Skript. Was dort nicht steht, kann es nur in dem finden, was es bekommt.",
+        ),
+        say(
+            "It writes no summaries and no memories: both are made by rules, without a model.",
+            "Zusammenfassungen und Erinnerungen schreibt es nicht: Beides entsteht nach Regeln, ohne Modell.",
+        ),
+    ]
+
+
+def line(happening: Happening) -> str:
+    """What happened, in one line; nothing for what is better drawn."""
+    match happening:
+        case Worked():
+            return _worked(happening)
+        case Noted():
+            return _at(happening.turn, f"{_change(happening.change)}: {happening.text}")
+        case Recalled():
+            return _at(happening.turn, _recalled(happening))
+        case _:
+            return ""
+
+
+def meter(turned: Turned) -> str:
+    """How full the window is."""
+    number = sentences.number
+    share = f"{turned.tokens / turned.room:.0%}"
+    return say(
+        f"turn {turned.turn} of {turned.turns}: {number(turned.tokens)} of {number(turned.room)} tokens "
+        f"({share}), {sentences.level(turned.level)}; all that was said: {number(turned.whole)}",
+        f"Zug {turned.turn} von {turned.turns}: {number(turned.tokens)} von {number(turned.room)} Token "
+        f"({share}), {sentences.level(turned.level)}; alles Gesagte: {number(turned.whole)}",
+    )
+
+
+def answered(one: Answered) -> list[str]:
+    """A question, its answer, and where that came from."""
+    asked = say("Turn", "Zug") + f" {one.turn}" if one.turn else say("New conversation", "Neues Gespräch")
+    verdict = say("known", "gewusst") if one.right else say("NOT known", "NICHT gewusst")
+    return [
+        f"{asked}: {one.question}",
+        f"  → {one.answer}",
+        f"  {verdict}, {origin(one.origin)}",
+    ]
+
+
+def origin(found: Origin) -> str:
+    said_in = say(f"said in turn {found.turn}", f"gesagt in Zug {found.turn}")
+    match found.place:
+        case "window":
+            return say(f"word for word in the window, {said_in}", f"wörtlich im Fenster, {said_in}")
+        case "rule":
+            return say("a rule, kept word for word", "eine Regel, wörtlich bewahrt")
+        case "decision":
+            return say("a decision, kept word for word", "eine Entscheidung, wörtlich bewahrt")
+        case "ledger":
+            return say("the ledger of the summary", "das Verzeichnis der Zusammenfassung")
+        case "summary":
+            return say("the summary", "die Zusammenfassung")
+        case "log":
+            return say(f"brought back from the log, {said_in}", f"aus dem Protokoll geholt, {said_in}")
+        case "memory":
+            return say(f"a memory, {found.note}", f"eine Erinnerung, {found.note}")
+        case "nowhere":
+            return say("nothing it was sent says so", "nichts, was es bekam, sagt es")
+
+
+def account(end: Ended) -> list[tuple[str, str]]:
+    """The numbers at the end, each with its name."""
+    number = sentences.number
+    kept = end.messages - end.cut
+    return [
+        (say("turns", "Züge"), number(end.turns)),
+        (say("tokens said in all", "Token insgesamt gesagt"), number(end.said)),
+        (
+            say("window, less the reserve for the answer", "Fenster, ohne die Reserve für die Antwort"),
+            f"{number(end.window)}, {number(end.room)}",
+        ),
+        (say("largest request", "größte Anfrage"), number(end.largest)),
+        (
+            say("tokens sent in all", "Token insgesamt gesendet"),
+            say(
+                f"{number(end.sent)}; everything every time would be {number(end.resent)}",
+                f"{number(end.sent)}; jedes Mal alles wären {number(end.resent)}",
+            ),
+        ),
+        (
+            say("shortened, left out, summarised", "gekürzt, weggelassen, zusammengefasst"),
+            " · ".join(f"{end.levels.get(level, 0)}×" for level in (1, 2, 3)),
+        ),
+        (say("memories written", "Erinnerungen geschrieben"), number(end.memories)),
+        (say("turns with something brought back", "Züge, zu denen etwas geholt wurde"), number(end.recalls)),
+        (
+            say("questions about earlier things, known", "Fragen nach Früherem, gewusst"),
+            say(f"{end.right} of {end.asked}", f"{end.right} von {end.asked}"),
+        ),
+        (
+            say("without Holdfast", "ohne Holdfast"),
+            say(
+                f"the oldest {end.cut} of {end.messages} messages would have been cut, {kept} kept",
+                f"die ältesten {end.cut} von {end.messages} Nachrichten wären abgeschnitten, {kept} noch da",
+            ),
+        ),
+        (say("seconds", "Sekunden"), f"{end.seconds:g}"),
+    ]
+
+
+def closing(end: Ended, *, kept: bool) -> list[str]:
+    """What it came to, and what to do next."""
+    trouble = []
+    if end.largest > end.room:
+        trouble.append(say("A request was too large.", "Eine Anfrage war zu groß."))
+    if end.right < end.asked:
+        trouble.append(say("Not everything was remembered.", "Nicht alles wurde behalten."))
+    well = say(
+        "Every request fitted, and everything that was asked for was there.",
+        "Jede Anfrage passte, und alles, wonach gefragt wurde, war da.",
+    )
+    look = (
+        (f"holdfast --home {end.home} memory list --project default", say("what was kept", "was bleibt"))
+        if kept
+        else ("holdfast doctor", say("whether all is well here", "ob hier alles in Ordnung ist"))
+    )
+    commands = (
+        ("holdfast serve", say("a page, and a server for your clients", "Seite, und Server für Programme")),
+        ("holdfast chat", say("talk with a model of your own", "mit einem eigenen Modell sprechen")),
+        look,
+    )
+    width = max(len(command) for command, _ in commands)
+    return [
+        *(trouble or [well]),
+        "",
+        say("What next:", "Wie weiter:"),
+        *(f"  {command:<{width}}  {about}" for command, about in commands),
+    ]
+
+
+def short(text: str, width: int = _WIDTH) -> str:
+    """One line of a text."""
+    one = " ".join(text.split())
+    return one if len(one) <= width else f"{one[: width - 1].rstrip()}…"
+
+
+def _worked(worked: Worked) -> str:
+    number = sentences.number
+    tokens = f"{number(worked.before)} → {number(worked.after)} " + say("tokens", "Token")
+    what = {
+        1: say("shortened", "gekürzt"),
+        2: say("left out", "weggelassen"),
+        3: say("summarised", "zusammengefasst"),
+    }.get(worked.level, sentences.level(worked.level))
+    way = f" ({sentences.way(worked.way)})" if worked.way else ""
+    several = worked.messages != 1
+    messages = f"{worked.messages} " + (
+        say("messages", "Nachrichten") if several else say("message", "Nachricht")
+    )
+    return _at(worked.turn, f"{say('level', 'Stufe')} {worked.level}, {what}: {messages}, {tokens}{way}")
+
+
+def _recalled(recalled: Recalled) -> str:
+    """The first of what was brought back, and where all of it came from."""
+    places = ", ".join(dict.fromkeys(_briefly(one) for one in recalled.origins))
+    said = next((row for row in recalled.text.splitlines() if row.startswith("- ")), recalled.text)
+    return say("brought back", "geholt") + f" ({places}): {QUOTED.sub('', said)}"
+
+
+def _briefly(one: Origin) -> str:
+    return say("turn", "Zug") + f" {one.turn}" if one.turn else one.note
+
+
+def _change(name: str) -> str:
+    changes = {
+        "added": say("remembered", "gemerkt"),
+        "updated": say("brought up to date", "auf den neuen Stand gebracht"),
+        "superseded": say("no longer true", "gilt nicht mehr"),
+    }
+    return changes.get(name, name)
+
+
+def _at(turn: int, text: str) -> str:
+    return short(say(f"turn {turn:>3}", f"Zug {turn:>3}") + f"  {text}")

@@ -1,0 +1,60 @@
+"""`holdfast ask` in scripts: what it reads, what it prints where, and what its exit code says."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from holdfast.cli import app
+from holdfast.providers.fake_ollama import FakeOllama, Reply
+
+
+def answer(call):
+    replies = {"nothing": Reply(""), "breaks": Reply("Half of", breaks=True)}
+    return replies.get(call.said) or f"You said: {call.said}"
+
+
+@pytest.fixture(scope="module")
+def upstream():
+    with FakeOllama(answer).served() as address:
+        yield address
+
+
+@pytest.fixture
+def ask(tmp_path, upstream, monkeypatch):
+    settings = {"HOME": tmp_path / "home", "UPSTREAM": upstream, "LANGUAGE": "en", "EMBEDDER": "off"}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"HOLDFAST_{name}", str(value))
+    monkeypatch.chdir(tmp_path)
+    return lambda *words, piped=None: CliRunner().invoke(app, ["ask", *words], input=piped)
+
+
+def test_no_answer_is_told_on_the_error_stream_and_by_the_exit_code(ask):
+    result = ask("nothing")
+    assert (result.exit_code, result.stdout) == (3, "\n")
+    assert "answered nothing" in result.stderr
+
+
+def test_of_an_answer_that_breaks_off_there_is_what_came_and_why_it_is_not_all(ask):
+    result = ask("breaks", "--json")
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["answer"], told["finish"]) == (3, "Half of", "cut")
+    assert "in the middle of an answer" in told["trouble"]
+    assert told["trouble"] in result.stderr
+
+
+def test_a_file_is_brought_along_and_one_that_is_not_there_is_told_unless_it_is_to_be_quiet(ask, tmp_path):
+    (tmp_path / "notes.md").write_text("The lease ends in May.")
+    told = json.loads(ask("See @./notes.md and @./gone.md", "--json").stdout)
+    assert "The lease ends in May." in told["answer"]
+    assert [bool(file["trouble"]) for file in told["files"]] == [False, True]
+    assert len(told["notices"]) == 1
+    assert "gone.md" in ask("See @./gone.md").stderr
+    quiet = ask("See @./gone.md", "-q")
+    assert (quiet.exit_code, quiet.stderr) == (0, "")
+
+
+def test_a_pipe_may_bring_whatever_bytes_there_are(ask):
+    result = ask("Read", piped=b"caf\xe9 \xff")
+    assert result.exit_code == 0
+    assert "caf\ufffd" in result.stdout

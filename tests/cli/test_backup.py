@@ -1,0 +1,48 @@
+"""`holdfast backup`: made, looked at, and put back, from the command line."""
+
+import json
+
+import pytest
+
+from holdfast.store import open_store
+
+
+@pytest.fixture
+def made(hold, tmp_path):
+    hold("memory", "add", "The boat is called Quimble.")
+    file = tmp_path / "b.zip"
+    hold("backup", "create", str(file))
+    return file
+
+
+def test_what_was_remembered_comes_back(made, hold):
+    assert json.loads(hold("backup", "check", str(made), "--json"))["left_out"] == []
+    hold("memory", "clear", "--confirm", "default")
+    refused = hold("backup", "restore", str(made), whole=True)
+    assert refused.exit_code == 1
+    assert "--overwrite" in refused.exception.hint
+    assert "Restored" in hold("backup", "restore", str(made), "--overwrite")
+    assert "Quimble" in hold("memory", "list")
+    assert json.loads(hold("backup", "finish", "--json")) == {"finished": False}
+
+
+def test_a_backup_gets_a_name_with_the_date_where_one_stands(made, hold, tmp_path):
+    told = json.loads(hold("backup", "create", "--json"))
+    assert told["place"].startswith(str(tmp_path / "holdfast-"))
+    assert told["counts"]["conversations"] == 0
+
+
+def test_while_somebody_has_the_store_open_nothing_is_restored(made, hold, home):
+    with open_store(f"sqlite:///{home / 'holdfast.db'}"):
+        result = hold("backup", "restore", str(made), "--overwrite", whole=True)
+    assert result.exit_code == 1
+    assert "running" in str(result.exception)
+
+
+def test_settings_that_name_another_database_are_told_of(made, hold, home, tmp_path):
+    (home / "holdfast.toml").write_text(f'store = "sqlite:///{tmp_path / "elsewhere.db"}"\n')
+    file = tmp_path / "c.zip"
+    hold("backup", "create", str(file))
+    (home / "holdfast.toml").unlink()
+    told = hold("backup", "restore", str(file), "--overwrite", whole=True)
+    assert "another database" in told.stderr

@@ -1,0 +1,211 @@
+"""The demonstration as people start it: it holds what it shows, and says so when something is missing."""
+
+import asyncio
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from holdfast.cli import app
+from holdfast.cli.demo import paced
+from holdfast.demo.happening import Answered, Ended, Noted, Origin, Recalled, Turned, Worked
+from holdfast.demo.model import Player, read
+from holdfast.demo.performing import perform
+from holdfast.demo.showing import alive
+from holdfast.demo.talk import Line, Talk, talk_in
+from holdfast.errors import UpstreamError
+from holdfast.language import speak
+from holdfast.messages import ChatRequest, Message
+
+pytestmark = pytest.mark.slow
+
+_BY_NAME = {
+    "turn": Turned,
+    "level": Worked,
+    "memory": Noted,
+    "recall": Recalled,
+    "answer": Answered,
+    "end": Ended,
+}
+
+
+def demo(*words):
+    environment = {"HOLDFAST_EMBEDDER": "off", "HOLDFAST_LANGUAGE": "en"}
+    return CliRunner().invoke(app, ["demo", "--fast", *words], env=environment)
+
+
+@pytest.fixture(scope="module")
+def english():
+    """One run for all tests that look at what it says to programs."""
+    result = demo("--json")
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def of(events, name):
+    return [event for event in events if event["event"] == name]
+
+
+def test_every_request_of_120_turns_fits_the_window_less_its_reserve(english):
+    turns, (end,) = of(english, "turn"), of(english, "end")
+    assert [turn["turn"] for turn in turns] == list(range(1, 121))
+    assert all(turn["tokens"] <= turn["room"] == 6_144 for turn in turns)
+    assert end["largest"] <= 6_144, "by the model's own count, too"
+    assert end["said"] > 2 * end["room"], "without Holdfast it would not have fitted"
+    assert end["sent"] < end["resent"] / 2
+    assert 120 < end["cut"] < end["messages"] == 240
+
+
+def test_every_part_of_the_engine_is_seen_at_work(english):
+    levels, memories = of(english, "level"), of(english, "memory")
+    assert {level["level"] for level in levels} == {1, 2, 3}
+    assert all(level["after"] < level["before"] for level in levels)
+    assert {level["way"] for level in levels if level["level"] == 3} == {"extractive"}
+    assert {memory["kind"] for memory in memories} >= {"fact", "decision", "preference"}
+    assert any(origin["place"] == "log" for recall in of(english, "recall") for origin in recall["origins"])
+
+
+def test_what_was_said_at_the_start_is_known_at_the_end_and_where_from(english):
+    answers = of(english, "answer")
+    assert all(answer["right"] for answer in answers)
+    file, rule, decision = (answer["answer"] for answer in answers[-4:-1])
+    assert "cellar_inventory_2019_v3.xlsx" in file
+    assert rule == "Never throw away a folder before Mr. Petersen has signed for it."
+    assert decision.startswith("We decided to rent the scanner")
+    places = {answer["origin"]["place"] for answer in answers}
+    assert places >= {"rule", "decision", "log", "memory"}, "none of it stands in the window as it was said"
+    assert "window" not in places
+
+
+def test_a_new_conversation_knows_it_from_a_line_of_a_note(english):
+    last = of(english, "answer")[-1]
+    assert last["turn"] == 0
+    assert last["origin"]["place"] == "memory"
+    path, _, line = last["origin"]["note"].rpartition(":")
+    assert path == "default/MEMORY.md"
+    assert int(line) > 0
+
+
+def test_nothing_is_left_behind(english):
+    (end,) = of(english, "end")
+    assert not Path(end["home"]).exists()
+
+
+def test_in_german_it_is_the_same_and_the_folder_stays_if_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    result = demo("--language", "de", "--keep")
+    assert result.exit_code == 0, result.output
+    assert "Jede Anfrage passte" in result.stdout
+    assert "inventar_keller_2019_v3.xlsx" in result.stdout
+    assert "7 von 7" in result.stdout
+    assert "NICHT gewusst" not in result.stdout
+    (home,) = tmp_path.glob("holdfast-demo-*")
+    notes = (home / "workspace" / "default" / "MEMORY.md").read_text(encoding="utf-8")
+    assert "den Scanner für drei Monate zu mieten" in notes
+    assert f"holdfast --home {home} memory list --project default" in result.stdout.replace("\n", "")
+
+
+def test_there_are_as_many_turns_in_both_languages_with_questions_at_the_same_places():
+    talks = [talk_in("en"), talk_in("de")]
+    assert {len(talk.lines) for talk in talks} == {120}
+    asked, gefragt = ([bool(line.sought) for line in talk.lines] for talk in talks)
+    assert asked == gefragt
+    assert all(bool(line.answer) != bool(line.sought) for talk in talks for line in talk.lines)
+
+
+def happened(talk, home):
+    async def all_of_it():
+        return [happening async for happening in perform(talk, home, "off")]
+
+    return asyncio.run(all_of_it())
+
+
+def test_what_was_never_said_is_not_known_and_the_end_is_not_well(tmp_path):
+    """As it would be had the store forgotten it."""
+    lines = (
+        Line("The key is under the blue pot.", "Good to know."),
+        Line("What is the name of our dog?", sought="Bello"),
+        Line("Under which pot is the key?", sought="under the blue pot"),
+    )
+    talk = Talk("en", "You help.", lines, Line("Where did we go last year?", sought="Sweden"))
+    *_, end = happenings = happened(talk, tmp_path)
+    dog, key, holiday = (one for one in happenings if isinstance(one, Answered))
+    assert "I do not know" in dog.answer
+    assert (dog.right, dog.origin) == (False, Origin("nowhere"))
+    assert (key.right, key.origin) == (True, Origin("window", turn=1))
+    assert not holiday.right
+    assert (end.right, end.asked, end.well) == (1, 3, False)
+
+
+def request(*texts):
+    talk = [Message.of(("user", "assistant")[at % 2], text) for at, text in enumerate(texts)]
+    return ChatRequest("scripted", (Message.of("system", "You help."), *talk))
+
+
+def test_the_model_answers_only_from_the_request_it_is_sent():
+    question = "What was the number of Okafor?"
+    player = Player(Talk("en", "You help.", (Line("Hello!", "Hi."),), Line("")))
+    assert player.answer(request("Hello!")) == "Hi."
+    assert "do not know" in player.answer(request("Hello!", "Hi.", question))
+    brought = (
+        f"{question}\n\n[From earlier in this conversation]\n- 2026-01-02, user: Okafor has the number 77."
+    )
+    assert player.answer(request("Hello!", "Hi.", brought)) == "Okafor has the number 77."
+    assert read(request("Is the number of Okafor 77?", "Maybe.", question)) is None, "a question is no answer"
+
+
+def test_the_model_declines_what_holdfast_asks_it_on_the_side():
+    player = Player(Talk("en", "You help.", (), Line("")))
+    asked = ChatRequest("scripted", (Message.of("user", "Summarise this: …"),))
+    assert isinstance(player.answer(asked), UpstreamError)
+
+
+TURNED = Turned(7, 120, "A question?", "An answer.", 1, 900, 6_144, 8_192, 4_000, {"history": 900})
+HAPPENED = (
+    TURNED,
+    Worked(7, 3, 38, 2_700, 373, "extractive"),
+    Noted(7, "added", "fact", "The lease ends."),
+    Recalled(7, "[From earlier]\n- 2026-01-02, user: It was blue.", (Origin("log", 3),)),
+    Answered(7, "Which colour?", "It was blue.", True, Origin("log", 3)),
+    Ended(120, 9, 8_192, 6_144, 9, 9, 9, {1: 2}, 1, 1, 2, 1, 240, 10, 1.0, "/nowhere"),
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "en",
+            ("turn 7 of 120", "summarised: 38 messages, 2,700 → 373", "brought back (turn 3): It was blue."),
+        ),
+        ("de", ("Zug 7 von 120", "zusammengefasst: 38 Nachrichten, 2.700 → 373", "geholt (Zug 3)")),
+    ],
+)
+def test_on_a_terminal_the_meter_the_events_and_the_end_are_drawn(language, expected):
+    speak(language)
+    screen = StringIO()
+    console = Console(file=screen, force_terminal=True, width=120, color_system=None)
+    with alive(console, kept=False) as show:
+        for happening in HAPPENED:
+            show(happening)
+    drawn = screen.getvalue()
+    assert all(text in drawn for text in (*expected, "The lease ends.", "█", "holdfast serve"))
+    assert ("Not everything was remembered." if language == "en" else "Nicht alles wurde behalten.") in drawn
+
+
+def test_whoever_watches_has_time_to_but_not_for_ever(english):
+    """Whatever the engine takes for it, the pauses end in time."""
+    now = 0.0
+    rest = paced(lambda: now)
+    pauses = []
+    for event in english:
+        happening = _BY_NAME[event.pop("event")]
+        event.pop("well", None)
+        pauses.append(rest(happening(**event)))
+        now += pauses[-1] + 0.05
+    assert 30 < sum(pauses) <= 70
+    now = 71.0
+    assert rest(TURNED) == 0.0

@@ -1,0 +1,280 @@
+"""A backup as a file: a zip with a manifest that says what must be in it, to the last byte.
+
+A zip, since every system opens one, each member can be read alone, and one that was cut short has no end and
+so is none. It is checked as if a stranger had made it. Knows neither who makes backups nor who restores.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from holdfast.errors import BadRequest, HoldfastError, StoreError
+from holdfast.language import say
+from holdfast.moving.copying import TABLES
+from holdfast.store.migrate import SHIPPED
+from holdfast.store.sqlite_file import sync_folder, version_of
+
+MANIFEST, STORE = "manifest.json", "store.db"
+FORMAT = 1
+
+_PIECE = 1 << 20
+_LARGEST_MANIFEST = 100 << 20
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup holds: `schema` is the version of its database, `counts` the rows of each table."""
+
+    version: str
+    schema: str
+    created_at: float
+    counts: Mapping[str, int]
+    members: Mapping[str, Member]
+    # What could not be taken along, each with the reason.
+    left_out: tuple[str, ...] = ()
+    format: int = FORMAT
+    kind: str = field(default="holdfast backup")
+
+    @property
+    def size(self) -> int:
+        return sum(member.size for member in self.members.values())
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Writer:
+    """Adds files to a zip, and remembers what they were."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.members: dict[str, Member] = {}
+
+    def add(self, name: str, source: IO[bytes]) -> None:
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(_info(name), "w", force_zip64=True) as target:
+            while piece := source.read(_PIECE):
+                digest.update(piece)
+                size += len(piece)
+                target.write(piece)
+        self.members[name] = Member(size, digest.hexdigest())
+
+    def close(self, manifest: Manifest) -> None:
+        text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1)
+        self._archive.writestr(_info(MANIFEST), text)
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o600 << 16
+    return info
+
+
+@contextmanager
+def new_zip(file: Path) -> Iterator[tuple[zipfile.ZipFile, Path]]:
+    """A zip under another name beside `file`, for its owner's eyes only; it gets its own when all went well.
+
+    What was there under that name is refused, before and after: nothing is written over.
+    """
+    if file.exists():
+        raise BadRequest(
+            say(f"{file} is there already.", f"{file} gibt es schon."),
+            hint=say("Name another file.", "Eine andere Datei nennen."),
+        )
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    piece, whole = Path(name), False
+    try:
+        with os.fdopen(handle, "w+b") as opened:
+            with zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+                yield archive, piece
+            opened.flush()
+            os.fsync(opened.fileno())
+        whole = True
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    finally:
+        if not whole:
+            piece.unlink(missing_ok=True)
+
+
+def put_in_place(piece: Path, file: Path) -> None:
+    """Give a finished file its name, in one step; one that appeared there meanwhile stays."""
+    try:
+        # Unlike renaming, linking fails where there is something.
+        os.link(piece, file)
+        sync_folder(file.parent)
+    except FileExistsError as error:
+        raise BadRequest(say(f"{file} is there already.", f"{file} gibt es schon.")) from error
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    finally:
+        piece.unlink(missing_ok=True)
+
+
+def check(file: Path, into: Path | None = None) -> Manifest:
+    """See that a backup is whole: every member there is named and has its digest, and the database is sound.
+
+    Its members are written `into` a folder where one is named.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            manifest = _manifest(archive)
+            _check_names(archive, manifest)
+            with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
+                base = into or Path(spare)
+                for name, member in manifest.members.items():
+                    target = base / name if into is not None or name == STORE else None
+                    _check_member(archive, name, member, target)
+                check_database(base / STORE, manifest)
+    except _BROKEN as error:
+        raise _broken(str(error)) from error
+    except OSError as error:
+        raise StoreError(
+            say(f"{file} cannot be read: {error}.", f"{file} ist nicht lesbar: {error}.")
+        ) from error
+    return manifest
+
+
+def check_database(file: Path, manifest: Manifest) -> None:
+    """The database of a backup: sound, of the version it claims, and with the rows it claims."""
+    schema = version_of(file)
+    if schema != manifest.schema:
+        raise _broken(say(f"its database has version {schema}", f"die Datenbank hat Version {schema}"))
+    with closing(sqlite3.connect(file)) as connection:
+        try:
+            (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
+            orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+            counts = counts_in(connection)
+        except sqlite3.DatabaseError as error:
+            raise _broken(str(error)) from error
+    if verdict != "ok" or orphans:
+        raise _broken(f"{verdict}, {len(orphans)}")
+    if counts != dict(manifest.counts):
+        raise _broken(say("other numbers of rows than it claims", "andere Zeilenzahlen als angegeben"))
+
+
+def counts_in(connection: sqlite3.Connection) -> dict[str, int]:
+    """The rows of each table there is; an older database has fewer tables."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    names = [table.name for table in TABLES if table.name in there]
+    return {
+        name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
+        for name in names
+    }
+
+
+def _manifest(archive: zipfile.ZipFile) -> Manifest:
+    try:
+        info = archive.getinfo(MANIFEST)
+        if info.file_size > _LARGEST_MANIFEST:
+            raise _broken(say("its manifest is too large", "das Verzeichnis ist zu groß"))
+        value = json.loads(archive.read(info))
+        if value["kind"] != "holdfast backup":
+            raise _no_backup()
+        if value["format"] > FORMAT:
+            raise HoldfastError(
+                say(
+                    f"This backup was made by a newer Holdfast ({value['version']}).",
+                    f"Diese Sicherung stammt von einem neueren Holdfast ({value['version']}).",
+                ),
+                hint=say("Restore it with that one.", "Mit jenem zurückspielen."),
+            )
+        members = {name: Member(**member) for name, member in value["members"].items()}
+        return Manifest(**{**value, "members": members, "left_out": tuple(value["left_out"])})
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        raise _no_backup() from error
+
+
+def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    there = [info.filename for info in archive.infolist()]
+    if sorted(there) != sorted((*manifest.members, MANIFEST)) or STORE not in manifest.members:
+        raise _broken(say("its list of files is not right", "die Liste der Dateien stimmt nicht"))
+    for name in there:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or str(path) != name:
+            raise _broken(say(f"{name!r} is no safe path", f"{name!r} ist kein sicherer Pfad"))
+
+
+def _check_member(archive: zipfile.ZipFile, name: str, member: Member, target: Path | None) -> None:
+    digest, left = hashlib.sha256(), member.size
+    with archive.open(name) as source, _written(target) as written:
+        # Not a byte more than it claims is read, however much comes out of it.
+        while piece := source.read(min(_PIECE, left + 1)):
+            left -= len(piece)
+            if left < 0:
+                break
+            digest.update(piece)
+            if written is not None:
+                written.write(piece)
+    if left or digest.hexdigest() != member.sha256:
+        raise _broken(say(f"{name} is not what it was", f"{name} ist nicht mehr, was es war"))
+
+
+@contextmanager
+def _written(target: Path | None) -> Iterator[IO[bytes] | None]:
+    if target is None:
+        yield None
+        return
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        yield opened
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def refuse_newer(manifest: Manifest) -> None:
+    if manifest.schema > SHIPPED.newest:
+        raise StoreError(
+            say(
+                f"This backup was made by Holdfast {manifest.version}, which is newer than this one.",
+                f"Diese Sicherung stammt von Holdfast {manifest.version}, das neuer ist als dieses.",
+            ),
+            hint=say(
+                "Restore it with that version or a later one; nothing was changed.",
+                "Mit jener oder einer späteren Fassung zurückspielen; nichts wurde geändert.",
+            ),
+        )
+
+
+def _no_backup() -> BadRequest:
+    return BadRequest(
+        say("This is no backup of Holdfast.", "Das ist keine Sicherung von Holdfast."),
+        hint=say("Name a file that `holdfast backup create` made.", "Eine von `backup create` nennen."),
+    )
+
+
+def _broken(why: str) -> StoreError:
+    return StoreError(
+        say(f"The backup is damaged: {why}.", f"Die Sicherung ist beschädigt: {why}."),
+        hint=say("Use another one; nothing was changed.", "Eine andere nehmen; nichts wurde geändert."),
+    )
+
+
+def _unwritable(file: Path, error: OSError) -> StoreError:
+    return StoreError(
+        say(f"{file} cannot be written: {error}.", f"{file} ist nicht schreibbar: {error}."),
+        hint=say(
+            "See that the disk has room, or name another place.", "Platz prüfen oder anderen Ort nennen."
+        ),
+    )

@@ -1,0 +1,124 @@
+"""Makes a backup while everything runs: the store as of one moment, then the notes, settings and prompts.
+
+The store comes first. What the outbox still owes then is in it, and projecting it again after a restore
+changes nothing; the other way round, a memory that was written between the two would be in neither. Models,
+caches and logs are left where they are. Knows nothing of restoring.
+"""
+
+import os
+import sqlite3
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from holdfast import __version__
+from holdfast.errors import StoreError
+from holdfast.language import say
+from holdfast.moving.archive import STORE, Manifest, Writer, check, counts_in, new_zip, put_in_place
+from holdfast.moving.copying import copied
+from holdfast.moving.places import KEPT, Places
+from holdfast.moving.sources import Tell, untold
+from holdfast.store import open_store
+from holdfast.store.sqlite_file import version_of
+
+_LOCK, _PIECE = ".lock", ".new"
+
+
+def default_name(now: float | None = None) -> str:
+    return time.strftime("holdfast-%Y-%m-%d-%H%M%S.zip", time.localtime(now))
+
+
+def create(places: Places, file: Path, tell: Tell = untold) -> Manifest:
+    """Write a backup, and see that it is whole before it gets its name."""
+    try:
+        with new_zip(file) as (archive, piece):
+            manifest = _filled(archive, places, file.parent, tell)
+    except sqlite3.Error as error:
+        raise StoreError(
+            say(f"The database cannot be copied: {error}.", f"Datenbank nicht kopierbar: {error}."),
+            hint=say("See that the disk has room.", "Sehen, dass Platz ist."),
+        ) from error
+    try:
+        tell(say("checking", "prüfen"), 0, 1)
+        check(piece)
+        put_in_place(piece, file)
+    finally:
+        piece.unlink(missing_ok=True)
+    return manifest
+
+
+def _filled(archive: zipfile.ZipFile, places: Places, beside: Path, tell: Tell) -> Manifest:
+    writer, left_out = Writer(archive), list[str]()
+    # Beside the archive, where there has to be room for it anyway.
+    with tempfile.TemporaryDirectory(dir=beside, prefix=".holdfast-") as folder:
+        copy = Path(folder) / STORE
+        _copy_store(places, copy, tell)
+        with closing(sqlite3.connect(copy)) as connection:
+            counts = counts_in(connection)
+        schema = version_of(copy)
+        with copy.open("rb") as database:
+            writer.add(STORE, database)
+    files = [pair for name in KEPT for pair in _files(places.home / name, name, left_out)]
+    for number, (name, path) in enumerate(files, 1):
+        tell(say("notes", "Notizen"), number, len(files))
+        try:
+            opened = path.open("rb")
+        except FileNotFoundError:
+            # Somebody took it away just now.
+            continue
+        except OSError as error:
+            left_out.append(f"{name}: {error.strerror}")
+            continue
+        with opened:
+            writer.add(name, opened)
+    manifest = Manifest(
+        version=__version__,
+        schema=schema or "",
+        created_at=round(time.time(), 3),
+        counts=counts,
+        members=writer.members,
+        left_out=tuple(left_out),
+    )
+    writer.close(manifest)
+    return manifest
+
+
+def _copy_store(places: Places, copy: Path, tell: Tell) -> None:
+    """The whole database as one file, as of one moment."""
+    database = places.database
+    # Opened as ever: it is made or brought up to date where it is not, and nobody migrates it meanwhile.
+    with open_store(places.store) as store:
+        if database is None:
+            with open_store(f"sqlite:///{copy}") as target:
+                copied(store, target, tell=tell)
+        else:
+            tell(say("database", "Datenbank"), 0, 1)
+            os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            with closing(sqlite3.connect(database)) as old, closing(sqlite3.connect(copy)) as new:
+                # All pages in one step: a writer cannot come in between, and does not have to wait.
+                old.backup(new)
+    with closing(sqlite3.connect(copy)) as connection:
+        # One file, with no journal beside it.
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _files(place: Path, name: str, left_out: list[str]) -> Iterator[tuple[str, Path]]:
+    """Every file below a place, under the name it gets; links are told of and left alone."""
+    if place.is_symlink():
+        left_out.append(f"{name}: {say('a link', 'eine Verknüpfung')}")
+    elif place.is_dir():
+        for child in sorted(place.iterdir()):
+            unfinished = child.name.startswith(".") and child.name.endswith(_PIECE)
+            if child.name != _LOCK and not unfinished:
+                yield from _files(child, f"{name}/{child.name}", left_out)
+    elif place.is_file():
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            shown = name.encode(errors="replace").decode()
+            left_out.append(f"{shown}: {say('its name is no text', 'der Name ist kein Text')}")
+            return
+        yield name, place

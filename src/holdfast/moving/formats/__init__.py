@@ -1,0 +1,71 @@
+"""The foreign formats, one module each, by name; and which of them a path is of.
+
+Each has `KIND`, `looks_like` and `read`. None of them knows what becomes of what it reads.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from holdfast.errors import BadRequest
+from holdfast.language import say
+from holdfast.moving.formats import chatgpt, markdown, ollama_prompt, openclaw
+from holdfast.moving.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a kind of source is recognised and opened; some are made of several paths."""
+
+    looks_like: Callable[[Path], bool]
+    read: Callable[[Sequence[Path]], Source]
+    several: bool = False
+
+
+# In the order in which they are looked for: any folder with notes may be plain Markdown.
+FORMATS: dict[str, Format] = {
+    ollama_prompt.KIND: Format(ollama_prompt.looks_like, ollama_prompt.read),
+    chatgpt.KIND: Format(chatgpt.looks_like, chatgpt.read),
+    openclaw.KIND: Format(openclaw.looks_like, openclaw.read),
+    markdown.KIND: Format(markdown.looks_like, markdown.read, several=True),
+}
+
+
+def opened(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> Source:
+    """Open a source of this kind, or of the kind it looks like. `memories` is for Markdown: see there."""
+    for path in paths:
+        if not path.exists():
+            raise BadRequest(
+                say(f"There is no {path}.", f"{path} gibt es nicht."),
+                hint=say("See how it is spelled.", "Die Schreibweise prüfen."),
+            )
+    try:
+        return _opened(paths, kind, memories)
+    except OSError as error:
+        raise BadRequest(
+            say(f"{paths[0]} cannot be read: {error}.", f"{paths[0]} ist nicht lesbar: {error}."),
+            hint=say("See that you may read it.", "Sehen, ob Sie es lesen dürfen."),
+        ) from error
+
+
+def _opened(paths: Sequence[Path], kind: str, memories: bool) -> Source:
+    name = kind or _recognised(paths[0])
+    form = FORMATS[name]
+    if len(paths) > 1 and not form.several:
+        raise BadRequest(
+            say(f"{name} takes one path.", f"{name} nimmt einen Pfad."),
+            hint=say("Bring them in one after the other.", "Nacheinander einlesen."),
+        )
+    reader = partial(markdown.read, memories=memories) if name == markdown.KIND else form.read
+    return reader(paths)
+
+
+def _recognised(path: Path) -> str:
+    found = next((name for name, form in FORMATS.items() if form.looks_like(path)), None)
+    if found is None:
+        raise BadRequest(
+            say(f"{path} looks like nothing that can be imported.", f"{path} kann nicht eingelesen werden."),
+            hint=say("Say what it is: ", "Sagen, was es ist: ") + ", ".join(FORMATS) + ".",
+        )
+    return found

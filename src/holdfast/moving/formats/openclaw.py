@@ -1,0 +1,194 @@
+"""An OpenClaw workspace: MEMORY.md, the logs of days, other notes, and its transcripts where they are named.
+
+`~/.openclaw` has both, notes in `workspace/` and transcripts in `agents/*/sessions/`; `~/.openclaw/workspace`
+has the notes alone. Instructions for the agent are no memories, and stay where they are. Knows no store.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import BadRequest
+from holdfast.language import say
+from holdfast.memory.workspace.folder import LARGEST as LARGEST_NOTE
+from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
+from holdfast.moving.formats.markdown import SUFFIXES, split
+from holdfast.moving.reading import Files, Unreadable, dated, noon_of, parsed, plain, seconds, tail, text_of
+from holdfast.moving.sources import Item, Page, Skipped, Source, Talk, Trouble, Turn, title_from
+from holdfast.moving.trees import hung_on, paired, parents_first
+
+KIND = "openclaw"
+
+_CURATED = frozenset({"memory.md"})
+_INSTRUCTIONS = frozenset(
+    {"agents.md", "soul.md", "tools.md", "identity.md", "heartbeat.md", "bootstrap.md", "boot.md"}
+)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_TRANSCRIPTS = ("sessions/*.jsonl", "agents/*/sessions/*.jsonl")
+
+
+def looks_like(path: Path) -> bool:
+    return path.is_dir() and bool(_workspaces(path) or _transcripts(path))
+
+
+def read(paths: Sequence[Path]) -> Source:
+    folder = paths[0]
+    if not looks_like(folder):
+        raise BadRequest(
+            say(f"{folder} is no workspace of OpenClaw.", f"{folder} ist kein Arbeitsordner von OpenClaw."),
+            hint=say(
+                "Name ~/.openclaw, or the folder with MEMORY.md and memory/.",
+                "~/.openclaw nennen, oder den Ordner mit MEMORY.md und memory/.",
+            ),
+        )
+    notes = [(place, name) for place in _workspaces(folder) for name in _notes(place)]
+    transcripts = _transcripts(folder)
+    return Source(KIND, _items(folder, notes, transcripts), len(notes) + len(transcripts))
+
+
+def _workspaces(folder: Path) -> list[Path]:
+    places = [folder, *sorted(folder.glob("workspace*"))]
+    return [place for place in places if (place / "MEMORY.md").is_file() or (place / "memory").is_dir()]
+
+
+def _transcripts(folder: Path) -> list[Path]:
+    return sorted(path for pattern in _TRANSCRIPTS for path in folder.glob(pattern) if path.is_file())
+
+
+def _notes(workspace: Path) -> list[str]:
+    """What lies in the folder itself and in `memory/`; a project somebody works on in there is none."""
+    return [
+        name
+        for name in Files(workspace).names()
+        if Path(name).suffix.lower() in SUFFIXES and ("/" not in name or name.startswith("memory/"))
+    ]
+
+
+def _items(folder: Path, notes: Sequence[tuple[Path, str]], transcripts: Sequence[Path]) -> Iterator[Item]:
+    for place, name in notes:
+        yield from _note(folder, place, name)
+    for path in transcripts:
+        shown = path.relative_to(folder).as_posix()
+        try:
+            text = text_of(Files(path).read(path.name))
+        except Unreadable as error:
+            yield Trouble(shown, str(error))
+        else:
+            yield from transcript(shown, path.stem, text)
+
+
+def _note(folder: Path, workspace: Path, name: str) -> Iterator[Item]:
+    shown = (workspace / name).relative_to(folder).as_posix()
+    if name.lower() in _INSTRUCTIONS:
+        yield Skipped(shown, say("instructions for the agent", "Anweisungen für den Agenten"))
+        return
+    try:
+        text = text_of(Files(workspace).read(name, LARGEST_NOTE))
+    except Unreadable as error:
+        yield Trouble(shown, str(error))
+        return
+    day = _DAY.match(tail(name))
+    if name.lower() in _CURATED:
+        yield from split(name, text, at=dated(workspace / name))
+    elif day and noon_of(day[0]):
+        yield from split(name, text, at=noon_of(day[0]), kind="note")
+    else:
+        yield Page(name, text)
+
+
+def transcript(shown: str, name: str, text: str) -> Iterator[Item]:
+    """The conversation in one transcript, and which of its lines could not be read."""
+    lines: dict[str, Mapping[str, Any]] = {}
+    parents: dict[str, str | None] = {}
+    before: str | None = None
+    began, key = 0.0, name
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            value = parsed(line)
+        except Unreadable as error:
+            yield Trouble(f"{shown}:{number}", str(error))
+            continue
+        if not isinstance(value, dict):
+            yield Trouble(f"{shown}:{number}", say("no entry", "kein Eintrag"))
+            continue
+        if value.get("type") == "session":
+            began, key = seconds(value.get("timestamp")), str(value.get("id") or name)
+            continue
+        # Old transcripts have no ids: there each line follows the one before.
+        own = str(value.get("id") or f"line {number}")
+        lines[own] = value
+        parents[own] = (
+            str(value["parentId"]) if value.get("parentId") else before if "id" not in value else None
+        )
+        before = own
+    broken: list[str] = []
+    order = parents_first(parents, broken)
+    for one in broken:
+        yield Trouble(f"{shown}, {one}", say("what it follows is not there", "worauf es folgt, fehlt"))
+    turns = _turns(order, lines, began)
+    if not turns:
+        yield Skipped(shown, say("there are no words in it", "ohne Worte"))
+        return
+    yield Talk(key, title_from(turns), turns, turns[-1].key, began or turns[0].at, turns[-1].at)
+
+
+def _turns(
+    order: Mapping[str, str | None], lines: Mapping[str, Mapping[str, Any]], began: float
+) -> tuple[Turn, ...]:
+    said = {key: message for key in order if (message := _message(lines[key])) is not None}
+    turns: list[Turn] = []
+    for key, parent in hung_on(order, said).items():
+        inner = lines[key]["message"]
+        at = seconds(lines[key].get("timestamp"), seconds(inner.get("timestamp"), began))
+        turns.append(Turn(key, parent, said[key], at, plain(inner.get("model"))))
+    return paired(turns)
+
+
+def _message(line: Mapping[str, Any]) -> Message | None:
+    inner = line.get("message")
+    if line.get("type") != "message" or not isinstance(inner, dict):
+        return None
+    content = inner.get("content")
+    listed = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    parts = [part for one in listed if isinstance(one, dict) and (part := _part(one)) is not None]
+    match inner.get("role"):
+        case "user" if parts:
+            return Message("user", tuple(parts))
+        case "assistant" if any(not isinstance(part, Thinking) for part in parts):
+            return Message("assistant", tuple(parts))
+        case "toolResult":
+            result = ToolResult(
+                tuple(part for part in parts if isinstance(part, Text | Image)),
+                call_id=plain(inner.get("toolCallId")),
+                name=plain(inner.get("toolName")),
+                error=inner.get("isError") is True,
+            )
+            return Message("tool", (result,))
+    return None
+
+
+def _part(value: Mapping[str, Any]) -> Part | None:
+    match value.get("type"):
+        case "text" if value.get("text"):
+            return Text(plain(value["text"]))
+        case "thinking" if value.get("thinking"):
+            return Thinking(plain(value["thinking"]))
+        case "toolCall":
+            arguments = plain(_arguments(value.get("arguments")))
+            return ToolCall(plain(value.get("name")), arguments, plain(value.get("id")))
+        case "image" if value.get("data"):
+            return Image(data=plain(value["data"]), media_type=plain(value.get("mimeType")))
+    return None
+
+
+def _arguments(told: Any) -> str:
+    """As JSON text; a number that is none has no spelling in it."""
+    if isinstance(told, str):
+        return told
+    try:
+        return canonical(told or {})
+    except ValueError:
+        return canonical({"input": str(told)})

@@ -1,0 +1,167 @@
+"""One user's things: all of them go out in open formats, and all of them go away, and nobody else's."""
+
+import base64
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+
+import pytest
+
+from holdfast.errors import NotFound
+from holdfast.memory.base import MEMORY_TOPIC, Memory
+from holdfast.messages import Image, Message, Scope, Text, ToolCall, ToolResult
+from holdfast.moving.copying import TABLES, counted
+from holdfast.moving.exporting import export
+from holdfast.moving.people import everybody
+from holdfast.moving.places import Places
+from holdfast.moving.removing import remove, scrub
+from holdfast.research.finding import Finding, Source
+from holdfast.research.findings import Findings
+from holdfast.store import Key, NewMessage, open_store
+from tests.moving.conftest import remembering_at
+
+# A name and words that stand nowhere by chance.
+NAME, WORD = "Zyxqvara", "Quimblefrotz"
+PICTURE = base64.b64encode(b"no real picture").decode()
+
+
+def live(memory, name, word):
+    """Something of everything that a user can have."""
+    store, scope = memory.store, Scope(name)
+    row, kept = store.log.begin(
+        scope,
+        [
+            NewMessage(
+                Message(
+                    "user", (Text(f"{name} asks for {word}"), Image(data=PICTURE, media_type="image/png"))
+                )
+            ),
+            NewMessage(Message("assistant", (ToolCall("look", '{"at":"it"}', "call_1"),))),
+            NewMessage(Message("tool", (ToolResult((Text(f"{word} found"),), "call_1", "look"),))),
+            NewMessage(Message.of("assistant", f"Here is {word}.")),
+        ],
+        title=f"{word} of {name}",
+    )
+    other = NewMessage(Message.of("assistant", f"Another {word}."))
+    store.log.append(row.id, [other], parent=kept[2].id, expect=None, move_head=False)
+    fork = store.log.fork(row.id, kept[0].id, f"Fork of {word}")
+    in_project = Scope(name, f"{word} project")
+    store.log.begin(in_project, [NewMessage(Message.of("user", word))])
+    for whose in (scope, in_project):
+        memory.library.add(whose, f"{name} likes {word}, in {whose.project}.")
+    gone = memory.library.add(scope, f"{name} never eats {word} with {name}.").memory
+    memory.library.forget(scope, gone.id)
+    memory.workspace.write(f"{memory.library.confirmation(scope)}/profile.yaml", f"name: {name}\n")
+    page = Source("https://example.org", "A page", f"About {word}.", 1.0)
+    Findings(memory.workspace).add(
+        Finding("", scope, f"What is {word}?", "quick", (page,), f"It is {word}.", "permanent", 1.0, 0.0)
+    )
+    digest = store.prompts.keep([Message.of("system", f"You speak with {name} of {word}.")])
+    store.jobs.start(scope, kind="side", model="m", prompt=digest)
+    store.keys.create(Key(user=name, name=f"laptop of {name}"))
+    store.sessions.set_password(name, "scrypt")
+    store.sessions.open(name, 1e9)
+    store.proposals.put(name, "language", word, text=word)
+    owed = Memory("o_1", "fact", f"{word} is owed", scope)
+    store.outbox.put(MEMORY_TOPIC, {"memories": [owed.to_json()]})
+    memory.library.used(memory.library.page(scope).memories)
+    memory.index.sync()
+    store.texts.catch_up()
+    return row, fork
+
+
+def test_all_who_have_anything_are_listed_with_how_much(memory):
+    live(memory, NAME, WORD)
+    memory.workspace.write("stranger/MEMORY.md", "- Was here.\n")
+    found = {one.name: one for one in everybody(memory.store, memory.workspace)}
+    assert set(found) == {NAME, "stranger"}
+    mine = found[NAME]
+    assert (mine.conversations, mine.messages, mine.memories) == (3, 6, 2)
+    assert (mine.findings, mine.keys, mine.jobs) == (1, 1, 1)
+    assert found["stranger"].memories == 1
+
+
+def test_everything_goes_out_in_formats_that_need_no_holdfast(memory, tmp_path):
+    row, fork = live(memory, NAME, WORD)
+    live(memory, "Eve", "apples")
+    file = tmp_path / "out.zip"
+    export(memory.store, memory.workspace, NAME, file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    with zipfile.ZipFile(file) as archive:
+        texts = {name: archive.read(name) for name in archive.namelist()}
+    assert not any(b"apples" in content for content in texts.values())
+    lines = [json.loads(line) for line in texts[f"conversations/{row.tree}.jsonl"].splitlines()]
+    heads = {line["id"]: line["head"] for line in lines if line["type"] == "conversation"}
+    assert set(heads) == {row.id, fork.id}
+    messages = {line["id"]: line for line in lines if line["type"] == "message"}
+    assert len(messages) == 5
+    assert all(line["parent"] in messages for line in messages.values() if line["parent"])
+    picture = next(part for line in messages.values() for part in line["parts"] if part["type"] == "image")
+    assert texts[picture["file"]] == b"no real picture"
+    assert texts["notes/profile.yaml"] == f"name: {NAME}\n".encode()
+    assert any(name.startswith("notes/research/") for name in texts)
+    told = json.loads(texts["user.json"])
+    assert told["key_list"][0]["name"] == f"laptop of {NAME}"
+    assert "digest" not in told["key_list"][0]
+    assert NAME in texts["README.md"].decode()
+    assert len(texts["jobs.jsonl"].splitlines()) == 1
+
+
+def test_after_deletion_no_row_and_no_file_knows_the_user(places):
+    with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
+        live(memory, "Eve", "apples")
+        before = counted(store)
+        kept = {entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()}
+        live(memory, NAME, WORD)
+        remove(store, memory, NAME)
+        assert counted(store) == before
+        assert {
+            entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()
+        } == kept
+        assert [one.name for one in everybody(store, memory.workspace)] == ["Eve"]
+        assert memory.search.search("apples", Scope("Eve")).hits
+        with pytest.raises(NotFound):
+            remove(store, memory, NAME)
+    assert scrub(places) == ""
+    with closing(sqlite3.connect(places.database)) as connection:
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
+    for file in places.home.rglob("*"):
+        content = file.read_bytes().lower() if file.is_file() else b""
+        for word in (NAME, WORD):
+            assert word.lower().encode() not in content, f"{file} has {word}"
+            assert word.lower() not in str(file).lower()
+
+
+@pytest.mark.real
+def test_on_postgresql_nothing_is_left_either(postgres, tmp_path):
+    places = Places(tmp_path / "home", postgres.new_database())
+    with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
+        live(memory, "Eve", "apples")
+        before = counted(store)
+        live(memory, NAME, WORD)
+        export(store, memory.workspace, NAME, tmp_path / "out.zip")
+        remove(store, memory, NAME)
+        assert counted(store) == before
+        assert [one.name for one in everybody(store, memory.workspace)] == ["Eve"]
+    assert scrub(places) == ""
+
+
+def test_every_table_that_says_whose_a_row_is_is_emptied():
+    """A new table that is about a user must say so in this way, or be thought of in `removing`."""
+    known = {table.name for table in TABLES}
+    by_conversation = {"branches", "messages", "message_tokens", "marks", "drafts", "lanes", "decisions"}
+    by_conversation |= {"compactions", "summaries"}
+    by_user = {
+        "conversations",
+        "jobs",
+        "memory_uses",
+        "tombstones",
+        "proposals",
+        "keys",
+        "passwords",
+        "sessions",
+    }
+    nobodys = {"models", "settings", "embeddings"}
+    looked_through = {"outbox", "prompts"}
+    assert known == by_conversation | by_user | nobodys | looked_through

@@ -44,13 +44,21 @@ _WHOLE = (
     "contract",
     "conversations/test_branches.py",
     "conversations/test_forks.py",
+    "demo",
+    "deploy",
+    "docs",
     "evals",
     "fitting",
+    "library",
+    "mcp",
     "models/test_vocabularies.py",
+    "moving",
     "server",
     "store/test_opening.py",
     "test_end_to_end.py",
     "test_engine.py",
+    "test_private.py",
+    "test_release.py",
 )
 
 

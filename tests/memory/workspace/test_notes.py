@@ -253,6 +253,7 @@ def shared(one: str, other: str) -> int:
     )
 
 
+@example(["## Facts", "  two", "==="], "\n", False, "New.")
 @given(person, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), texts)
 def test_a_new_item_leaves_every_other_character_as_it_was(lines, newline, ended, text):
     assume(spelled(text))

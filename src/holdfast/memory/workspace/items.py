@@ -335,7 +335,11 @@ def _under_heading(text: str, lines: Sequence[str], kind: Kind) -> int | None:
     for at, (_, start, name) in enumerate(headings):
         if name in names:
             end = headings[at + 1][0] if at + 1 < len(headings) else len(lines)
-            return next((line + 1 for line in range(end - 1, start - 1, -1) if lines[line].strip()), start)
+            place = next((line + 1 for line in range(end - 1, start - 1, -1) if lines[line].strip()), start)
+            following = next((line for line in lines[place:] if line.strip()), "")
+            # A next heading that is indented would be taken for the rest of an item before it.
+            if not following.startswith((_INDENT, "\t")):
+                return place
     return None
 
 

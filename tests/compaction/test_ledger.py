@@ -247,6 +247,43 @@ def test_a_log_of_two_thousand_lines_does_not_push_out_what_a_person_said():
     assert ledger.entries[0].text == "8443"
 
 
+PASTES = (
+    "Three offers came in:\n"
+    + json.dumps(
+        [{"vat": 0.19, "amount": 171.0 + at, "day": f"2026-04-0{at}"} for at in range(1, 9)], indent=1
+    ),
+    "\n".join(["The log:", *(f"2026-02-26 01:0{at}:07 INFO box 6{at}: 19{at} pages, ok" for at in range(9))]),
+    "\n".join(["My list:", *(f"rolls from the market: {at} pieces, {at}.40 EUR" for at in range(3, 12))]),
+)
+
+
+def test_the_one_file_a_person_named_outlives_all_numbers_they_pasted_later():
+    said = [user("Our inventory is the file cellar_2019_v3.xlsx."), answer("Good.")]
+    for paste in PASTES * 4:
+        said += [user(paste), answer("I see.")]
+    ledger = ledger_of(span(*said))
+    assert texts(ledger)[0] == "cellar_2019_v3.xlsx"
+    assert not [entry for entry in ledger.entries if entry.own and entry.text != "cellar_2019_v3.xlsx"]
+    assert "cellar_2019_v3.xlsx" in ledger.capped(words, 4, "en").render("en")
+
+
+def test_what_is_both_pasted_and_said_is_the_persons_own():
+    trace = 'Traceback (most recent call last):\n  File "/srv/valve.py", line 3\nValueError: E-4471 in valve'
+    ledger = ledger_of(span(user(f"{trace}\n\nIs that E-4471 again?")))
+    assert entry_of(ledger, "E-4471").own
+    assert not entry_of(ledger, "ValueError: E-4471 in valve").own
+
+
+@pytest.mark.parametrize("heading", ["Fehler: ", "Errors: ", "Error: Fehler: "])
+def test_an_error_that_is_quoted_from_a_ledger_is_the_same_error(heading):
+    line = "ERROR box 17: feeder jammed, stopped"
+    said = [user(f"The log:\n2026-02-11 02:20:52 {line}"), answer(f"{heading}{line}")]
+    ledger = ledger_of(span(*said))
+    assert texts(ledger, "error") == [line]
+    assert entry_of(ledger, line).count == 2
+    assert ledger.render("de").count("Fehler: ") == 1
+
+
 def test_the_one_other_name_in_a_log_is_kept():
     lines = [f"read /srv/data/x{n}/y.txt" for n in range(100)]
     lines.insert(50, "wrote backup_orion.sql")

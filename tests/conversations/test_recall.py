@@ -106,6 +106,52 @@ def test_small_talk_brings_nothing_back(past, text):
     assert past.asked(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Our owner has 20 bars of soap now.",
+        "Mrs Smith has a cabin by the lake.",
+        "The crash of the market came at 20 past four.",
+        "Anna hat 16 Stühle und ein Fahrrad aus Bremen bestellt.",
+    ],
+)
+def test_news_that_share_a_word_with_what_was_said_bring_nothing_back(past, text):
+    assert past.asked(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [("The wifi password of the cabin changed.", "Tr0ub4dor"), ("E4711 came up in the new build.", "E4711")],
+)
+def test_news_about_a_thing_bring_back_what_was_said_of_it(past, text, quoted):
+    assert quoted in past.asked(text)[0].text
+
+
+LOG = [f"2026-02-11 02:{at:02}:52 INFO box {at}: {at + 180} pages, ok" for at in range(1, 60)]
+LOG[16] = "2026-02-11 02:17:52 ERROR box 17: feeder jammed, error E-4471, 112 pages lost"
+JAMMED = "What was the error when the feeder jammed at box 17?"
+
+
+def test_one_line_of_a_long_paste_that_has_it_all_comes_before_short_messages_with_a_word_of_it(talk):
+    said = [user("Here is the log of the night:\n" + "\n".join(LOG))]
+    said += [
+        user("Jonas cleaned the feeder."),
+        user("Put the jammed drawer into a box."),
+        answer("An error?"),
+    ]
+    quote = Past(talk, *said).asked(JAMMED)[0]
+    assert quote.text == LOG[16], "and without the lines around it"
+    assert quote.share == 1.0
+
+
+def test_a_question_is_not_quoted_where_something_else_answers(talk):
+    said = [
+        user("At which box did we have the error E-4471?"),
+        answer("The feeder jammed at box 17, by error."),
+    ]
+    assert [quote.text for quote in Past(talk, *said).asked(JAMMED)] == [said[1].text]
+
+
 def test_what_was_never_said_brings_nothing_back(past):
     assert past.asked("What is the capital of Mongolia?") == []
 

@@ -127,6 +127,9 @@ async def test_when_the_quotes_take_all_their_room_nothing_leaves_for_a_mere_sub
         assert sent(server)[-1].text == "Where does the parrot live?"
         assert client.report["prefix"]["kept"]
         assert quotes(client) == before
+        await client.say("In which old lighthouse does the harbour master keep a parrot?")
+        assert sent(server)[-1].text.endswith(PARROT), "most of what is asked about is in it"
+        assert quotes(client) == [before[2], PARROT]
 
 
 async def test_while_the_quotes_have_room_a_subject_is_enough(tmp_path):
@@ -136,6 +139,10 @@ async def test_while_the_quotes_have_room_a_subject_is_enough(tmp_path):
         await client.say("Who got INV-7000?")
         await client.say("Where does the parrot live?")
         assert "parrot in the old lighthouse" in sent(server)[-1].text
+        await client.say("And where does the parrot of the harbour master sleep?")
+        assert quotes(client).count(PARROT) == 1, "it stands there already"
+        await client.say("My list of today:\n" + "\n".join(f"parrot {at}: INV-7001; ok" for at in range(9)))
+        assert len(quotes(client)) == 2, "what is pasted with news points at nothing"
 
 
 def plan(at):

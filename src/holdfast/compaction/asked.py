@@ -8,7 +8,7 @@ import re
 from typing import Literal
 
 from holdfast.compaction.lines import Kind
-from holdfast.compaction.statements import statement_in
+from holdfast.compaction.statements import OPENING, statement_in
 from holdfast.patterns import late
 from holdfast.window.own_words import own_sentences
 from holdfast.window.rules import decisions_in, rules_in
@@ -51,7 +51,8 @@ def _wish(masked: str) -> tuple[_Form, int] | None:
 
 def _told(sentence: str, form: _Form, start: int) -> str:
     content = sentence[start:].strip(" ,:;").rstrip("?! ")
-    whole = sentence.rstrip("?! ")
+    opening = OPENING.match(sentence)
+    whole = sentence[opening.end() if opening else 0 :].rstrip("?! ")
     if form == "clause":
         return _ended(_main_clause(content) or whole)
     return _ended(content if form == "sentence" else whole)
@@ -59,14 +60,17 @@ def _told(sentence: str, form: _Form, start: int) -> str:
 
 def _main_clause(clause: str) -> str:
     """A German clause as a sentence, its verb behind the subject; empty where that is risky."""
-    body = clause.rstrip(". ")
+    body, comma, more = clause.rstrip(". ").partition(",")
     subject = _SUBJECT.match(body)
-    if not subject or "," in body:
+    # What follows a comma may still belong before the verb, unless its first word says otherwise.
+    if not subject or (comma and not _ADDED.match(more)):
         return ""
     rest, _, verb = body[subject.end() :].rpartition(" ")
-    if not rest or not _FINITE.fullmatch(verb) or _SEPARABLE.match(verb) or _GOES_ON.match(rest):
+    if not rest or not _FINITE.fullmatch(verb) or _SEPARABLE.match(verb):
         return ""
-    return f"{subject[0]}{verb} {rest}"
+    if _GOES_ON.match(rest) and not _PRONOUN.fullmatch(subject[0]):
+        return ""
+    return f"{subject[0]}{verb} {rest}{comma}{more}"
 
 
 def _kind(text: str) -> Kind:
@@ -97,12 +101,12 @@ _EMPTY = late(
 
 _PLEASE = (
     r"(?:(?:please|pls|and|also|ok|okay|oh|hey|btw|by the way|can you|could you|will you|would you"
-    r"|I want you to|I need you to|you should|bitte|und|auch|noch was|kannst du|könntest du|würdest du"
-    r"|du sollst|ach ja|übrigens|wichtig)[,:!]* +){0,3}"
+    r"|I want you to|I need you to|you should|bitte|und|auch|ach|noch was|noch etwas|kannst du|könntest du"
+    r"|würdest du|du sollst|ach ja|übrigens|wichtig)[,:!]* +){0,3}"
 )
 _LATER = (
     r"(?: (?:for later|for the future|for next time|from now on|always|für später|für die zukunft"
-    r"|fürs nächste mal|bitte|mal|gut|unbedingt|auch|noch))*"
+    r"|fürs nächste mal|bitte|doch|mal|gut|unbedingt|auch|noch))*"
 )
 _WHERE = (
     r"(?: (?:to|in|into) (?:your |the |my )?(?:long-term )?memory"
@@ -149,6 +153,12 @@ _FINITE = late(r"[a-zäöüß]+(?:t|e|st|en)|bin|sind|war|kann|muss|darf|soll|wi
 _SEPARABLE = late(
     r"(?:ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zurück|zusammen|teil|statt)[a-zäöüß]{3,}"
 )
+# A reason, a condition, an exception: the clause before it is complete.
+_ADDED = late(
+    r"(?i) (?:weil|da|denn|wegen|damit|obwohl|trotz|außer|ausgenommen|wenn|falls|solange|sobald|seit|bis|um"
+    r"|ohne|und zwar|nämlich|es sei denn)\b"
+)
+_PRONOUN = late(r"(?i:ich|wir|er|es|man) ")
 # "die Frau von Peter …": the subject goes on.
 _GOES_ON = late(
     r"(?i)(?:von|vom|des|der|aus|für|bei|im|in|am|an|auf|mit|und|oder|zur|zum|unserer|meiner|unseres|meines) "

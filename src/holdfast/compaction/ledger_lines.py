@@ -76,6 +76,7 @@ _ERROR_LINE = late(
     r"|Too Many Requests"
     r"|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout)\b.*)"
 )
+_ERROR_LABEL = late(r"(?:(?:Errors?|Fehler): +)+")
 _ERROR_SAID = late(
     r"(?<![\w.])(?:[A-Za-z]{2,40}(?:Error|Exception)|[Ff]ehlermeldung|[Ee]rror message"
     r"|(?:HTTP|[Ss]tatus(?: code)?)(?=:? [45]\d\d\b)):? "
@@ -141,7 +142,14 @@ def error_lines(text: str) -> Iterator[tuple[str, int]]:
     for start, end in _lines_with(text, _SIGNS):
         match = _ERROR_LINE.match(text[start : min(end, start + 400)])
         if match and not _NO_ERROR.search(match[0]):
-            yield shortened(" ".join(match["it"].split())), start + match.start("it")
+            label = _named_error(match["it"])
+            yield shortened(" ".join(match["it"][label:].split())), start + match.start("it") + label
+
+
+def _named_error(line: str) -> int:
+    """Where the error begins in a line that only names it first, as a quote of a ledger does."""
+    label = _ERROR_LABEL.match(line)
+    return label.end() if label and _ERROR_LINE.match(line[label.end() :]) else 0
 
 
 def errors_said(text: str) -> Iterator[tuple[str, int]]:

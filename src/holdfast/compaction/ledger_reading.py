@@ -22,6 +22,7 @@ from holdfast.compaction.ledger_table import EntryKind, Find
 from holdfast.messages import Message, Text, ToolCall
 from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
+from holdfast.window.pasted import stretches
 from holdfast.window.rules import decisions_in
 
 # How many of a kind one message may give: a person's words, an answer, code, a program's output.
@@ -37,7 +38,7 @@ _CAPS: Mapping[EntryKind, tuple[int, int, int]] = {
     "decision": (6, 0, 0),
 }
 _OWN, _ANSWER, _DUMP = range(3)
-# In a longer message a person pasted something; their own words stand around it.
+# In a longer message a person pasted something, of whatever shape; their own words stand around it.
 _PASTE = 4_000
 _AROUND = 1_200
 # Of an output beyond this, beginning and end are read for names; its error lines are read in full.
@@ -82,12 +83,21 @@ def said_in(text: str) -> list[Said]:
 def _said_by_person(text: str) -> Iterator[Said]:
     for decision in decisions_in(text)[: _CAPS["decision"][_OWN]]:
         yield Said("decision", decision, own=True)
-    if len(text) <= _PASTE:
-        yield from (replace(said, own=True) for said in _spoken(text, _OWN))
-        return
-    head, tail = text[:_AROUND], text[-_AROUND:]
-    yield from (replace(said, own=True) for part in (head, tail) for said in _spoken(part, _OWN))
-    yield from _put_out(text[_AROUND:-_AROUND])
+    long = len(text) > _PASTE
+    for start, end, pasted in stretches(text):
+        piece = text[start:end]
+        if pasted:
+            yield from _put_out(piece) if long else _spoken(piece, _DUMP)
+        elif long and len(piece) > 2 * _AROUND:
+            yield from _typed(piece[:_AROUND])
+            yield from _put_out(piece[_AROUND:-_AROUND])
+            yield from _typed(piece[-_AROUND:])
+        else:
+            yield from _typed(piece)
+
+
+def _typed(text: str) -> Iterator[Said]:
+    return (replace(said, own=True) for said in _spoken(text, _OWN))
 
 
 def _spoken(text: str, who: int) -> list[Said]:
@@ -183,5 +193,7 @@ def _once(found: Sequence[Said]) -> list[Said]:
     for said in found:
         key = (said.kind, key_of(said.kind, said.text))
         known = kept.get(key)
-        kept[key] = said if known is None else replace(known, context=known.context or said.context)
+        if known is not None:
+            said = replace(known, context=known.context or said.context, own=known.own or said.own)
+        kept[key] = said
     return list(kept.values())

@@ -15,6 +15,12 @@ _BRIEF = 160
 _LONGEST = 200_000
 
 
+def pieces_of(text: str) -> list[str]:
+    """Its sentences, and the lines of its blocks of code."""
+    pieces = words.sentences(text[:_LONGEST])
+    return [line for piece in pieces for line in (piece.splitlines() if _is_block(piece) else (piece,))]
+
+
 def passage(text: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
     """The best passage that `count` gives at most `room`; empty if there is no room for anything."""
     pieces = words.sentences(text[:_LONGEST])
@@ -23,7 +29,7 @@ def passage(text: str, weights: Mapping[str, float], room: int, count: Callable[
     if len(text) <= 2 * _BRIEF and count(text.strip()) <= room:
         return text.strip()
     best = max(range(len(pieces)), key=lambda index: (_worth(pieces[index], weights), -index))
-    if pieces[best].startswith(("```", "~~~")):
+    if _is_block(pieces[best]):
         return _lines(pieces[best], weights, room, count)
     first, last = _with_neighbours(pieces, best, weights)
     while first < last and count(_joined(pieces, first, last)) > room:
@@ -51,6 +57,10 @@ def shortened(text: str, weights: Mapping[str, float], room: int, count: Callabl
     return ""
 
 
+def _is_block(piece: str) -> bool:
+    return piece.startswith(("```", "~~~"))
+
+
 def _worth(piece: str, weights: Mapping[str, float]) -> float:
     """What a piece has of the terms. Long ones have more of everything, so length counts against them."""
     found = words.terms(piece)
@@ -58,11 +68,18 @@ def _worth(piece: str, weights: Mapping[str, float]) -> float:
 
 
 def _with_neighbours(pieces: list[str], best: int, weights: Mapping[str, float]) -> tuple[int, int]:
-    """A short sentence is seldom understood alone: the better neighbour comes with it, the next one first."""
+    """A short sentence is seldom understood alone: the better neighbour comes with it, the next one first.
+
+    A line of a table or a log is no sentence, and those around it are about other things.
+    """
     first = last = best
+    is_line = not pieces[best].rstrip("\"'“”)]*_").endswith((".", "!", "?", "…", ":"))
+    least = _worth(pieces[best], weights) / 2 if is_line else -1.0
     while sum(map(len, pieces[first : last + 1])) < _BRIEF and (first > 0 or last + 1 < len(pieces)):
         after = _worth(pieces[last + 1], weights) if last + 1 < len(pieces) else -1.0
         before = _worth(pieces[first - 1], weights) if first > 0 else -1.0
+        if max(after, before) < least:
+            break
         if after >= before:
             last += 1
         else:

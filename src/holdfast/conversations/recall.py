@@ -9,13 +9,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast import words
-from holdfast.conversations.passages import passage
+from holdfast.conversations.passages import passage, pieces_of
 from holdfast.messages import Message, Role
-from holdfast.store import Found, Store, TextHit, searchable
+from holdfast.store import Found, Store, Stored, TextHit, searchable
 
 # Messages compared, and of these the ones that are read.
 _COMPARED = 40
 _READ = 8
+# Of the long ones so many characters are looked at line by line: nobody waits long for a quote.
+_SCANNED = 200_000
 # A person's own words hold the facts more often than the answers to them.
 _BY_ROLE = {"user": 1.2, "assistant": 1.0, "tool": 1.0}
 # What a message gains from those right before and after it being about the same.
@@ -28,6 +30,8 @@ _RARE_ALONE = 0.6
 # So much of what is asked about must be in a message: less where several words of it come together there.
 _ALONE = 0.4
 _TOGETHER = 0.2
+# And so much where nothing is asked, or only numbers meet.
+_STATED = 0.5
 # What a term that was never said takes from all others.
 _UNHEARD = 0.5
 # How much of an earlier question may be new while it still asks the same.
@@ -35,13 +39,17 @@ _REWORDED = 0.25
 # A message in the window that is this close to a left-out one makes quoting it needless.
 _AS_GOOD = 1.0
 
-# A single word points at something only in a message that asks, or that goes back to a subject.
+# Only a message that asks, or goes back to a subject, points by a single word; what is stated needs more.
 _ASKING = re.compile(
-    r"\?|\b(?:who|what|when|where|which|why|how|whose|wer|was|wann|wo|welche[rsmn]?|warum|wieso|wie|wem|wen"
-    r"|about|back to|remember|remind|earlier|regarding|previous(?:ly)?|über|wegen|zurück zu[rm]?|erinner\w*"
+    r"\?"
+    r"|(?:^|[.!:;,\n]\s*)(?:(?:and|so|but|now|ok|okay|und|aber|also|nun|please|bitte),?\s+)?"
+    r"(?:who|what|when|where|which|why|how|whose|wer|was|wann|wo|welche[rsmn]?|warum|wieso|wie|wem|wen)\b"
+    r"|\b(?:back to|about|remember|remind|earlier|regarding|previous(?:ly)?|zurück zu[rm]?|über|erinner\w*"
     r"|vorhin|damals|bezüglich|früher)\b",
     re.IGNORECASE,
 )
+# How much, how long, which year: no name of anything, and in a statement it is news.
+_COUNTED = re.compile(r"\d{1,3}\D*|(?:19|20)\d\d|\d+(?:[.,:]\d+)+\D*|\d+[^\W\d_]+")
 # Words of agreement and thanks, and of asking for another answer: they point at nothing left out.
 _IDLE = frozenset(
     words.terms(
@@ -62,7 +70,12 @@ _IDLE = frozenset(
         recommend check double verify summarize summary translate improve fix change add remove compare
         elaborate sense feeling tabelle formatieren empfehlen empfiehlst prüfe prüfen überprüfe fasse fass
         zusammenfassen zusammenfassung übersetze übersetz übersetzen verbessere verbessern ändere ändern
-        vereinfachen idee
+        vereinfachen idee three four five six seven eight nine ten eleven twelve both half zwei drei vier
+        fünf sechs sieben acht neun zehn elf zwölf beide beiden hälfte mr mrs ms herr herrn frau come comes
+        came goes going stay stays may might must says take takes put day days week end us nobody somebody
+        since along kommt kommen kam geht gehen bleibt bleiben darf dürfen sagt sagen nimmt nehmen braucht
+        brauchen tag tage woche ende niemand jemand etwa ungefähr rund ehe bevor seit binnen überhaupt
+        heißt heißen called
         """
     )
 )
@@ -70,13 +83,22 @@ _IDLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A quote from a message that is not in the window; `why` names the words that pointed at it."""
+    """A quote from a message that is not in the window; `why` names the words that pointed at it.
+
+    `share` is how much of what is asked about the quote has: all of it is 1.
+    """
 
     message: str
     role: Role
     at: float
     text: str
     why: str
+    share: float
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks for something or goes back to it, and does not only tell news."""
+    return _ASKING.search(text) is not None
 
 
 def bring_back(
@@ -105,19 +127,48 @@ def bring_back(
         tree, terms, words.parts(question.text), head=head, limit=_COMPARED + len(within)
     )
     found = _without_itself(store, found, question, within)
-    weights = _pointing(found, telling)
+    asking = asks(question.text)
+    weights = _pointing(found, telling, asking)
     if not weights:
         return []
     # What is asked about and was never said counts too: the question is then about something else.
     unheard = sum(value == 0 and term not in _IDLE for term, value in found.rarity.items())
     sought = sum(weights.values()) + _UNHEARD * unheard * found.rarest
-    alone: set[str] = set()
-    if _ASKING.search(question.text):
+    wanted = _Wanted(weights, sought, telling, asking)
+    if asking:
         # A part of a compound weighs less, and the compound it comes from is rare enough.
         enough = _RARE_ALONE * found.rarest
         alone = {term for term, value in weights.items() if value >= enough or term not in asked}
-    chosen = _chosen(found.hits, weights, sought, telling, alone, within)
-    return _quotes(store, chosen, question, asked, weights, limit, room, count)
+        wanted = replace(wanted, alone=frozenset(alone))
+    hits = _by_passage(store, found.hits, wanted)
+    chosen = _chosen(hits, wanted, within)
+    return _quotes(store, chosen, question, asked, wanted, limit, room, count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a message points at: its terms by their weight, and which of them are enough alone."""
+
+    weights: Mapping[str, float]
+    sought: float
+    telling: frozenset[str]
+    asks: bool
+    alone: frozenset[str] = frozenset()
+
+    def worth(self, terms: Collection[str]) -> float:
+        return sum(self.weights.get(term, 0.0) for term in terms)
+
+    def points_at(self, matched: Collection[str]) -> bool:
+        """Whether something that has these terms is meant."""
+        there = self.weights.keys() & matched
+        share = self.worth(there) / self.sought
+        if len(there) > 1 and self.asks:
+            # Two numbers come together in any table.
+            return share >= (_STATED if all(map(_COUNTED.fullmatch, there)) else _TOGETHER)
+        if len(there) > 1 and share >= _STATED:
+            return True
+        named = any(not _COUNTED.fullmatch(term) for term in there & self.telling)
+        return named or (share >= _ALONE and bool(there & self.alone))
 
 
 def _without_itself(store: Store, found: Found, question: Message, within: Collection[str]) -> Found:
@@ -148,47 +199,55 @@ def _asks_the_same(said: str, question: Message) -> bool:
     # What is much longer than the question is more than the question.
     if len(said) > 2 * len(question.text) + 200:
         return False
-    if not all(piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(said)):
+    if not _only_asks(said):
         return False
     before = set(words.terms(said)) - _IDLE
     new = before.difference(words.terms(question.text))
     return not new & words.telling(said) and len(new) <= _REWORDED * len(before)
 
 
-def _pointing(found: Found, telling: frozenset[str]) -> dict[str, float]:
+def _pointing(found: Found, telling: frozenset[str], asking: bool) -> dict[str, float]:
     """The terms of the question that can point at something, with their weight."""
     said_once = found.rarest
     return {
         term: value
         for term, value in found.rarity.items()
-        if value > 0 and (term in telling or (term not in _IDLE and value >= _RARE * said_once))
+        if value > 0
+        and (term in telling or (term not in _IDLE and value >= _RARE * said_once))
+        and (asking or not _COUNTED.fullmatch(term))
     }
 
 
-def _chosen(
-    hits: Sequence[TextHit],
-    weights: Mapping[str, float],
-    sought: float,
-    telling: frozenset[str],
-    alone: Collection[str],
-    within: Collection[str],
-) -> list[TextHit]:
+def _by_passage(store: Store, hits: Sequence[TextHit], wanted: _Wanted) -> list[TextHit]:
+    """The hits, long ones by their best passage: every line of a log is about something else.
+
+    A score is what the terms are worth in a text of usual length, and less in a longer one. So one sentence
+    with all of them counts as if it had been said alone.
+    """
+    likely = sorted(hits, key=lambda hit: -wanted.worth(hit.matched))[:_READ]
+    long = {hit.message: hit for hit in likely if hit.score < wanted.worth(hit.matched)}
+    scores: dict[str, float] = {}
+    left = _SCANNED
+    for name, stored in store.texts.read(list(long)).items():
+        said = _says(stored.message)[:left]
+        scores[name] = max((wanted.worth(_terms(piece)) for piece in pieces_of(said)), default=0.0)
+        left -= len(said)
+    return [replace(hit, score=max(hit.score, scores.get(hit.message, 0.0))) for hit in hits]
+
+
+def _terms(text: str) -> set[str]:
+    return {*words.terms(text), *words.parts(text)}
+
+
+def _chosen(hits: Sequence[TextHit], wanted: _Wanted, within: Collection[str]) -> list[TextHit]:
     """The left-out messages worth reading, best first."""
-
-    def share(hit: TextHit) -> float:
-        return sum(weights.get(term, 0.0) for term in hit.matched) / sought
-
-    def points(hit: TextHit) -> bool:
-        matched = hit.matched & weights.keys()
-        if len(matched) > 1:
-            return share(hit) >= _TOGETHER
-        return bool(matched & telling) or (share(hit) >= _ALONE and any(term in alone for term in matched))
-
     seen = max((hit.score for hit in hits if hit.message in within), default=0.0)
     strength = {(hit.branch, hit.depth): hit.score for hit in hits}
     ranked = []
     for hit in hits:
-        if hit.message in within or hit.role == "system" or not points(hit) or hit.score * _AS_GOOD <= seen:
+        if hit.message in within or hit.role == "system" or hit.score * _AS_GOOD <= seen:
+            continue
+        if not wanted.points_at(hit.matched):
             continue
         beside = sum(strength.get((hit.branch, hit.depth + step), 0.0) for step in (-1, 1))
         ranked.append((_BY_ROLE.get(hit.role, 1.0) * hit.score + _BESIDE * beside, hit))
@@ -196,19 +255,32 @@ def _chosen(
     return [hit for strength_of, hit in ranked[:_READ] if strength_of >= _WEAKER * ranked[0][0]]
 
 
+def _answers_first(chosen: Sequence[TextHit], read: Mapping[str, Stored]) -> list[TextHit]:
+    """Without those that only ask, where others say something: a question tells nothing."""
+    telling = [
+        hit for hit in chosen if hit.message in read and not _only_asks(_says(read[hit.message].message))
+    ]
+    return telling or list(chosen)
+
+
+def _only_asks(said: str) -> bool:
+    return all(piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(said))
+
+
 def _quotes(
     store: Store,
     chosen: Sequence[TextHit],
     question: Message,
     asked: Mapping[str, str],
-    weights: Mapping[str, float],
+    wanted: _Wanted,
     limit: int,
     room: int,
     count: Callable[[str], int],
 ) -> list[Snippet]:
     quotes: list[Snippet] = []
+    weights = wanted.weights
     read = store.texts.read([hit.message for hit in chosen])
-    for hit in chosen:
+    for hit in _answers_first(chosen, read):
         if len(quotes) == limit or room <= 0:
             break
         stored = read.get(hit.message)
@@ -223,5 +295,6 @@ def _quotes(
             room -= count(text)
             pointed = sorted(hit.matched & weights.keys(), key=lambda term: (-weights[term], term))
             why = ", ".join(dict.fromkeys(asked.get(term, term) for term in pointed))
-            quotes.append(Snippet(stored.id, stored.message.role, stored.created_at, text, why))
+            has = min(1.0, wanted.worth(_terms(text)) / wanted.sought)
+            quotes.append(Snippet(stored.id, stored.message.role, stored.created_at, text, why, has))
     return quotes

@@ -4,18 +4,22 @@ Finding is done in `conversations`, how quotes are written in `window`; here it 
 how much room there is.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Iterator, Sequence
 
-from holdfast.conversations.recall import Snippet, bring_back
+from holdfast.conversations.recall import asks, bring_back
 from holdfast.fitting.lot import Kept, Lot
+from holdfast.messages import Message
 from holdfast.store import Store, new_id
 from holdfast.window.additions import addition, dropped_recall, quoted
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import Addition, Proposal
+from holdfast.window.pasted import typed
 from holdfast.window.view import View
 from holdfast.words import telling, terms
 
 # With less room than this nothing is brought back until something else has left.
 _LEAST = 40
+# So much of what is asked about makes a quote worth that.
+_CLEAR = 0.5
 
 
 def may_quote(view: View, lot: Lot) -> bool:
@@ -46,11 +50,23 @@ def quotes_for(store: Store, view: View, kept: Kept, lot: Lot) -> list[Proposal]
     leaving = dropped_recall(view) if room < _LEAST else []
     if leaving:
         room = cap - replayed(view) + sum(proposal.tokens_before for proposal in leaving)
-    found = _found(store, view, kept, before[-1], _whole(view) - {question.id}, room)
+    pointing = about(question.message)
+    assert kept.conversation is not None
+    found = bring_back(
+        store,
+        kept.conversation.tree,
+        pointing,
+        head=before[-1],
+        within=_whole(view) - {question.id},
+        room=room,
+        count=view.text_tokens,
+    )
+    there = [one.text for one in _recalled(view) if one.decision not in _names(leaving)]
+    found = [one for one in found if not any(one.text in text for text in there)]
     if leaving:
-        # Making room costs the prefix: only what is asked for by its name is worth that.
-        named = telling(question.message.text)
-        found = [one for one in found if named.intersection(terms(one.text))]
+        # Making room costs the prefix: what is asked for by its name is worth that, or most of what is asked.
+        named, clear = telling(pointing.text), _CLEAR if asks(pointing.text) else 1.0
+        found = [one for one in found if one.share >= clear or named.intersection(terms(one.text))]
     if not found:
         return []
     text = quoted(question.message, [(one.at, one.role, one.text) for one in found])
@@ -58,17 +74,21 @@ def quotes_for(store: Store, view: View, kept: Kept, lot: Lot) -> list[Proposal]
     return [*leaving, addition(view, question, "recalled", text, new_id("d"), sources=origin)]
 
 
-def _found(
-    store: Store, view: View, kept: Kept, head: str, within: Collection[str], room: int
-) -> Sequence[Snippet]:
-    assert kept.conversation is not None
-    assert view.question is not None
-    tree, question = kept.conversation.tree, view.question.message
-    count: Callable[[str], int] = view.text_tokens
-    return bring_back(store, tree, question, head=head, within=within, room=room, count=count)
+def about(question: Message) -> Message:
+    """What points at something: of a statement only what was typed, for what is pasted with it is news."""
+    said = typed(question.text).strip()
+    return question if not said or asks(said) else Message.of("user", said)
+
+
+def _names(leaving: Sequence[Proposal]) -> set[str]:
+    """The quotes that leave."""
+    return {name for proposal in leaving for name in proposal.data["instead"]}
+
+
+def _recalled(view: View) -> Iterator[Addition]:
+    return (one for shown in view.shown for one in shown.additions if one.section == "recalled")
 
 
 def replayed(view: View) -> int:
     """Tokens of all that was brought back and is still in the window."""
-    added = (one for shown in view.shown for one in shown.additions if one.section == "recalled")
-    return sum(view.text_tokens(one.text) for one in added)
+    return sum(view.text_tokens(one.text) for one in _recalled(view))

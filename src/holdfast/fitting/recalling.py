@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 from holdfast.conversations.passages import passage
 from holdfast.errors import HoldfastError
 from holdfast.fitting.case import Case
-from holdfast.fitting.quotes import replayed
+from holdfast.fitting.quotes import about, replayed
 from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import is_finding, summary_file
@@ -189,7 +189,7 @@ class Recalling:
 
     def _found(self, view: View, case: Case, told: set[str], room: int) -> tuple[list[_Known], list[str]]:
         assert view.question is not None
-        question = view.question.message.text
+        question = about(view.question.message).text
         answer = self._memory.search.search(question, case.scope, within="notes", limit=_LOOKED_AT)
         conversation = case.kept.conversation
         # The window has the summary of its own conversation anyway.

@@ -11,6 +11,7 @@ from holdfast.messages import Message
 from holdfast.window.clock import same_but_for_time, told_time
 from holdfast.window.decisions import Proposal, Section
 from holdfast.window.items import Item
+from holdfast.window.pasted import typed
 from holdfast.window.view import View
 from holdfast.words import language_of
 
@@ -75,7 +76,7 @@ def addition(
 
 def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
     """Quotes with their dates and who said them."""
-    language = language_of(question.text) or "en"
+    language = _spoken(question)
     lines = [
         f"- {datetime.fromtimestamp(at, UTC):%Y-%m-%d}, {_SPEAKER[language].get(role, role)}: {text}"
         for at, role, text in quotes
@@ -85,11 +86,16 @@ def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
 
 def remembered(question: Message, memories: Sequence[tuple[float, str]]) -> str:
     """What is known from other conversations, each with its date."""
-    language = language_of(question.text) or "en"
+    language = _spoken(question)
     # What somebody wrote by hand has no date.
     dates = (f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}: " if at else "" for at, _ in memories)
     lines = [f"- {date}{text}" for date, (_, text) in zip(dates, memories, strict=True)]
     return "\n".join((_REMEMBERED[language], *lines))
+
+
+def _spoken(question: Message) -> str:
+    """The language of a question: of what was typed, for what is pasted may have another."""
+    return language_of(typed(question.text)) or language_of(question.text) or "en"
 
 
 def told(view: View, profile: str) -> list[Proposal]:

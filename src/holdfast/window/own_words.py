@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
+from holdfast.window.pasted import MAIL, PASTED_LINE, tagged
 
 # A longer text is a document somebody pasted; a person's own words stand before or after it.
 _LONG_TEXT = 2_000
@@ -20,26 +21,9 @@ _HIDDEN = "\x00"
 _NOT_NEWLINE = late(r"[^\n]")
 
 _INLINE = late(r"`[^`\n]+`")
-_TAG = late(r"<(\w[\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
 _QUOTED = late(
     r"\"[^\"\n]{2,400}\"|“[^”\n]{2,400}”|„[^“”\"\n]{2,400}[“”\"]|»[^«\n]{2,400}«|«[^»\n]{2,400}»"
     r"|(?<![\w'])'[^'\n]{2,400}'(?!\w)|‚[^‘\n]{2,400}‘|‘[^’\n]{2,400}’(?!\w)"
-)
-# Lines no person types: quotes, tables, diffs, logs, stack traces, prompts of a shell, code.
-_PASTED_LINE = late(
-    r"^\s*(?:>|\||\+{1,3}\s?\S|@@|---\s\S|\$\s|#!|//|/\*|\*/|at\s\S+\(|File \"|Traceback|Caused by:|E {2,}\S"
-    r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b"
-    r"|\w+(?:Error|Exception)\b|(?:def|class|import|from|return|public|private|static|const|let|var"
-    r"|function)\s\S+.*[({;:=]"
-    r"|#{1,6}\s)"
-    r"|[;{}]\s*$|\t.*\t|\S\s*\|\s*\S.*\|"
-)
-# From here on somebody else speaks.
-_MAIL = late(
-    r"^\s*(?:From|To|Sent|Subject|Von|An|Gesendet|Betreff|Date|Datum):\s\S"
-    r"|^\s*(?:-{2,}\s*(?:Original Message|Ursprüngliche Nachricht|Forwarded|Weitergeleitet))"
-    r"|^\s*(?:On|Am) .{4,80}(?:wrote|schrieb).{0,60}:\s*$"
-    r"|^\s*(?:Dear|Hello|Hi|Sehr geehrte[rs]?|Liebe[rs]?) [A-ZÄÖÜ][\w .]{1,40},\s*$"
 )
 _INTRODUCES = late(
     r"(?i)\b(?:text|article|e-?mail|mail|document|log|logs|output|message|transcript|essay|story|paragraph"
@@ -94,26 +78,13 @@ def _paragraphs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _masked(text: str) -> str:
-    for spans in (fences, _tagged, _inline, _quoted):
+    for spans in (fences, tagged, _inline, _quoted):
         pieces, done = [], 0
         for start, end in spans(text):
             pieces += [text[done:start], _NOT_NEWLINE.sub(_HIDDEN, text[start:end])]
             done = end
         text = "".join([*pieces, text[done:]])
     return text
-
-
-def _tagged(text: str) -> Iterator[Span]:
-    done, unclosed = 0, set()
-    for tag in _TAG.finditer(text):
-        if tag.start() < done or tag[1] in unclosed:
-            continue
-        closing = text.find(f"</{tag[1]}>", tag.end())
-        if closing < 0:
-            unclosed.add(tag[1])
-            continue
-        done = closing + len(tag[1]) + 3
-        yield tag.start(), done
 
 
 def _inline(text: str) -> Iterator[Span]:
@@ -129,9 +100,9 @@ def _blocks(text: str, masked: str) -> Iterator[tuple[str, str]]:
     written: list[str] = []
     hidden: list[str] = []
     for line, mask in zip(text.split("\n"), masked.split("\n"), strict=True):
-        if _MAIL.match(mask):
+        if MAIL.match(mask):
             break
-        if mask.strip() and not _PASTED_LINE.search(mask) and mask.strip(_HIDDEN + " \t\r"):
+        if mask.strip() and not PASTED_LINE.search(mask) and mask.strip(_HIDDEN + " \t\r"):
             written.append(line)
             hidden.append(mask)
         elif written:

@@ -23,6 +23,7 @@ ENV PATH=/opt/holdfast/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     HOLDFAST_HOME=/data \
     HOLDFAST_HOST=0.0.0.0
+WORKDIR /data
 USER holdfast
 VOLUME /data
 EXPOSE 11435

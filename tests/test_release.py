@@ -4,9 +4,11 @@ import os
 import re
 import subprocess
 from contextlib import contextmanager
+from importlib.metadata import distributions
 
 import httpx
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from holdfast import __version__
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama
@@ -26,6 +28,12 @@ for name in names:
         importlib.import_module(name)
 print(len(names), holdfast.__file__)
 """
+
+
+def test_nothing_that_is_pinned_needs_a_newer_python_than_holdfast_does():
+    oldest = "3.11.0"
+    needs = {one.name: one.metadata.get("Requires-Python") or "" for one in distributions()}
+    assert {name for name, python in needs.items() if not SpecifierSet(python).contains(oldest)} == set()
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from holdfast.research.web import bodies
 from holdfast.research.web.addresses import Guard
 
 ROBOT = "holdfast"
-AGENT = f"Holdfast/{__version__} (+https://github.com/holdfast-ai/holdfast)"
+AGENT = f"Holdfast/{__version__} (for one person, who asked for this page)"
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 

@@ -189,7 +189,9 @@ def test_two_processes_write_the_same_days_note_and_one_dies(home):
     doomed, other = child(WRITER, home, "doomed", 1_000_000), child(WRITER, home, "other", 12)
     said = [doomed.stdout.readline().strip() for _ in range(6)]
     doomed.send_signal(signal.SIGKILL)
-    said += doomed.communicate(timeout=60)[0].split()
+    # Read as it was begun: `communicate` would not see what was read ahead.
+    said += doomed.stdout.read().split()
+    doomed.communicate(timeout=60)
     said += other.communicate(timeout=60)[0].split()
     assert other.returncode == 0
     names = notes_of_the_day(home)

@@ -482,7 +482,8 @@ def test_a_killed_writer_leaves_a_whole_file_and_keeps_nobody_out(notes, tmp_pat
         writer = child(WRITER, tmp_path / "workspace", turns, 1_000_000)
         said = [writer.stdout.readline().strip() for _ in range(turns)]
         writer.send_signal(signal.SIGKILL)
-        said += writer.communicate(timeout=60)[0].split()
+        said += writer.stdout.read().split()
+        writer.communicate(timeout=60)
         notes.write([fact(f"m_after_{turns}")])
         ids = [memory.id for memory in notes.read(ME)]
         assert set(said) <= set(ids)

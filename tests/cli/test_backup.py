@@ -23,7 +23,21 @@ def test_what_was_remembered_comes_back(made, hold):
     assert "--overwrite" in refused.exception.hint
     assert "Restored" in hold("backup", "restore", str(made), "--overwrite")
     assert "Quimble" in hold("memory", "list")
-    assert json.loads(hold("backup", "finish", "--json")) == {"finished": False}
+    assert json.loads(hold("backup", "finish", "--json")) == {"finished": False, "ending": "none"}
+
+
+def test_a_restore_that_broke_off_is_named_by_the_doctor_and_by_the_next_one(made, hold, home):
+    (home / ".restore.json").write_text(json.dumps([[str(home / "workspace"), True]]))
+    told = json.loads(hold("doctor", "--json", whole=True).stdout)
+    assert "holdfast backup finish" in [finding["remedy"] for finding in told]
+    refused = hold("backup", "restore", str(made), "--overwrite", whole=True)
+    assert "holdfast backup finish" in refused.exception.hint
+    assert "complete" in hold("backup", "finish")
+
+
+def test_how_far_a_restore_is_can_be_followed(made, hold):
+    told = hold("backup", "restore", str(made), "--overwrite", whole=True)
+    assert "putting in place: 5/5" in told.stderr
 
 
 def test_a_backup_gets_a_name_with_the_date_where_one_stands(made, hold, tmp_path):

@@ -99,6 +99,7 @@ def test_models_are_listed_with_their_windows(run):
     assert listed["running_window"] is None
     assert listed["recommended_window"]["tokens"] == 8192
     assert "32,768" in run("models")
+    assert run("models", "list", "--json") == run("models", "--json")
 
 
 def test_the_window_of_a_model_can_be_fixed_and_freed(run):

@@ -19,7 +19,7 @@ from holdfast.cli.german import GERMAN
 
 HEAVY = {"asyncio", "fastapi", "httpx", "mcp", "numpy", "prompt_toolkit", "pydantic", "rich", "sqlalchemy"}
 # What answers a person or a program in its own way.
-NOT_AS_JSON = {"chat", "serve", "mcp", "memory export"}
+NOT_AS_JSON = {"chat", "serve", "mcp"}
 # Words of the library, between ours.
 LIBRARY = {
     "Usage",
@@ -128,6 +128,88 @@ def test_settings_that_cannot_be_read_do_not_keep_anybody_from_help(capsys, monk
 def test_a_misspelt_command_is_answered_with_the_near_one(capsys, monkeypatch):
     code, told = said(capsys, monkeypatch, "conversation")
     assert (code, "conversations" in told.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "german"),
+    [
+        ("conversation", "Fehler: Den Befehl 'conversation' gibt es nicht. Gemeint ist"),
+        ("--hom x", "Fehler: Die Option --hom gibt es nicht."),
+        ("memory add", "Hilfe gibt 'holdfast memory add -h'.\n\nFehler: Es fehlt 'TEXT'."),
+        ("jobs more", "Fehler: Das ist zu viel: more"),
+        ("memory add tea --kind", "Fehler: Zur Option '--kind' fehlt der Wert."),
+        ("memory search tea --limit many", "für '--limit': Es muss eine ganze Zahl sein."),
+        ("memory search tea --limit 99", "für '--limit': Es darf höchstens 50 sein."),
+        ("memory search tea --within sea", "für '--within': 'sea' ist keins von 'notes',"),
+    ],
+)
+def test_what_is_misspelt_is_told_in_german(capsys, monkeypatch, tmp_path, words, german):
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+    code, told = said(capsys, monkeypatch, *words.split())
+    assert code == 2
+    assert german in told.err
+
+
+@pytest.mark.parametrize(
+    ("words", "german"),
+    [
+        ("conversations show zzz", "Das Gespräch 'zzz' gibt es hier nicht.\n"),
+        ("window zzz", "Das Gespräch 'zzz' gibt es hier nicht.\n"),
+        ("memory show zzz", "Die Erinnerung 'zzz' gibt es hier nicht. `holdfast memory list` nennt, welche"),
+        ("keys revoke zzz", "Den Schlüssel zzz gibt es nicht. `holdfast keys list` nennt die Ids.\n"),
+        ("mcp --user ../zzz", "'../zzz' ist hier kein Name. Bis zu 99 Buchstaben"),
+    ],
+)
+def test_what_is_not_there_is_told_in_german(capsys, monkeypatch, tmp_path, words, german):
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
+    code, told = said(capsys, monkeypatch, *words.split())
+    assert code == 1
+    assert told.err.startswith(german)
+
+
+def test_an_error_cannot_steer_the_terminal(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    for words in (("conversations", "show", "\x1b]0;owned\x07"), ("memory", "\x1b[2J"), ("jobs", "\x9b31m")):
+        code, told = said(capsys, monkeypatch, *words)
+        assert code in (1, 2)
+        assert told.err
+        assert not set(told.err) & {"\x1b", "\x07", "\x9b"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "german"),
+    [
+        ({"LANG": "de_XX.UTF-8"}, True),
+        ({"LC_ALL": "C.UTF-8", "LANG": "de_XX.UTF-8"}, False),
+        ({"LC_ALL": "", "LC_MESSAGES": "de_XX", "LANG": "en_US.UTF-8"}, True),
+    ],
+)
+def test_german_is_spoken_where_its_locale_is_not_installed(capsys, monkeypatch, tmp_path, environ, german):
+    for name in ("HOLDFAST_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    code, told = said(capsys, monkeypatch, "--help")
+    assert (code, "Aufruf: " in told.out) == (0, german)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_told_in_a_sentence(tmp_path):
+    code = "from holdfast.cli import main; main()"
+    environment = {**os.environ, "HOLDFAST_HOME": str(tmp_path), "HOLDFAST_LANGUAGE": "en"}
+    # Buffered as it is for people, so that it fails at the very end.
+    environment.pop("PYTHONUNBUFFERED", None)
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-c", code, "config", "--json"]
+        done = subprocess.run(
+            command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.returncode == 1
+    assert done.stderr == "This could not be read or written: No space left on device.\n"
 
 
 def test_bash_completes_commands_and_what_is_below_them():

@@ -31,7 +31,13 @@ def test_it_speaks_german(hold, monkeypatch):
     assert "Notizdateien" in hold("import", str(SAMPLES / "markdown"), "--memories")
 
 
-@pytest.mark.parametrize("words", [("chatgpt",), ("no such thing",), ("chatgpt", "a", "b")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("chatgpt",), ("no such thing",), ("chatgpt", "a", "b")),
+        *((str(SAMPLES / "markdown"), "--user", name) for name in ("", "../eve", "a\nb", "web:ada")),
+    ],
+)
 def test_what_makes_no_sense_is_refused_with_the_next_step(words, hold):
     result = hold("import", *words, whole=True)
     assert result.exit_code == 1

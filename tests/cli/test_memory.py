@@ -137,6 +137,7 @@ def test_what_goes_out_comes_in_elsewhere(hold, tmp_path, monkeypatch):
     file = tmp_path / "out.json"
     assert hold("memory", "export", "-o", str(file)) == ""
     assert "- The kestrel nests on the tower" in hold("memory", "export", "--format", "markdown")
+    assert hold("memory", "export", "--json") == file.read_text()
     assert "2 known already" in hold("memory", "import", str(file))
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
     assert json.loads(hold("memory", "import", str(file), "--json"))["added"] == 2

@@ -48,3 +48,20 @@ def test_who_is_deleted_is_gone_and_old_copies_are_told_of(somebody, hold, home)
     assert [one["name"] for one in json.loads(hold("users", "list", "--json"))["users"]] == ["ada"]
     hold("users", "delete", "ada", "--yes", "--backups")
     assert not copy.exists()
+
+
+def test_what_broke_off_is_an_old_copy_too(somebody, hold, home):
+    left = [home / ".restore", home / ".workspace.replaced", home / "backups" / ".holdfast-abc"]
+    for folder in left:
+        folder.mkdir(parents=True)
+        (folder / "holdfast.lock").touch()
+    told = hold("users", "delete", "default", "--yes", "--json", "--backups", whole=True)
+    assert "conversations" in told.stderr or "notes" in told.stderr
+    assert not any(folder.exists() for folder in left)
+
+
+def test_what_is_done_is_told_in_german(somebody, hold, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+    told = hold("users", "export", "default", whole=True)
+    assert "Notizen: 1/1" in told.stderr
+    assert "notes" not in told.stderr

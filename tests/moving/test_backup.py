@@ -1,5 +1,6 @@
 """Everything in one file and back: whole, verified, and never half, whatever happens on the way."""
 
+import errno
 import hashlib
 import json
 import os
@@ -23,8 +24,9 @@ from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, Conflict, HoldfastError, StoreError
 from holdfast.messages import Message, Scope
 from holdfast.moving import archive, backup, copying, restoring
+from holdfast.moving.pieces import put_in_place, workplace
 from holdfast.moving.places import Places
-from holdfast.store import NewMessage, open_store
+from holdfast.store import NewMessage, Tombstone, open_store
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import version_of
 
@@ -63,6 +65,17 @@ def elsewhere(tmp_path, name="other"):
 @pytest.fixture
 def made(places, tmp_path):
     """A home with something of everything, and a backup of it."""
+    return backed_up(places, tmp_path / "backup.zip")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Such a backup, for those who only read it."""
+    folder = tmp_path_factory.mktemp("whole")
+    return backed_up(elsewhere(folder), folder / "backup.zip")
+
+
+def backed_up(places, file):
     fill(places, "first", "second", notes={"ada/MEMORY.md": b"- Likes tea.\n", "ada/research/r.md": b"# R\n"})
     (places.home / FILE).write_text('model = "qwen3"\n')
     (places.home / PAGE).write_text("{}")
@@ -70,7 +83,6 @@ def made(places, tmp_path):
     (places.home / "prompts" / "summary.txt").write_text("Short.")
     (places.home / "models").mkdir()
     (places.home / "models" / "large.gguf").write_bytes(b"weights")
-    file = tmp_path / "backup.zip"
     backup.create(places, file)
     return file
 
@@ -180,12 +192,35 @@ def _manifest(files, /, **changes):
     files["manifest.json"] = json.dumps(value).encode()
 
 
-def _escape(members):
-    value = json.loads(members["manifest.json"])
-    name = "../outside.md"
-    value["members"][name] = value["members"].pop("workspace/ada/MEMORY.md")
-    members[name] = members.pop("workspace/ada/MEMORY.md")
-    members["manifest.json"] = json.dumps(value).encode()
+def _says(**changes):
+    return lambda members: _manifest(members, **changes)
+
+
+def _called(name):
+    """A note under another name, with its digest."""
+
+    def change(members):
+        value = json.loads(members["manifest.json"])
+        value["members"][name] = value["members"].pop("workspace/ada/MEMORY.md")
+        members[name] = members.pop("workspace/ada/MEMORY.md")
+        members["manifest.json"] = json.dumps(value).encode()
+
+    return change
+
+
+def _of_store(**changes):
+    def change(members):
+        files = json.loads(members["manifest.json"])["members"]
+        files["store.db"].update(changes)
+        _manifest(members, members=files)
+
+    return change
+
+
+def _no_database(members):
+    members["store.db"] = b"garbage" * 100
+    digest = hashlib.sha256(members["store.db"]).hexdigest()
+    _of_store(size=700, sha256=digest)(members)
 
 
 @pytest.mark.parametrize(
@@ -200,24 +235,46 @@ def _escape(members):
         lambda members: _manifest(members, counts={"messages": 5}),
         lambda members: _manifest(members, schema="0001"),
         lambda members: _manifest(members, format=99),
-        _escape,
+        *(_says(created_at=value) for value in ("x", 1e300, -1, True)),
+        *(_says(counts=value) for value in ([], 3, {"messages": "x"})),
+        *(_says(left_out=value) for value in ([1], 5)),
+        *(_says(schema=value) for value in (None, 7)),
+        *(_says(members=value) for value in ([], {"store.db": 1})),
+        _says(extra=1),
+        _says(version="\x1b[31m"),
+        lambda members: members.update({"manifest.json": b"[" * 100_000}),
+        *(_of_store(size=size) for size in ("x", -5, 1.5)),
+        _of_store(sha256=None),
+        *map(_called, ("../outside.md", "workspace", "workspace/ada/research", "store.db-wal")),
+        *map(
+            _called,
+            (
+                "models/a.gguf",
+                "page.json/x",
+                "store.db/x",
+                "workspace//x",
+                "/workspace/x",
+                "workspace/.lock/x",
+            ),
+        ),
+        _no_database,
     ],
 )
-def test_a_backup_that_is_not_what_it_was_is_refused_and_changes_nothing(change, places, made, tmp_path):
-    file = changed(made, tmp_path, change)
+def test_a_backup_that_is_not_what_it_was_is_refused_and_changes_nothing(change, whole, tmp_path):
+    file = changed(whole, tmp_path, change)
     other = elsewhere(tmp_path)
-    with pytest.raises(HoldfastError):
-        archive.check(file)
-    with pytest.raises(HoldfastError):
+    with pytest.raises(HoldfastError) as refused:
         restoring.restore(other, file)
+    # Where it was unpacked for a moment is nobody's business.
+    assert str(other.home) not in refused.value.message
     assert [path.name for path in other.home.iterdir() if path.suffix != ".lock"] == []
     assert not (tmp_path / "outside.md").exists()
 
 
 @pytest.mark.parametrize("cut", [0, 10, -30])
-def test_a_backup_that_was_cut_short_is_refused(cut, made, tmp_path):
+def test_a_backup_that_was_cut_short_is_refused(cut, whole, tmp_path):
     file = tmp_path / "cut.zip"
-    file.write_bytes(made.read_bytes()[:cut])
+    file.write_bytes(whole.read_bytes()[:cut])
     with pytest.raises(HoldfastError):
         archive.check(file)
 
@@ -269,34 +326,131 @@ KILL = textwrap.dedent("""
     from holdfast.moving.places import Places
     from holdfast.moving.restoring import restore
 
-    home, file, step = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    home, file, what, step = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 
-    def tell(what, done, total):
-        if what == step:
+    def tell(*told):
+        if told[:2] == (what, step):
             os.kill(os.getpid(), signal.SIGKILL)
 
     restore(Places(home, f"sqlite:///{home / 'holdfast.db'}"), file, overwrite=True, tell=tell)
 """)
 
 
-@pytest.mark.parametrize("step", ["unpacked", "planned", "workspace", "in place"])
-def test_killed_on_the_way_there_is_the_old_or_the_new(step, places, made, tmp_path):
+@pytest.mark.parametrize(
+    ("what", "step", "ending"),
+    [
+        ("checking", 1, "none"),
+        ("putting in place", 0, "dropped"),
+        ("putting in place", 1, "finished"),
+        ("putting in place", 5, "finished"),
+    ],
+)
+def test_killed_on_the_way_there_is_the_old_or_the_new(what, step, ending, places, made, tmp_path):
     new = state(places)
     shutil.rmtree(places.home)
     fill(places, "old", notes={"ada/MEMORY.md": b"- Old.\n", "eve/profile.yaml": b"name: Eve\n"})
-    old = state(places)
-    killed = subprocess.run([sys.executable, "-c", KILL, places.home, made, step], check=False)
+    killed = subprocess.run([sys.executable, "-c", KILL, places.home, made, what, str(step)], check=False)
     assert killed.returncode == -signal.SIGKILL
-    if step == "workspace":
+    if ending == "dropped":
+        # Nothing keeps anybody from going on with what is there, and that is not lost.
+        fill(places, "since", notes={"ada/since.md": b"Since.\n"})
+    if (step, ending) == (1, "finished"):
         # Between the two nobody can open it, and is told what to do.
         with pytest.raises(StoreError, match="backup finish"):
             open_store(places.store)
-    restoring.finish(places)
-    assert state(places) == (old if step == "unpacked" else new)
+    else:
+        old = state(places)
+    if ending != "none":
+        with pytest.raises(Conflict, match="backup finish"):
+            restoring.restore(places, made)
+    assert restoring.finish(places) == ending
+    assert state(places) == (new if ending == "finished" else old)
     assert not (places.home / restoring.PLAN).exists()
     # Once more: what was left behind is in nobody's way.
     restoring.restore(places, made, overwrite=True)
     assert state(places) == new
+
+
+def test_a_restore_is_finished_though_its_settings_name_another_database(places, made, tmp_path):
+    class Stopped(Exception):
+        pass
+
+    def stop(what, done, total):
+        if (what, done) == ("putting in place", 4):
+            raise Stopped
+
+    expected = state(places)
+    with pytest.raises(Stopped):
+        restoring.restore(places, made, overwrite=True, tell=stop)
+    now_named = Places(places.home, f"sqlite:///{tmp_path / 'another.db'}")
+    assert restoring.finish(now_named) == "finished"
+    assert state(places) == expected
+
+
+def test_a_database_that_is_damaged_gives_way_to_a_backup(places, made):
+    expected = state(places)
+    places.database.write_bytes(b"no database" * 1000)
+    restoring.restore(places, made, overwrite=True)
+    assert state(places) == expected
+
+
+def test_a_password_or_something_forgotten_is_not_taken_for_nothing(whole, tmp_path):
+    for name in ("password", "forgotten"):
+        other = elsewhere(tmp_path, name)
+        with open_store(other.store) as store:
+            if name == "password":
+                store.sessions.set_password("ada", "scrypt")
+            else:
+                store.recollections.bury(ADA, Tombstone("m_1", frozenset({"w"}), frozenset(), 1.0))
+        with pytest.raises(Conflict, match="--overwrite"):
+            restoring.restore(other, whole)
+
+
+KILLED_BACKUP = textwrap.dedent("""
+    import os, signal, sys
+    from pathlib import Path
+    from holdfast.moving.backup import create
+    from holdfast.moving.places import Places
+
+    home, file = Path(sys.argv[1]), Path(sys.argv[2])
+
+    def tell(what, done, total):
+        if what == "notes":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    create(Places(home, f"sqlite:///{home / 'holdfast.db'}"), file, tell)
+""")
+
+
+def test_what_a_killed_backup_left_is_an_old_copy_and_gone_with_the_next_one(places, made):
+    folder = places.home / "backups"
+    file = folder / "b.zip"
+    subprocess.run([sys.executable, "-c", KILLED_BACKUP, places.home, file], check=False)
+    (left,) = folder.iterdir()
+    assert left.stat().st_mode & 0o777 == 0o700
+    assert places.old_copies == [left]
+    with workplace(folder / "another.zip") as at_work:
+        assert list(folder.iterdir()) == [at_work]
+        assert places.old_copies == []
+        # Whoever is still at it is left in peace.
+        backup.create(places, file)
+        assert set(folder.iterdir()) == {at_work, file}
+    assert list(folder.iterdir()) == [file]
+
+
+def test_a_file_gets_its_name_where_there_are_no_hard_links(tmp_path):
+    def no_links(source, target):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    piece, file = tmp_path / "piece", tmp_path / "file"
+    piece.write_text("whole")
+    put_in_place(piece, file, no_links)
+    assert file.read_text() == "whole"
+    assert not piece.exists()
+    piece.write_text("another")
+    with pytest.raises(BadRequest):
+        put_in_place(piece, file, no_links)
+    assert file.read_text() == "whole"
 
 
 def test_links_and_names_that_are_no_text_are_told_of(places, tmp_path):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import string
 import zipfile
 
@@ -16,6 +17,7 @@ from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.moving.formats import chatgpt, openclaw, opened
 from holdfast.moving.importing import Importing
+from holdfast.moving.reading import seconds
 from holdfast.moving.sources import Page, Saying, Source, Talk, Trouble, Turn
 from holdfast.store import NewMessage, open_store
 from tests.moving.conftest import SAMPLES, SCOPE, ollama_prompt
@@ -166,6 +168,39 @@ def test_both_versions_of_ollama_prompt_come_in(memory, tmp_path):
     assert "Be brief." not in str(report.left_out)
 
 
+def test_a_session_of_which_nothing_can_be_read_is_told_and_stops_nothing(memory, tmp_path):
+    file = ollama_prompt(
+        tmp_path / "sessions.db",
+        [
+            {"session_id": "gone", "history_json": "{broken", "context": ""},
+            {"session_id": "good", "history_json": '[{"role": "user", "content": "Still here?"}]'},
+        ],
+    )
+    report = Importing(memory.store, memory.library, SCOPE).take(opened([file]))
+    assert said(memory.store, only(memory.store)) == [("user", "Still here?")]
+    assert "gone" in report.unreadable[0]
+
+
+def test_how_far_it_is_can_be_told_of_a_chatgpt_export():
+    assert opened([SAMPLES / "chatgpt.json"], "chatgpt").steps == 2
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *("9999-12-31T23:59:59-14:00", "9999-12-31", "0001-01-01T00:00:00+14:00", "1900-01-01", "soon", ""),
+        *(10**400, -1, 1e300, float("nan"), float("inf"), True, None, []),
+    ],
+)
+def test_a_moment_that_no_calendar_shows_is_none(told):
+    assert seconds(told, 5.0) == 5.0
+
+
+def test_moments_are_seconds_milliseconds_or_dates():
+    assert seconds(1_700_000_000) == seconds(1_700_000_000_000) == 1_700_000_000
+    assert seconds("2023-11-14T22:13:20Z") == 1_700_000_000
+
+
 def test_an_openclaw_workspace_comes_in_with_its_transcripts(memory, bring_in):
     report = bring_in("openclaw", "openclaw")
     kinds = {one.text: one.kind for one in memory.library.page(SCOPE).memories}
@@ -196,6 +231,24 @@ def test_markdown_stays_files_or_becomes_memories(memory, bring_in):
     report = bring_in("markdown", "markdown", scope=Scope("eve"), memories=True)
     assert texts(memory, Scope("eve")) == {"Tomatoes: Sow in March.", "Tomatoes: Water in the morning."}
     assert report.notes["new"] == 2
+
+
+def test_links_and_hidden_files_among_markdown_are_told_of(memory, tmp_path):
+    (tmp_path / "notes" / ".trash").mkdir(parents=True)
+    (tmp_path / "notes" / "good.md").write_text("Brot")
+    (tmp_path / "notes" / ".trash" / "old.md").write_text("Alt")
+    (tmp_path / "notes" / ".trash" / "old.png").touch()
+    (tmp_path / "notes" / "link.md").symlink_to("good.md")
+    (tmp_path / "notes" / "folder").symlink_to(".")
+    os.mkfifo(tmp_path / "notes" / "pipe.md")
+    report = Importing(memory.store, memory.library, SCOPE).take(opened([tmp_path / "notes"]))
+    assert report.notes["new"] == 1
+    assert report.left_out == [
+        "notes/.trash/old.md: hidden",
+        "notes/folder: a link",
+        "notes/link.md: a link",
+        "notes/pipe.md: no plain file",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["chatgpt", "openclaw", "markdown"])

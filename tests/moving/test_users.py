@@ -82,11 +82,11 @@ def test_all_who_have_anything_are_listed_with_how_much(memory):
     assert found["stranger"].memories == 1
 
 
-def test_everything_goes_out_in_formats_that_need_no_holdfast(memory, tmp_path):
+def test_everything_goes_out_in_formats_that_need_no_holdfast(memory, places, tmp_path):
     row, fork = live(memory, NAME, WORD)
     live(memory, "Eve", "apples")
     file = tmp_path / "out.zip"
-    export(memory.store, memory.workspace, NAME, file)
+    export(memory.store, memory.workspace, places, NAME, file)
     assert file.stat().st_mode & 0o777 == 0o600
     with zipfile.ZipFile(file) as archive:
         texts = {name: archive.read(name) for name in archive.namelist()}
@@ -114,7 +114,7 @@ def test_after_deletion_no_row_and_no_file_knows_the_user(places):
         before = counted(store)
         kept = {entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()}
         live(memory, NAME, WORD)
-        remove(store, memory, NAME)
+        remove(store, memory, places, NAME)
         assert counted(store) == before
         assert {
             entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()
@@ -122,15 +122,64 @@ def test_after_deletion_no_row_and_no_file_knows_the_user(places):
         assert [one.name for one in everybody(store, memory.workspace)] == ["Eve"]
         assert memory.search.search("apples", Scope("Eve")).hits
         with pytest.raises(NotFound):
-            remove(store, memory, NAME)
+            remove(store, memory, places, NAME)
     assert scrub(places) == ""
     with closing(sqlite3.connect(places.database)) as connection:
         assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
+    assert_nowhere(places, NAME, WORD)
+
+
+def assert_nowhere(places, *words):
     for file in places.home.rglob("*"):
         content = file.read_bytes().lower() if file.is_file() else b""
-        for word in (NAME, WORD):
+        for word in words:
             assert word.lower().encode() not in content, f"{file} has {word}"
             assert word.lower() not in str(file).lower()
+
+
+def test_what_the_person_at_the_machine_typed_goes_out_and_goes_away(places, tmp_path):
+    with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
+        live(memory, "default", WORD)
+        live(memory, "Eve", "apples")
+        (places.home / "logs").mkdir()
+        for name in ("chat_history", "logs/chat.log"):
+            (places.home / name).write_text(f"{WORD} was typed")
+        for name, there in (("Eve", False), ("default", True)):
+            export(store, memory.workspace, places, name, tmp_path / f"{name}.zip")
+            with zipfile.ZipFile(tmp_path / f"{name}.zip") as archive:
+                assert ("terminal/chat_history" in archive.namelist()) is there
+        remove(store, memory, places, "Eve")
+        assert (places.home / "chat_history").exists()
+        remove(store, memory, places, "default")
+    assert scrub(places) == ""
+    assert_nowhere(places, WORD)
+
+
+def test_a_link_in_the_place_of_notes_leads_to_nobody_elses(memory, places, tmp_path):
+    memory.library.add(Scope("alice"), f"Alice likes {WORD}.")
+    memory.store.keys.create(Key(user="eve"))
+    (places.workspace / "eve").symlink_to("alice")
+    before = (places.workspace / "alice" / "MEMORY.md").read_bytes()
+    made = export(memory.store, memory.workspace, places, "eve", tmp_path / "eve.zip")
+    with zipfile.ZipFile(tmp_path / "eve.zip") as archive:
+        assert not [name for name in archive.namelist() if name.startswith("notes/")]
+    assert (made.notes, made.memories) == (0, 0)
+    remove(memory.store, memory, places, "eve")
+    assert not (places.workspace / "eve").is_symlink()
+    assert (places.workspace / "alice" / "MEMORY.md").read_bytes() == before
+
+
+def test_only_a_user_can_be_named_and_no_path(memory, places):
+    team = Scope(project="Team A", kind="group")
+    shared = memory.library.add(team, "Meets on Mondays.").memory
+    mine = memory.library.add(Scope("alice", "Boat Yard"), "Opens in May.").memory
+    folders = {str(entry.path.parent) for entry in memory.workspace.entries()}
+    assert len(folders) == 2
+    for name in (*folders, "groups", "../home", ".hidden~0", "a\\b~0"):
+        with pytest.raises(NotFound):
+            remove(memory.store, memory, places, name)
+    assert memory.library.page(team).memories == (shared,)
+    assert mine in memory.library.page(Scope("alice", "Boat Yard")).memories
 
 
 @pytest.mark.real
@@ -140,8 +189,8 @@ def test_on_postgresql_nothing_is_left_either(postgres, tmp_path):
         live(memory, "Eve", "apples")
         before = counted(store)
         live(memory, NAME, WORD)
-        export(store, memory.workspace, NAME, tmp_path / "out.zip")
-        remove(store, memory, NAME)
+        export(store, memory.workspace, places, NAME, tmp_path / "out.zip")
+        remove(store, memory, places, NAME)
         assert counted(store) == before
         assert [one.name for one in everybody(store, memory.workspace)] == ["Eve"]
     assert scrub(places) == ""

@@ -54,7 +54,9 @@ def check(context: typer.Context, file: BackupFile, as_json: Json = False) -> No
     from holdfast.moving import archive
 
     load(context)
-    _tell(archive.check(file.expanduser()), file, as_json, say("Whole", "Heil"))
+    with progress() as tell:
+        made = archive.check(file.expanduser(), tell=tell)
+    _tell(made, file, as_json, say("Whole", "Heil"))
 
 
 @app.command()
@@ -70,7 +72,8 @@ def restore(
     from holdfast.moving import restoring
 
     settings = load(context).settings
-    made = restoring.restore(places_of(settings), file.expanduser(), overwrite=overwrite)
+    with progress() as tell:
+        made = restoring.restore(places_of(settings), file.expanduser(), overwrite=overwrite, tell=tell)
     _tell(made, settings.home, as_json, say("Restored", "Zurückgespielt"))
     restored = load(context).settings
     if restored.store != settings.store:
@@ -84,17 +87,25 @@ def restore(
 
 @app.command()
 def finish(context: typer.Context, as_json: Json = False) -> None:
-    """Finish a restore that broke off in the middle."""
-    from holdfast.moving import restoring
+    """Finish a restore that broke off in the middle; one that had changed nothing yet is dropped."""
+    from holdfast.moving.restoring import Ending
+    from holdfast.moving.restoring import finish as finish_
 
     settings = load(context).settings
-    done = restoring.finish(places_of(settings))
+    with progress() as tell:
+        ending = finish_(places_of(settings), tell)
     if as_json:
-        print_json({"finished": done})
-    elif done:
-        console.print(say("The restore is complete now.", "Jetzt ist alles zurückgespielt."))
-    else:
-        console.print(say("No restore was broken off.", "Nichts war abgebrochen."))
+        print_json({"finished": ending is Ending.FINISHED, "ending": ending})
+        return
+    told = {
+        Ending.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
+        Ending.DROPPED: say(
+            "The restore had changed nothing yet. All is as it was; begin again if you want it.",
+            "Es war noch nichts geändert. Alles ist, wie es war; bei Bedarf von vorn beginnen.",
+        ),
+        Ending.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
+    }
+    console.print(told[ending])
 
 
 def _tell(made: "Manifest", place: Path, as_json: bool, done: str) -> None:

@@ -19,6 +19,7 @@ from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.moving.importing import Report
+    from holdfast.store import Store
 
 _SHOWN = 20
 
@@ -55,6 +56,7 @@ def import_(
     scope = Scope(user, scope_here(project).project)
     source = opened(paths, kind, memories=memories)
     with remembering(settings) as parts, progress() as tell:
+        _check_name(user, parts.store)
         report = Importing(parts.store, parts.library, scope, dry_run=dry_run, tell=tell).take(source)
     if as_json:
         print_json({**report.to_json(), "user": scope.user, "project": scope.project})
@@ -62,6 +64,21 @@ def import_(
         _print(report, scope)
     if report.unreadable and not _anything(report):
         raise typer.Exit(1)
+
+
+def _check_name(user: str, store: "Store") -> None:
+    """Whoever is new gets a name as keys have it; who is there already may have come with another."""
+    from holdfast.moving.people import names
+    from holdfast.store.keys import is_name
+
+    if not is_name(user) and user not in names(store):
+        raise BadRequest(
+            say(f"{user!r} is no name for a user.", f"{user!r} ist kein Name für einen Benutzer."),
+            hint=say(
+                "Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",
+                "Bis zu 99 Buchstaben, Ziffern, Leerzeichen und . @ + - _; zuerst Buchstabe oder Ziffer.",
+            ),
+        )
 
 
 def _anything(report: "Report") -> bool:

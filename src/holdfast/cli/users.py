@@ -73,8 +73,9 @@ def export(
     from holdfast.moving.exporting import export as export_
 
     target = (file or Path(f"{safe_name(name)}.zip")).expanduser().absolute()
-    with remembering(load(context).settings) as parts, progress() as tell:
-        made = export_(parts.store, parts.workspace, name, target, tell)
+    settings = load(context).settings
+    with remembering(settings) as parts, progress() as tell:
+        made = export_(parts.store, parts.workspace, places_of(settings), name, target, tell)
     if as_json:
         print_json({"file": str(target), "exported": made.to_json()})
     else:
@@ -93,6 +94,7 @@ def delete(
 ) -> None:
     """Delete everything a user has, for good: conversations, memories, notes, findings, keys, jobs."""
     from holdfast.moving.people import person
+    from holdfast.moving.pieces import take_away
     from holdfast.moving.removing import remove, scrub
 
     settings = load(context).settings
@@ -101,11 +103,12 @@ def delete(
         found = person(parts.store, parts.workspace, name)
         if not yes:
             _ask(name, found.conversations, found.memories, found.notes)
-        remove(parts.store, parts, name)
+        with progress() as tell:
+            remove(parts.store, parts, places, name, tell)
     trouble = scrub(places)
     copies = places.old_copies
     for copy in copies if backups else ():
-        copy.unlink(missing_ok=True)
+        take_away(copy)
     left = [] if backups else [str(copy) for copy in copies]
     if as_json:
         told = {"deleted": found.to_json(), "scrubbed": not trouble, "trouble": trouble or None}

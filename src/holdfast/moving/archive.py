@@ -13,22 +13,33 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, HoldfastError, StoreError
 from holdfast.language import say
 from holdfast.moving.copying import TABLES
+from holdfast.moving.places import PROMPTS, WORKSPACE
+from holdfast.moving.telling import Tell, untold
 from holdfast.store.migrate import SHIPPED
-from holdfast.store.sqlite_file import sync_folder, version_of
+from holdfast.store.sqlite_file import version_of
 
 MANIFEST, STORE = "manifest.json", "store.db"
-FORMAT = 1
+# By which writers of notes take turns; it says nothing, and is never in a backup.
+LOCK = ".lock"
+KIND, FORMAT = "holdfast backup", 1
 
 _PIECE = 1 << 20
 _LARGEST_MANIFEST = 100 << 20
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError)
+# The year 9000: a calendar can show every moment before it, in every zone.
+_LATEST = 221_845_392_000
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError),
+    # Names and places in a zip that cannot be.
+    *(ValueError, OverflowError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +60,7 @@ class Manifest:
     # What could not be taken along, each with the reason.
     left_out: tuple[str, ...] = ()
     format: int = FORMAT
-    kind: str = field(default="holdfast backup")
+    kind: str = KIND
 
     @property
     def size(self) -> int:
@@ -88,51 +99,16 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 @contextmanager
-def new_zip(file: Path) -> Iterator[tuple[zipfile.ZipFile, Path]]:
-    """A zip under another name beside `file`, for its owner's eyes only; it gets its own when all went well.
-
-    What was there under that name is refused, before and after: nothing is written over.
-    """
-    if file.exists():
-        raise BadRequest(
-            say(f"{file} is there already.", f"{file} gibt es schon."),
-            hint=say("Name another file.", "Eine andere Datei nennen."),
-        )
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
-    except OSError as error:
-        raise _unwritable(file, error) from error
-    piece, whole = Path(name), False
-    try:
-        with os.fdopen(handle, "w+b") as opened:
-            with zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-                yield archive, piece
-            opened.flush()
-            os.fsync(opened.fileno())
-        whole = True
-    except OSError as error:
-        raise _unwritable(file, error) from error
-    finally:
-        if not whole:
-            piece.unlink(missing_ok=True)
+def new_zip(piece: Path) -> Iterator[zipfile.ZipFile]:
+    """A new zip for its owner's eyes only, on the disk for good when all is in it."""
+    with os.fdopen(os.open(piece, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as opened:
+        with zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            yield archive
+        opened.flush()
+        os.fsync(opened.fileno())
 
 
-def put_in_place(piece: Path, file: Path) -> None:
-    """Give a finished file its name, in one step; one that appeared there meanwhile stays."""
-    try:
-        # Unlike renaming, linking fails where there is something.
-        os.link(piece, file)
-        sync_folder(file.parent)
-    except FileExistsError as error:
-        raise BadRequest(say(f"{file} is there already.", f"{file} gibt es schon.")) from error
-    except OSError as error:
-        raise _unwritable(file, error) from error
-    finally:
-        piece.unlink(missing_ok=True)
-
-
-def check(file: Path, into: Path | None = None) -> Manifest:
+def check(file: Path, into: Path | None = None, tell: Tell = untold) -> Manifest:
     """See that a backup is whole: every member there is named and has its digest, and the database is sound.
 
     Its members are written `into` a folder where one is named.
@@ -143,22 +119,26 @@ def check(file: Path, into: Path | None = None) -> Manifest:
             _check_names(archive, manifest)
             with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
                 base = into or Path(spare)
-                for name, member in manifest.members.items():
+                for number, (name, member) in enumerate(manifest.members.items()):
+                    tell(say("checking", "prüfen"), number, len(manifest.members))
                     target = base / name if into is not None or name == STORE else None
                     _check_member(archive, name, member, target)
                 check_database(base / STORE, manifest)
     except _BROKEN as error:
         raise _broken(str(error)) from error
     except OSError as error:
-        raise StoreError(
-            say(f"{file} cannot be read: {error}.", f"{file} ist nicht lesbar: {error}.")
-        ) from error
+        why = error.strerror or str(error)
+        raise StoreError(say(f"{file} cannot be read: {why}.", f"{file} ist nicht lesbar: {why}.")) from error
     return manifest
 
 
 def check_database(file: Path, manifest: Manifest) -> None:
     """The database of a backup: sound, of the version it claims, and with the rows it claims."""
-    schema = version_of(file)
+    try:
+        schema = version_of(file)
+    except StoreError as error:
+        # Its words name a place of ours that is gone by the time they are read.
+        raise _broken(say("its database is none", "die Datenbank ist keine")) from error
     if schema != manifest.schema:
         raise _broken(say(f"its database has version {schema}", f"die Datenbank hat Version {schema}"))
     with closing(sqlite3.connect(file)) as connection:
@@ -189,31 +169,49 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
         info = archive.getinfo(MANIFEST)
         if info.file_size > _LARGEST_MANIFEST:
             raise _broken(say("its manifest is too large", "das Verzeichnis ist zu groß"))
-        value = json.loads(archive.read(info))
-        if value["kind"] != "holdfast backup":
+        told = json.loads(archive.read(info))
+        if told["kind"] != KIND:
             raise _no_backup()
-        if value["format"] > FORMAT:
-            raise HoldfastError(
-                say(
-                    f"This backup was made by a newer Holdfast ({value['version']}).",
-                    f"Diese Sicherung stammt von einem neueren Holdfast ({value['version']}).",
-                ),
-                hint=say("Restore it with that one.", "Mit jenem zurückspielen."),
-            )
-        members = {name: Member(**member) for name, member in value["members"].items()}
-        return Manifest(**{**value, "members": members, "left_out": tuple(value["left_out"])})
+        if told["format"] > FORMAT:
+            raise _newer(str(told["version"]))
+        members = {name: Member(**member) for name, member in told["members"].items()}
+        made = Manifest(**{**told, "members": members, "left_out": tuple(told["left_out"])})
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise _no_backup() from error
+    if not _makes_sense(made):
+        raise _no_backup()
+    return made
+
+
+def _makes_sense(made: Manifest) -> bool:
+    """Whether everything in a manifest is of its kind: what somebody wrote into a file may be anything."""
+    numbers = [*made.counts.values()] if isinstance(made.counts, dict) else [None]
+    numbers += [member.size for member in made.members.values()]
+    texts = [made.version, made.schema, *made.left_out, *(one.sha256 for one in made.members.values())]
+    return (
+        type(made.format) is int
+        and type(made.created_at) in (int, float)
+        and 0 <= made.created_at < _LATEST
+        and all(type(number) is int and number >= 0 for number in numbers)
+        and all(isinstance(text, str) for text in texts)
+        and made.version.isprintable()
+    )
 
 
 def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
     there = [info.filename for info in archive.infolist()]
     if sorted(there) != sorted((*manifest.members, MANIFEST)) or STORE not in manifest.members:
         raise _broken(say("its list of files is not right", "die Liste der Dateien stimmt nicht"))
+    folders = {str(parent) for name in there for parent in PurePosixPath(name).parents}
     for name in there:
         path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or str(path) != name:
-            raise _broken(say(f"{name!r} is no safe path", f"{name!r} ist kein sicherer Pfad"))
+        unsafe = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or str(path) != name
+        # A backup has these and nothing else, each a folder or a file as it is.
+        ours = name in (MANIFEST, STORE, FILE, PAGE) or (
+            len(path.parts) > 1 and path.parts[0] in (WORKSPACE, PROMPTS)
+        )
+        if unsafe or not ours or name in folders or LOCK in path.parts:
+            raise _broken(say(f"{name!r} is no path in a backup", f"{name!r} ist kein Pfad einer Sicherung"))
 
 
 def _check_member(archive: zipfile.ZipFile, name: str, member: Member, target: Path | None) -> None:
@@ -257,6 +255,16 @@ def refuse_newer(manifest: Manifest) -> None:
         )
 
 
+def _newer(version: str) -> HoldfastError:
+    return HoldfastError(
+        say(
+            f"This backup was made by a newer Holdfast ({version!r}).",
+            f"Diese Sicherung stammt von einem neueren Holdfast ({version!r}).",
+        ),
+        hint=say("Restore it with that one.", "Mit jenem zurückspielen."),
+    )
+
+
 def _no_backup() -> BadRequest:
     return BadRequest(
         say("This is no backup of Holdfast.", "Das ist keine Sicherung von Holdfast."),
@@ -268,13 +276,4 @@ def _broken(why: str) -> StoreError:
     return StoreError(
         say(f"The backup is damaged: {why}.", f"Die Sicherung ist beschädigt: {why}."),
         hint=say("Use another one; nothing was changed.", "Eine andere nehmen; nichts wurde geändert."),
-    )
-
-
-def _unwritable(file: Path, error: OSError) -> StoreError:
-    return StoreError(
-        say(f"{file} cannot be written: {error}.", f"{file} ist nicht schreibbar: {error}."),
-        hint=say(
-            "See that the disk has room, or name another place.", "Platz prüfen oder anderen Ort nennen."
-        ),
     )

@@ -7,7 +7,6 @@ caches and logs are left where they are. Knows nothing of restoring.
 
 import os
 import sqlite3
-import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
@@ -17,14 +16,15 @@ from pathlib import Path
 from holdfast import __version__
 from holdfast.errors import StoreError
 from holdfast.language import say
-from holdfast.moving.archive import STORE, Manifest, Writer, check, counts_in, new_zip, put_in_place
+from holdfast.moving.archive import LOCK, STORE, Manifest, Writer, check, counts_in, new_zip
 from holdfast.moving.copying import copied
+from holdfast.moving.pieces import put_in_place, workplace
 from holdfast.moving.places import KEPT, Places
-from holdfast.moving.sources import Tell, untold
+from holdfast.moving.telling import Tell, untold
 from holdfast.store import open_store
 from holdfast.store.sqlite_file import version_of
 
-_LOCK, _PIECE = ".lock", ".new"
+_PIECE = ".new"
 
 
 def default_name(now: float | None = None) -> str:
@@ -34,33 +34,30 @@ def default_name(now: float | None = None) -> str:
 def create(places: Places, file: Path, tell: Tell = untold) -> Manifest:
     """Write a backup, and see that it is whole before it gets its name."""
     try:
-        with new_zip(file) as (archive, piece):
-            manifest = _filled(archive, places, file.parent, tell)
+        with workplace(file) as folder:
+            piece = folder / file.name
+            with new_zip(piece) as archive:
+                # Beside the archive, where there has to be room for it anyway.
+                manifest = _filled(archive, places, folder / f".{STORE}", tell)
+            check(piece, tell=tell)
+            put_in_place(piece, file)
     except sqlite3.Error as error:
         raise StoreError(
             say(f"The database cannot be copied: {error}.", f"Datenbank nicht kopierbar: {error}."),
             hint=say("See that the disk has room.", "Sehen, dass Platz ist."),
         ) from error
-    try:
-        tell(say("checking", "prüfen"), 0, 1)
-        check(piece)
-        put_in_place(piece, file)
-    finally:
-        piece.unlink(missing_ok=True)
     return manifest
 
 
-def _filled(archive: zipfile.ZipFile, places: Places, beside: Path, tell: Tell) -> Manifest:
+def _filled(archive: zipfile.ZipFile, places: Places, copy: Path, tell: Tell) -> Manifest:
     writer, left_out = Writer(archive), list[str]()
-    # Beside the archive, where there has to be room for it anyway.
-    with tempfile.TemporaryDirectory(dir=beside, prefix=".holdfast-") as folder:
-        copy = Path(folder) / STORE
-        _copy_store(places, copy, tell)
-        with closing(sqlite3.connect(copy)) as connection:
-            counts = counts_in(connection)
-        schema = version_of(copy)
-        with copy.open("rb") as database:
-            writer.add(STORE, database)
+    _copy_store(places, copy, tell)
+    with closing(sqlite3.connect(copy)) as connection:
+        counts = counts_in(connection)
+    schema = version_of(copy)
+    with copy.open("rb") as database:
+        writer.add(STORE, database)
+    copy.unlink()
     files = [pair for name in KEPT for pair in _files(places.home / name, name, left_out)]
     for number, (name, path) in enumerate(files, 1):
         tell(say("notes", "Notizen"), number, len(files))
@@ -112,7 +109,7 @@ def _files(place: Path, name: str, left_out: list[str]) -> Iterator[tuple[str, P
     elif place.is_dir():
         for child in sorted(place.iterdir()):
             unfinished = child.name.startswith(".") and child.name.endswith(_PIECE)
-            if child.name != _LOCK and not unfinished:
+            if child.name != LOCK and not unfinished:
                 yield from _files(child, f"{name}/{child.name}", left_out)
     elif place.is_file():
         try:

@@ -7,7 +7,8 @@ target all of it is one transaction. Knows tables, and nothing of what is in the
 from sqlalchemy import Column, Connection, Table, delete, func, insert, select
 
 from holdfast.errors import Conflict
-from holdfast.moving.sources import Tell, untold
+from holdfast.language import say
+from holdfast.moving.telling import Tell, untold
 from holdfast.store import Store
 from holdfast.store.schema import branches, leases, messages, metadata
 
@@ -32,7 +33,10 @@ def copied(source: Store, target: Store, *, replace: bool = False, tell: Tell = 
     `replace` lets them go.
     """
     if not replace and not is_empty(target):
-        raise Conflict("There is something in the database already.", hint="Copy into an empty one.")
+        raise Conflict(
+            say("There is something in the database already.", "In der Datenbank ist schon etwas."),
+            hint=say("Copy into an empty one.", "In eine leere kopieren."),
+        )
 
     def work(reading: Connection, writing: Connection) -> dict[str, int]:
         if replace:
@@ -48,12 +52,12 @@ def _copy(table: Table, reading: Connection, writing: Connection, tell: Tell) ->
     query = select(table).execution_options(yield_per=_PORTION)
     if table in _ORDER:
         query = query.order_by(_ORDER[table])
-    done = 0
-    tell(table.name, done, total)
+    done, what = 0, say(f"database, {table.name}", f"Datenbank, {table.name}")
+    tell(what, done, total)
     for rows in reading.execute(query).mappings().partitions():
         writing.execute(insert(table), [dict(row) for row in rows])
         done += len(rows)
-        tell(table.name, done, total)
+        tell(what, done, total)
     return done
 
 

@@ -16,10 +16,13 @@ from typing import Any
 from sqlalchemy import Connection, Table, select
 
 from holdfast.errors import HoldfastError
+from holdfast.language import say
 from holdfast.memory.workspace.base import Workspace
-from holdfast.moving.archive import new_zip, put_in_place
+from holdfast.moving.archive import new_zip
 from holdfast.moving.people import Person, files_of, home_of, person
-from holdfast.moving.sources import Tell, untold
+from holdfast.moving.pieces import put_in_place, workplace
+from holdfast.moving.places import Places
+from holdfast.moving.telling import Tell, untold
 from holdfast.store import Store
 from holdfast.store.schema import (
     compactions,
@@ -45,6 +48,7 @@ README = """# What {name} has in Holdfast
 | `conversations/*.jsonl` | one file a tree of messages, one JSON object a line, told apart by `type` |
 | `attachments/` | pictures and files that travelled with messages, which name them as `file` |
 | `notes/` | the notes as they are: profile, `MEMORY.md`, days, projects, summaries, findings |
+| `terminal/` | lines typed in `holdfast chat`, and what it noted of itself |
 | `jobs.jsonl` | requests to model servers: when, which model, how many tokens |
 
 `conversation` lines are heads: `head` is the message a conversation stands at. `message` lines have a
@@ -56,18 +60,25 @@ seconds since 1970, UTC.
 
 `user.json`: Mengen, Schlüssel ohne Geheimnis, Vorschläge fürs Profil. `conversations/`: Gespräche, eine
 Zeile JSON je Eintrag, Zweige über `parent`. `attachments/`: Bilder und Dateien daraus. `notes/`: die
-Notizen, wie sie sind. `jobs.jsonl`: Anfragen an Modellserver. Zeiten in Sekunden seit 1970, UTC.
+Notizen, wie sie sind. `terminal/`: in `holdfast chat` Getipptes. `jobs.jsonl`: Anfragen an Modellserver.
+Zeiten in Sekunden seit 1970, UTC.
 """
 
 
-def export(store: Store, workspace: Workspace, name: str, file: Path, tell: Tell = untold) -> Person:
+def export(
+    store: Store, workspace: Workspace, places: Places, name: str, file: Path, tell: Tell = untold
+) -> Person:
     """Write all of it into a file that only its owner can read."""
     found = person(store, workspace, name)
-    with new_zip(file) as (archive, piece):
-        store.database.read(lambda connection: _rows(connection, archive, found, tell))
-        _notes(archive, workspace, name, tell)
-        archive.writestr("README.md", README.format(name=name))
-    put_in_place(piece, file)
+    with workplace(file) as folder:
+        piece = folder / file.name
+        with new_zip(piece) as archive:
+            store.database.read(lambda connection: _rows(connection, archive, found, tell))
+            _notes(archive, workspace, name, tell)
+            for typed in places.typed_by(name):
+                archive.write(typed, f"terminal/{typed.name}")
+            archive.writestr("README.md", README.format(name=name))
+        put_in_place(piece, file)
     return found
 
 
@@ -75,7 +86,7 @@ def _rows(connection: Connection, archive: zipfile.ZipFile, found: Person, tell:
     ours = conversations.c.user == found.name
     trees = list(connection.scalars(select(conversations.c.tree).where(ours).distinct()))
     for number, tree in enumerate(sorted(trees), 1):
-        tell("conversations", number, len(trees))
+        tell(say("conversations", "Gespräche"), number, len(trees))
         lines = [_spelled(line) for line in _tree(connection, archive, tree)]
         archive.writestr(f"conversations/{tree}.jsonl", "".join(lines))
     told = {
@@ -128,7 +139,7 @@ def _without_data(archive: zipfile.ZipFile, part: Mapping[str, Any], name: str) 
 def _notes(archive: zipfile.ZipFile, workspace: Workspace, name: str, tell: Tell) -> None:
     home, files = home_of(workspace, name), files_of(workspace, name)
     for number, entry in enumerate(files, 1):
-        tell("notes", number, len(files))
+        tell(say("notes", "Notizen"), number, len(files))
         inner = entry.path.relative_to(home)
         try:
             text = workspace.read(entry.path).text

@@ -3,6 +3,7 @@
 Only looks. Knows neither exports nor deletion, which begin with it.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
@@ -23,6 +24,8 @@ from holdfast.store.schema import conversations, jobs, keys, messages, metadata
 # Every table in which a row says whose it is.
 OWNED: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if "user" in table.c)
 _GROUPS = "groups"
+# A folder's name that was made of another name.
+_MADE = re.compile(r"[\w-]+~[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Person:
 
 def everybody(store: Store, workspace: Workspace) -> list[Person]:
     """All who have anything, by name."""
-    named = store.database.read(_names)
+    named = names(store)
     # A folder that belongs to none of them was somebody's, too.
     folders = {entry.path.parts[0] for entry in workspace.entries() if len(entry.path.parts) > 1}
     strangers = folders - {safe_name(name) for name in named} - {_GROUPS}
@@ -55,7 +58,7 @@ def everybody(store: Store, workspace: Workspace) -> list[Person]:
 def person(store: Store, workspace: Workspace, name: str) -> Person:
     found = _person(store, workspace, name)
     # Whoever sits at the machine is always there, whatever they have.
-    known = name == Scope().user or name in store.database.read(_names) or bool(found.notes)
+    known = name == Scope().user or name in names(store) or bool(found.notes)
     if not known:
         raise NotFound(
             say(f"There is no user {name}.", f"Es gibt keinen Benutzer {name}."),
@@ -64,14 +67,22 @@ def person(store: Store, workspace: Workspace, name: str) -> Person:
     return found
 
 
+def names(store: Store) -> set[str]:
+    """All whom the database knows."""
+    return store.database.read(_names)
+
+
 def home_of(workspace: Workspace, name: str) -> PurePosixPath:
     """The folder of a user's notes; a folder whose name was made of another may be named itself."""
-    made = PurePosixPath(safe_name(name))
-    return PurePosixPath(name) if "~" in name and workspace.entries(name) else made
+    itself = _MADE.fullmatch(name) and workspace.entries(name)
+    return PurePosixPath(name if itself else safe_name(name))
 
 
 def files_of(workspace: Workspace, name: str) -> list[Entry]:
-    return workspace.entries(home_of(workspace, name))
+    """Their notes. Where somebody put a link in the place of the folder, what it leads to is another's."""
+    home = home_of(workspace, name)
+    is_link = workspace.folder is not None and (workspace.folder / home).is_symlink()
+    return [] if is_link else workspace.entries(home)
 
 
 def _names(connection: Connection) -> set[str]:

@@ -22,7 +22,8 @@ LARGEST = 1 << 30
 LARGEST_PICTURE = 20 << 20
 # Text shrinks to a tenth in a zip; what shrinks more was made to.
 _SHRUNK = 200
-_MOMENTS = (0.0, 253_402_300_799.0)
+# The year 9000. No source is from then, and a calendar that ends with 9999 has every zone of the time before.
+_LATEST = 221_845_392_000.0
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -66,6 +67,17 @@ class Files:
             for path in self.place.rglob("*")
             if path.is_file() and not path.is_symlink() and not _is_hidden(path, self.place)
         )
+
+    def left_alone(self) -> Iterator[tuple[str, str]]:
+        """What `names` does not name of a folder, with the reason: links, what is hidden, what is no file."""
+        for path in sorted(self.place.rglob("*")) if self.place.is_dir() else ():
+            name = path.relative_to(self.place).as_posix()
+            if path.is_symlink():
+                yield name, say("a link", "eine Verknüpfung")
+            elif path.is_file() and _is_hidden(path, self.place):
+                yield name, say("hidden", "versteckt")
+            elif not path.is_file() and not path.is_dir():
+                yield name, say("no plain file", "keine gewöhnliche Datei")
 
     def read(self, name: str, most: int = LARGEST) -> bytes:
         try:
@@ -173,31 +185,27 @@ def seconds(told: object, otherwise: float = 0.0) -> float:
     """A moment as sources spell it: seconds or milliseconds since 1970, or a date. Without a zone it is
     local time.
     """
-    if isinstance(told, bool):
-        return otherwise
-    if isinstance(told, int | float):
-        value = float(told)
-        value = value / 1000 if value > 1e11 else value
-        return value if _MOMENTS[0] < value <= _MOMENTS[1] else otherwise
-    if isinstance(told, str) and told.strip():
-        with suppress(ValueError, OverflowError, OSError):
-            return datetime.fromisoformat(told.strip()).timestamp()
-    return otherwise
+    value = 0.0
+    with suppress(ValueError, OverflowError, OSError):
+        if isinstance(told, int | float) and not isinstance(told, bool):
+            value = float(told) / (1000 if told > 1e11 else 1)
+        elif isinstance(told, str) and told.strip():
+            value = datetime.fromisoformat(told.strip()).timestamp()
+    return value if 0 < value < _LATEST else otherwise
 
 
 def noon_of(day: str) -> float:
     """The middle of a day written as 2026-02-24, where the person is; 0 where it is none."""
-    with suppress(ValueError):
-        return datetime.fromisoformat(f"{day}T12:00").astimezone().timestamp()
-    return 0.0
+    return seconds(f"{day}T12:00")
 
 
 def dated(path: Path) -> float:
     """When a file was last written."""
+    now = datetime.now(UTC).timestamp()
     try:
-        return float(int(path.stat().st_mtime))
+        return seconds(int(path.stat().st_mtime), now)
     except OSError:
-        return datetime.now(UTC).timestamp()
+        return now
 
 
 def tail(name: str) -> str:

@@ -4,22 +4,23 @@ Conversations go the way every conversation goes. Keys go first, so that nobody 
 the way it can be begun again. Files outside of the workspace are not ours, and stay. Asks nobody.
 """
 
-import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
 from holdfast.errors import StoreError
+from holdfast.language import say
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import elsewhere
 from holdfast.memory.searching.sources import folder_of
-from holdfast.moving.people import OWNED, Person, home_of, person
+from holdfast.moving.people import OWNED, Person, files_of, home_of, person
+from holdfast.moving.pieces import take_away
 from holdfast.moving.places import Places
-from holdfast.moving.sources import Tell, untold
+from holdfast.moving.telling import Tell, untold
 from holdfast.store import Conversation, NotesOf, Store
 from holdfast.store.schema import conversations, jobs, keys, outbox, passwords, prompts, sessions
 from holdfast.store.tree import portions
@@ -30,15 +31,18 @@ _EVER = float("inf")
 _PATIENCE = 10.0
 
 
-def remove(store: Store, remembering: Remembering, name: str, tell: Tell = untold) -> Person:
+def remove(store: Store, remembering: Remembering, places: Places, name: str, tell: Tell = untold) -> Person:
     """Remove all of it; what there was."""
     found = person(store, remembering.workspace, name)
     store.database.write(lambda connection: _lock_out(connection, name))
     for number, row in enumerate(_conversations(store, name), 1):
-        tell("conversations", number, max(number, found.conversations))
+        tell(say("conversations", "Gespräche"), number, max(number, found.conversations))
         store.log.delete(row.id)
         remembering.conversation_deleted(row.scope, row.id)
+    tell(say("notes", "Notizen"), 0, found.notes)
     _notes(remembering, name)
+    _take_away(*places.typed_by(name))
+    tell(say("notes", "Notizen"), found.notes, found.notes)
     _unindex(store, remembering, name)
     store.database.write(lambda connection: _rows(connection, name))
     return found
@@ -62,7 +66,7 @@ def scrub(places: Places) -> str:
             (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.Error as error:
         return str(error)
-    return "others are using the database" if busy else ""
+    return say("others are using the database", "andere benutzen sie") if busy else ""
 
 
 def _lock_out(connection: Connection, name: str) -> None:
@@ -79,23 +83,28 @@ def _conversations(store: Store, name: str) -> Iterator[Conversation]:
 def _notes(remembering: Remembering, name: str) -> None:
     workspace = remembering.workspace
     home = home_of(workspace, name)
-    for entry in workspace.entries(home):
+    for entry in files_of(workspace, name):
         if not entry.trouble:
             workspace.remove(entry.path)
-    if workspace.folder is None:
-        return
-    rest = workspace.folder / home
-    try:
-        if rest.is_symlink():
-            # A link somebody made is ours to take away; where it leads is not.
-            rest.unlink()
-        elif rest.is_dir():
-            # Folders, links, and what is hidden or has no usable name.
-            shutil.rmtree(rest)
-    except OSError as error:
-        raise StoreError(
-            f"{rest} cannot be removed: {error}.", hint="See that it can be written to, and delete once more."
-        ) from error
+    if workspace.folder is not None:
+        # Folders, links, and what is hidden or has no usable name. A link somebody made is ours to take away;
+        # where it leads is not.
+        _take_away(workspace.folder / home)
+
+
+def _take_away(*paths: Path) -> None:
+    for path in paths:
+        try:
+            take_away(path)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise StoreError(
+                say(f"{path} cannot be removed: {why}.", f"{path} lässt sich nicht löschen: {why}."),
+                hint=say(
+                    "See that it can be written to, and delete once more.",
+                    "Sehen, dass dort geschrieben werden darf, und noch einmal löschen.",
+                ),
+            ) from error
 
 
 def _unindex(store: Store, remembering: Remembering, name: str) -> None:

@@ -3,18 +3,11 @@
 The formats make these, `importing` takes them in. They know neither the format they come from nor the store.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.memory.base import Kind
 from holdfast.messages import Message
-
-# Told what is being done, and how much of how much is.
-Tell = Callable[[str, int, int], None]
-
-
-def untold(what: str, done: int, total: int) -> None:
-    """For those who do not want to hear how far it is."""
 
 
 @dataclass(frozen=True, slots=True)

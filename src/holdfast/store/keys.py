@@ -112,6 +112,11 @@ def is_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None
 
 
+def is_name(text: str) -> bool:
+    """Whether a user or a project can be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
 def is_stale(key: Key, now: float) -> bool:
     """Whether it is time to write down again that a key is used."""
     return key.used_at is None or now - key.used_at > _USED
@@ -119,7 +124,7 @@ def is_stale(key: Key, now: float) -> bool:
 
 def _check(key: Key) -> None:
     for what, name in (("user", key.user), ("project", key.project)):
-        if (name and not _NAME.fullmatch(name)) or (what == "user" and not name):
+        if (name or what == "user") and not is_name(name):
             raise BadRequest(
                 f"{name!r} is no name for a {what}.",
                 hint="Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",

@@ -63,7 +63,15 @@ def read(paths: Sequence[Path]) -> Source:
                 "Das Zip von OpenAI nennen, den entpackten Ordner, oder diese Datei.",
             ),
         )
-    return Source(KIND, _items(files, names, found))
+    return Source(KIND, _items(files, names, found), sum(_roughly(files, name) for name in found))
+
+
+def _roughly(files: Files, name: str) -> int:
+    """How many conversations there are, seen without reading them: each has one such table."""
+    try:
+        return files.read(name).count(b'"mapping"')
+    except Unreadable:
+        return 0
 
 
 def _items(files: Files, names: Sequence[str], found: Sequence[str]) -> Iterator[Item]:

@@ -6,6 +6,7 @@ A folder of chats saved as Markdown is notes, too: nobody can tell what in it wa
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from holdfast.errors import BadRequest
@@ -14,8 +15,8 @@ from holdfast.memory.base import KINDS, Kind
 from holdfast.memory.workspace.folder import LARGEST
 from holdfast.memory.workspace.items import placed, without
 from holdfast.messages import Scope
-from holdfast.moving.reading import Files, Unreadable, dated, text_of
-from holdfast.moving.sources import Item, Page, Saying, Source, Trouble
+from holdfast.moving.reading import Files, Unreadable, dated, seconds, text_of
+from holdfast.moving.sources import Item, Page, Saying, Skipped, Source, Trouble
 
 KIND = "markdown"
 
@@ -34,25 +35,34 @@ def looks_like(path: Path) -> bool:
 
 def read(paths: Sequence[Path], *, memories: bool = False) -> Source:
     """`memories` makes memories of list items; what is left of a file stays a note."""
-    found = [
-        (path, files, name)
-        for path in paths
-        for files in [Files(path)]
-        for name in files.names()
-        if PurePosixPath(name).suffix.lower() in SUFFIXES
+    opened = [(path, Files(path)) for path in paths]
+    found = [(path, files, name) for path, files in opened for name in files.names() if _is_ours(name)]
+    skipped = [
+        Skipped(_place(path, name), reason)
+        for path, files in opened
+        for name, reason in files.left_alone()
+        if _is_ours(name) or (path / name).is_symlink()
     ]
     if not found:
         raise BadRequest(
             say("There is no Markdown.", "Dort ist kein Markdown."),
             hint=say("Name files that end in .md, or folders.", "Dateien mit .md oder Ordner nennen."),
         )
-    return Source(KIND, _items(found, memories), len(found))
+    return Source(KIND, chain(skipped, _items(found, memories)), len(skipped) + len(found))
+
+
+def _is_ours(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in SUFFIXES
+
+
+def _place(path: Path, name: str) -> str:
+    """A folder gives its notes its name; a file alone is just that."""
+    return name if path.is_file() else f"{path.resolve().name}/{name}"
 
 
 def _items(found: Sequence[tuple[Path, Files, str]], memories: bool) -> Iterator[Item]:
     for path, files, name in found:
-        # A folder gives its notes its name; a file alone is just that.
-        place = name if path.is_file() else f"{path.resolve().name}/{name}"
+        place = _place(path, name)
         try:
             text = text_of(files.read(name, LARGEST))
         except Unreadable as error:
@@ -73,7 +83,7 @@ def split(place: str, text: str, *, at: float = 0.0, kind: Kind | None = None) -
         about = _heading_above(text, item.first)
         words = item.memory.text
         named = about and about.casefold() not in words.casefold() and kind is None
-        yield Saying(f"{about}: {words}" if named else words, told, item.memory.valid_from or at)
+        yield Saying(f"{about}: {words}" if named else words, told, seconds(item.memory.valid_from, at))
     rest = without(text, {item.memory.id for item in items}, _ANYBODY, by_hand=True)
     if any(sign.isalnum() for sign in _HEADING.sub("", rest)):
         yield Page(place, rest)

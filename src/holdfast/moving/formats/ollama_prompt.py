@@ -147,6 +147,8 @@ def _together(blob: list[_Said], rows: list[_Said]) -> list[_Said]:
 def _spoken(context: str, began: float) -> list[_Said]:
     """The history as plain text, which is all there is where the blob is broken."""
     found = list(_SPEAKER.finditer(context))
+    if not found:
+        return []
     ends = [one.start() for one in found[1:]] + [len(context)]
     return [
         _Said(one[1].lower(), text, began)

@@ -26,6 +26,8 @@ from holdfast.settings_words import GERMAN
 Source = Literal["default", "file", "page", "environment", "command line"]
 
 FILE, PAGE = "holdfast.toml", "page.json"
+# What was typed in a chat, to be found again with the arrow keys.
+HISTORY = "chat_history"
 
 HIDDEN = "••••"
 # What stands between the user's name and the host in an address.
@@ -244,6 +246,12 @@ def _settled(home: Path, layers: Sequence[tuple[Source, Mapping[str, Any]]]) -> 
     values["home"] = home
     settings = Settings(**values)
     return Config(_with_places(settings), sources, tuple(layers))
+
+
+def locale_name(environ: Mapping[str, str] | None = None) -> str:
+    """The locale that the environment asks for messages in, installed here or not; empty if it says none."""
+    environ = os.environ if environ is None else environ
+    return next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
 
 
 def default_home() -> Path:

@@ -17,9 +17,13 @@ _BANNER = re.compile(r"\n*⟦Holdfast: [^⟧]*⟧\n*")
 _current: ContextVar[Language] = ContextVar("language", default="en")
 
 
-def speak(language: str) -> None:
-    """Sets the language for this context: `en`, `de`, or `auto` for that of the person's locale."""
-    _current.set(_of_locale() if language == "auto" else "de" if language == "de" else "en")
+def speak(language: str, locale_name: str = "") -> None:
+    """Sets the language for this context: `en`, `de`, or `auto` for that of the person's locale.
+
+    `locale_name` is what the environment calls it; it need not be installed here.
+    """
+    wanted = (locale_name or _of_system()).lower() if language == "auto" else language
+    _current.set("de" if wanted.startswith(("de", "german")) else "en")
 
 
 def say(en: str, de: str) -> str:
@@ -40,9 +44,8 @@ def without_banners(text: str) -> str:
     return _BANNER.sub(between, text) if "⟦Holdfast: " in text else text
 
 
-def _of_locale() -> Language:
+def _of_system() -> str:
     with suppress(locale.Error):
         # Python takes over only the character set of the person's locale by itself.
-        locale.setlocale(locale.LC_MESSAGES, "")
-    name = locale.getlocale(locale.LC_MESSAGES)[0] or ""
-    return "de" if name.lower().startswith(("de", "german")) else "en"
+        locale.setlocale(locale.LC_CTYPE, "")
+    return locale.getlocale(locale.LC_CTYPE)[0] or ""

@@ -8,7 +8,7 @@ import asyncio
 import difflib
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
@@ -94,12 +94,14 @@ class Memories:
 
     async def search(self, query: str, *, limit: int = 6, kinds: Sequence[Kind] = ()) -> Found:
         """Notes and memories by words and meaning, best first, and how they were found."""
+        _number("limit", limit)
         return await asyncio.to_thread(
             self._parts.search.search, query, self._scope, within="notes", kinds=kinds, limit=limit
         )
 
     async def list(self, *, limit: int = 50, offset: int = 0) -> list[Memory]:
         """The newest first."""
+        _number("limit", limit)
         page = await asyncio.to_thread(self._parts.library.page, self._scope, limit=limit, offset=offset)
         return list(page.memories)
 
@@ -123,6 +125,8 @@ class Conversation:
         self._engine = engine
         self._scope = scope
         self._system = system
+        # Each turn goes on from the answer before it, so it has to be there.
+        self._turn = asyncio.Lock()
 
     async def say(self, text: str, *, context: Sequence[str] = ()) -> Reply:
         """The whole answer. `context` are texts that were found for the question."""
@@ -133,23 +137,30 @@ class Conversation:
         return self.reply
 
     async def stream(self, text: str, *, context: Sequence[str] = ()) -> AsyncGenerator[str, None]:
-        """The answer piece by piece; `reply` has the whole of it afterwards."""
-        self.model = self.model or await _first_model(self._engine)
-        system = (Message.of("system", self._system),) if self._system else ()
-        request = ChatRequest(self.model, (*system, Message.of("user", text)))
-        turn = await self._engine.turn(Ask(request, self._scope, continues=self.id, context=tuple(context)))
-        # One that is switched off is passed through, and keeps its name.
-        self.id = turn.conversation or self.id
-        answer = Answer()
-        try:
-            async with aclosing(turn.chunks) as chunks:
-                async for chunk in chunks:
-                    answer.add(chunk)
-                    if chunk.text:
-                        yield chunk.text
-        finally:
-            said = answer.message
-            self.reply = Reply(said.text, said.thinking, answer.finish, answer.usage, turn.facts.report)
+        """The answer piece by piece; `reply` has the whole of it afterwards.
+
+        One at a time: what is said meanwhile waits until this answer ends, or the generator is closed.
+        """
+        if not isinstance(text, str):
+            raise BadRequest("What is said must be a text.", hint="Give a str.", param="text")
+        async with self._turn:
+            self.model = self.model or await self._engine.upstreams.usual_model()
+            system = (Message.of("system", self._system),) if self._system else ()
+            request = ChatRequest(self.model, (*system, Message.of("user", text)))
+            ask = Ask(request, self._scope, continues=self.id, context=tuple(context))
+            turn = await self._engine.turn(ask)
+            # One that is switched off is passed through, and keeps its name.
+            self.id = turn.conversation or self.id
+            answer = Answer()
+            try:
+                async with aclosing(turn.chunks) as chunks:
+                    async for chunk in chunks:
+                        answer.add(chunk)
+                        if chunk.text:
+                            yield chunk.text
+            finally:
+                said = answer.message
+                self.reply = Reply(said.text, said.thinking, answer.finish, answer.usage, turn.facts.report)
 
     async def messages(self) -> list[dict[str, Any]]:
         """All that was said, whole, whatever the window left out."""
@@ -193,8 +204,12 @@ class Holdfast:
     async def __aenter__(self) -> Self:
         if self._engine is not None:
             raise BadRequest("Holdfast is open already.", hint="Open another one, or share this one.")
-        self._engine = build_engine(self.settings)
-        await self._engine.start()
+        engine = await asyncio.to_thread(build_engine, self.settings)
+        async with AsyncExitStack() as unless_it_starts:
+            unless_it_starts.push_async_callback(engine.close)
+            await engine.start()
+            unless_it_starts.pop_all()
+        self._engine = engine
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -214,6 +229,7 @@ class Holdfast:
 
     async def search(self, query: str, *, limit: int = 20) -> Results:
         """Messages of all conversations: those that have the words, then those about the same."""
+        _number("limit", limit)
         engine = self._opened
         assert engine.remembering is not None
         near = await asyncio.to_thread(engine.remembering.messages_near, self._scope, query)
@@ -236,10 +252,10 @@ class Holdfast:
         vocabulary, and for its window if none is named; where there is none, tokens are estimated.
         """
         preset = self._opened.fitter.preset
+        if window is not None:
+            _number("window", window)
+        talk = await asyncio.to_thread(_read, messages)
         gauge, size, thinks = await self._measure(model, window)
-        talk = [message_in(message) for message in messages]
-        if not talk:
-            raise BadRequest("there are no messages to fit", hint="Give at least one.", param="messages")
         system = leading_system(talk)
         items = _items(talk[len(system) :])
         draft = Draft(
@@ -255,6 +271,12 @@ class Holdfast:
             fired=after.fired if after else {},
         )
         made = await asyncio.to_thread(fit, draft, every_turn=preset.prune_every_turn)
+        if not made.messages:
+            raise BadRequest(
+                "None of these messages can be sent.",
+                hint="A tool's result needs the call before it: give both.",
+                param="messages",
+            )
         sent = chain_of(made.view)
         report = report_of(made, prefix_of(made, after.sent if after else (), sent), gauge)
         fitting = [message_to_wire(message) for message in made.messages]
@@ -293,12 +315,18 @@ def _check_names(settings: Mapping[str, Any]) -> None:
             raise ConfigError(f"there is no setting {name}.", hint=hint)
 
 
-async def _first_model(engine: Engine) -> str:
-    """The one that is in memory, which answers at once, or the first."""
-    models = await engine.upstreams.models()
-    if not models:
-        raise BadRequest("The model server has no models.", hint="Get one first: `ollama pull qwen3:4b`.")
-    return next((model.name for model in models if model.running_window), models[0].name)
+def _number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        hint = "Give a whole number from 1 on."
+        raise BadRequest(f"{name} cannot be {value!r}.", hint=hint, param=name)
+
+
+def _read(messages: Any) -> list[Message]:
+    if isinstance(messages, str) or not isinstance(messages, Sequence):
+        raise BadRequest("The messages are no list.", hint="Give them as OpenAI has them.", param="messages")
+    if not messages:
+        raise BadRequest("there are no messages to fit", hint="Give at least one.", param="messages")
+    return [message_in(message) for message in messages]
 
 
 def _items(messages: Sequence[Message]) -> tuple[Item, ...]:

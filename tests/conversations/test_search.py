@@ -40,6 +40,14 @@ def test_a_hit_says_where_it_is_from_and_shows_the_words(talk):
     assert hit.at == talk.store.log.message(hit.message).created_at
 
 
+def test_a_hit_does_not_claim_a_name_of_which_it_has_only_a_part(talk):
+    tell(talk, "The label is MARK-alice-7.")
+    (hit,) = search(talk.store, talk.scope, "MARK-bob-7").hits
+    assert set(hit.matched) == {"mark", "7"}
+    (hit,) = search(talk.store, talk.scope, "MARK-alice-7").hits
+    assert hit.matched == ("MARK-alice-7",)
+
+
 def test_the_snippet_of_a_long_message_is_cut_around_the_words(talk):
     tell(talk, "blah " * 5_000 + "the swordfish swims " + "blah " * 5_000)
     (hit,) = search(talk.store, talk.scope, "swordfish").hits

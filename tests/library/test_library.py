@@ -1,8 +1,11 @@
 """What programs rely on: requests that fit, a beginning that stays, scopes apart, errors that help."""
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -195,6 +198,67 @@ def test_a_conversation_goes_on_and_is_found_in_its_own_scope_only(tmp_path, ser
     assert {hit.conversation for hit in found.hits} == {talk.id}
     assert [message["role"] for message in everything] == ["user", "assistant"] * 2
     assert not hidden.hits
+
+
+def test_what_is_said_at_once_is_answered_one_after_the_other(tmp_path, server):
+    async def work():
+        async with opened(tmp_path, server) as holdfast:
+            talk = holdfast.conversation(model="tiny")
+            replies = await asyncio.gather(*(talk.say(f"Number {at}.") for at in range(5)))
+            first = talk.stream("Never read to its end.")
+            await anext(first)
+            waiting = asyncio.create_task(talk.say("After it."))
+            await asyncio.sleep(0)
+            await first.aclose()
+            return replies, await waiting, await talk.messages()
+
+    replies, last, everything = run(work())
+    assert [reply.text for reply in replies] == [f"You said: Number {at}." for at in range(5)]
+    assert last.text == "You said: After it."
+    said = [message["content"] for message in everything if message["role"] == "user"]
+    assert said == [*(f"Number {at}." for at in range(5)), "Never read to its end.", "After it."]
+    answered = [message["content"] for message in everything if message["role"] == "assistant"]
+    assert answered[:5] == [reply.text for reply in replies]
+
+
+def test_what_makes_no_sense_is_refused_in_a_sentence(tmp_path):
+    hello = [{"role": "user", "content": "Hello"}]
+    result = [{"role": "tool", "tool_call_id": "c1", "content": "42"}]
+
+    async def work():
+        async with opened(tmp_path) as holdfast:
+            talk, memory = holdfast.conversation(model="tiny"), holdfast.memory
+            for call in (
+                *(holdfast.fit(hello, model="tiny", window=window) for window in (0, -5, "8k", 2e3, True)),
+                *(
+                    holdfast.fit(messages, model="tiny", window=2048)
+                    for messages in (None, "Hi", ["Hi"], result)
+                ),
+                talk.say(None),
+                holdfast.search("tea", limit=-1),
+                memory.search("tea", limit=0),
+                memory.list(limit=-1),
+            ):
+                with pytest.raises(BadRequest):
+                    await call
+
+    run(work())
+
+
+def test_what_cannot_be_started_is_closed_again(tmp_path):
+    async def work():
+        async with opened(tmp_path):
+            pass
+        with closing(sqlite3.connect(tmp_path / "holdfast.db")) as database:
+            database.executescript("ALTER TABLE jobs RENAME TO kept; CREATE VIEW jobs AS SELECT * FROM kept;")
+        before = set(threading.enumerate())
+        holdfast = opened(tmp_path)
+        for _ in range(2):
+            with pytest.raises(HoldfastError, match="jobs"):
+                await holdfast.__aenter__()
+        assert not {thread for thread in set(threading.enumerate()) - before if "asyncio" not in thread.name}
+
+    run(work())
 
 
 def test_memories_are_listed_and_told_to_the_model(tmp_path, server):

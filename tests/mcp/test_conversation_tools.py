@@ -48,6 +48,7 @@ def test_what_was_said_is_found_and_read_in_full(talk, chat):
     text = talk.told("conversation_search", query="subject03 part 88")
     assert hit["message"] in text
     assert "words only" in text
+    assert "There is no embedder." in text
     assert "nothing found" in talk.told("conversation_search", query="zeppelin")
 
 

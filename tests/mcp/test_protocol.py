@@ -61,6 +61,7 @@ def test_calls_that_make_no_sense_are_told_how_to_call_again(host):
     host.refused("memory_search", "from 1 to 20", query="tea", limit=0)
     host.refused("memory_search", "from 1 to 20", query="tea", limit=1e9)
     host.refused("memory_search", "from 1 to 20", query="tea", limit="many")
+    host.refused("memory_search", "from 1 to 20", query="tea", limit="9" * 5_000)
     host.refused("nonsense", "no tool", "memory_search")
 
 
@@ -75,6 +76,11 @@ def test_trouble_that_nobody_foresaw_is_told_without_our_insides(parts, caplog):
     text = broken.refused("research_search", "internal error: AttributeError", query="tea")
     assert "NoneType" not in text
     assert "research_search failed" in caplog.text
+    nothing = Host(Parts(parts.store, None, parts.research))
+    with pytest.raises(MCPError, match=r"internal error: AttributeError\. See the log") as refused:
+        nothing.ask("list_resources")
+    assert refused.value.code == -32603
+    assert "listed failed" in caplog.text
 
 
 def test_notes_are_resources_in_pages_and_read_by_address(either, notes, parts):
@@ -118,6 +124,7 @@ def test_a_long_note_says_where_its_rest_is(host, notes):
         "holdfast://notes//etc/passwd",
         "holdfast://notes/default/nothing.md",
         "holdfast://notes/default/MEMORY.md?from_line=-1",
+        pytest.param(f"holdfast://notes/default/MEMORY.md?from_line={'9' * 5_000}", id="endless line"),
         "file:///etc/passwd",
     ],
 )
@@ -157,11 +164,19 @@ def test_a_day_is_summed_up_from_its_notes_and_conversations(host, parts):
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("recall", {}), ("recall", {"query": " "}), ("summarise_day", {"date": "2026-13-45"}), ("nonsense", {})],
+    [
+        ("recall", {}),
+        ("recall", {"query": " "}),
+        ("summarise_day", {"date": "2026-13-45"}),
+        ("summarise_day", {"date": "0001-01-01"}),
+        ("summarise_day", {"date": "9999-12-31"}),
+        ("nonsense", {}),
+    ],
 )
 def test_prompts_that_cannot_be_filled_are_errors_of_the_protocol(host, name, given):
-    with pytest.raises(MCPError):
+    with pytest.raises(MCPError) as refused:
         host.ask("get_prompt", name, given)
+    assert refused.value.code in (-32602, -32002)
 
 
 def test_where_memory_is_off_there_are_no_notes_and_no_prompts(host):

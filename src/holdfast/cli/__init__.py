@@ -4,15 +4,16 @@ Exit codes: 0 all went well, 1 something failed and was explained, 2 a misspelt 
 part of one, 130 interrupted.
 """
 
+import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from holdfast import __version__
 from holdfast.cli.commands import Commands
-from holdfast.config import load
+from holdfast.config import load, locale_name
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.language import say, speak
 
@@ -53,19 +54,41 @@ def common(
 
 def main() -> None:
     """Runs the command line; every failure ends in a sentence and an exit code, never in a traceback."""
-    speak(_language())
+    speak(_language(), locale_name())
     try:
-        app(prog_name="holdfast")
+        try:
+            app(prog_name="holdfast")
+        finally:
+            # Now, while it can be told that something did not get out. Nobody may listen at all.
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except HoldfastError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(1)
+        _end(1, str(error))
     except KeyboardInterrupt:
-        sys.stderr.write(say("Interrupted.\n", "Abgebrochen.\n"))
-        sys.exit(130)
+        _end(130, say("Interrupted.", "Abgebrochen."))
     except BrokenPipeError:
         # Whoever read our output has seen enough (`holdfast … | head`).
-        sys.stderr.close()
+        _give_up_output()
         sys.exit(1)
+    except OSError as error:
+        _give_up_output()
+        why = " ".join(filter(None, (error.strerror, str(error.filename or ""))))
+        _end(1, say(f"This could not be read or written: {why}.", f"Lesen oder Schreiben misslang: {why}."))
+
+
+def _give_up_output() -> None:
+    """What could not be written is not tried again, and failed at again, when the interpreter ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _end(code: int, text: str) -> NoReturn:
+    # Help needs nothing of it, and is there sooner without.
+    from holdfast.cli.output import complain
+
+    complain(text)
+    sys.exit(code)
 
 
 def _language() -> str:

@@ -24,14 +24,12 @@ from holdfast.cli.kept import found, headline
 from holdfast.cli.output import complain, console, load
 from holdfast.cli.project import Project, scope_here
 from holdfast.cli.talk import GoesOn, Model, System, Talk, model_for
+from holdfast.config import HISTORY
 from holdfast.errors import HoldfastError
 from holdfast.language import say
 
 if TYPE_CHECKING:
     from holdfast.store import Conversation
-
-# In the data folder: what was typed, to be found again with the arrow keys.
-_HISTORY = "chat_history"
 
 
 def chat(
@@ -97,7 +95,7 @@ def _at_terminal(chat: Chat, row: "Conversation | None") -> Lines:
     lanes = chat.talk.engine.store.lanes.of(row.id) if row else []
     before = lanes[0].report if lanes else {}
     return TerminalLines(
-        chat.settings.home / _HISTORY,
+        chat.settings.home / HISTORY,
         chat_commands.sentences,
         lambda: meter(chat.talk.report or before or {}, chat.talk.model),
     )

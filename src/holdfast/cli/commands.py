@@ -4,7 +4,9 @@ A command is imported when it is used, so that help and completion are quick wha
 nothing of what they do.
 """
 
+import sys
 from importlib import import_module
+from io import StringIO
 from typing import Any
 
 import typer
@@ -62,6 +64,18 @@ class Commands(TyperGroup):
             self.add_command(TyperCommand(name, short_help=said(about)))
         dressed(self)
 
+    def main(self, *args: Any, **named: Any) -> Any:
+        """As the library does it, but what is misspelt is told in the person's language."""
+        try:
+            code = super().main(*args, **{**named, "standalone_mode": False})
+        except typer.Abort:
+            code = _told(1, "Aborted!")
+        except typer.TyperException as error:
+            shown = StringIO()
+            error.show(shown)  # type: ignore[attr-defined]
+            code = _told(error.exit_code, shown.getvalue().rstrip())
+        sys.exit(code)
+
     def list_commands(self, ctx: Any) -> list[str]:
         del ctx
         return list(self.commands)
@@ -69,6 +83,13 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, found, rest = super().resolve_command(ctx, args)
         return name, found if found is None else loaded(found.name or ""), rest
+
+
+def _told(code: int, text: str) -> int:
+    from holdfast.cli.output import complain
+
+    complain(text)
+    return code
 
 
 def loaded(name: str) -> TyperCommand | TyperGroup:

@@ -107,6 +107,7 @@ def _store(settings: Settings) -> Iterator[Finding]:
 
     from holdfast.store import open_store
 
+    yield from _restore(settings)
     about = say("database", "Datenbank")
     try:
         shown = make_url(settings.store).render_as_string(hide_password=True)
@@ -116,6 +117,16 @@ def _store(settings: Settings) -> Iterator[Finding]:
             yield from _memory(settings, store)
     except HoldfastError as error:
         yield Finding("bad", about, error.message, error.hint)
+
+
+def _restore(settings: Settings) -> Iterator[Finding]:
+    """A restore that broke off and waits for somebody to say what becomes of it."""
+    from holdfast.moving.places import Places
+    from holdfast.moving.restoring import is_pending
+
+    if is_pending(Places(settings.home, settings.store)):
+        found = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
+        yield Finding("note", say("backup", "Sicherung"), found, "holdfast backup finish")
 
 
 def _notes(settings: Settings, store: "Store") -> Finding:

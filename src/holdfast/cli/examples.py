@@ -129,6 +129,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "files list": ("holdfast files list c_01h8xk",),
     "models": ("holdfast models", "holdfast models show qwen3:8b", "holdfast models get"),
+    "models list": ("holdfast models list", "holdfast models list --json"),
     "models show": ("holdfast models show qwen3:8b",),
     "models set": (
         "holdfast models set qwen3:8b --num-ctx 16384",

@@ -262,6 +262,9 @@ GERMAN: dict[str, str] = {
         "Die Dateien aufzählen, die ein Gespräch mitbrachte, und welche sich seitdem geändert haben."
     ),
     # models, count, jobs
+    "List the models of the model server that is in use, with their windows.": (
+        "Die Modelle des Modellservers aufzählen, der in Gebrauch ist, mit ihren Fenstern."
+    ),
     "The models that can be asked.": "Die Modelle, die gefragt werden können.",
     "Show a model's windows, how its window is shared out, and how its tokens are counted.": (
         "Die Fenster eines Modells zeigen, wie es aufgeteilt ist und wie Token gezählt werden."
@@ -351,7 +354,9 @@ GERMAN: dict[str, str] = {
         "Eine Sicherung zurückspielen. Nicht, wo schon etwas ist, und nicht, während ein Server läuft."
     ),
     "Let it take the place of what is there.": "Sie an die Stelle dessen treten lassen, was da ist.",
-    "Finish a restore that broke off in the middle.": "Ein abgebrochenes Zurückspielen zu Ende bringen.",
+    "Finish a restore that broke off in the middle; one that had changed nothing yet is dropped.": (
+        "Ein abgebrochenes Zurückspielen zu Ende bringen; eins, das noch nichts geändert hat, verwerfen."
+    ),
     "Who there is, and all that each of them has.": "Wer da ist, und alles, was jeder hat.",
     "List all who have anything, and how much.": "Alle aufzählen, die etwas haben, und wie viel.",
     "Write everything a user has into a zip of open formats, with a page that says what is what.": (

@@ -58,6 +58,10 @@ def mcp(
 
 def scope_for(user: str, project: str | None, group: str | None) -> Scope:
     """The scope of the folder it is started in, or the one that is named."""
+    for name in (user, project, group):
+        # The usual one needs no look, and the host its first answer soon.
+        if name is not None and name != Scope().user:
+            _check_name(name)
     if group is None:
         return Scope(user, scope_here(project).project)
     if project is not None:
@@ -66,6 +70,20 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
             hint=say("Give --project or --group.", "--project oder --group angeben."),
         )
     return Scope(user, group, "group")
+
+
+def _check_name(name: str) -> None:
+    """As for keys: whoever is named here must be reachable through the server, too."""
+    from holdfast.store.keys import is_name
+
+    if not is_name(name):
+        raise BadRequest(
+            say(f"{name!r} is no name here.", f"{name!r} ist hier kein Name."),
+            hint=say(
+                "Up to 99 letters, digits, spaces, and . @ + - _; a letter or digit first.",
+                "Bis zu 99 Buchstaben, Ziffern, Leerzeichen und . @ + - _; zuerst Buchstabe oder Ziffer.",
+            ),
+        )
 
 
 def _serve(

@@ -309,13 +309,14 @@ def export(
         Path | None, typer.Option("--output", "-o", help="A file, instead of the terminal.")
     ] = None,
     project: Project = None,
+    as_json: Json = False,
 ) -> None:
     """Write out all memories; JSON has their history and the archive too."""
     from holdfast.memory.keeping.exchange import exported
 
     settings, scope = load(context).settings, scope_for(None, project)
     with remembering(settings) as parts:
-        made = exported(parts.library, scope, form.value)
+        made = exported(parts.library, scope, (Form.json if as_json else form).value)
     for trouble in made.left_out:
         complain(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
     if output is None:

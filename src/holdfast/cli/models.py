@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.output import complain, console, load, print_json, print_table
+from holdfast.cli.told import told
 from holdfast.language import say
 
 if TYPE_CHECKING:
@@ -22,8 +23,13 @@ Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 @app.callback()
 def models(context: typer.Context, as_json: Json = False) -> None:
     """List the models of the model server that is in use, with their windows."""
-    if context.invoked_subcommand is not None:
-        return
+    if context.invoked_subcommand is None:
+        list_(context, as_json)
+
+
+@app.command("list")
+def list_(context: typer.Context, as_json: Json = False) -> None:
+    """List the models of the model server that is in use, with their windows."""
     settings = load(context).settings
 
     async def look() -> tuple[str, list[Row]]:
@@ -83,11 +89,11 @@ def row_of(model: "ModelInfo", windows: "Windows") -> Row:
 
 def _cell(figure: dict[str, Any] | None) -> str:
     """A figure above its source, so that the table stays narrow."""
-    return f"{figure['tokens']:,}\n{figure['source']}" if figure else "–"
+    return f"{figure['tokens']:,}\n{told(figure['source'])}" if figure else "–"
 
 
 def _figure(figure: dict[str, Any] | None) -> str:
-    return f"{figure['tokens']:,} ({figure['source']})" if figure else "–"
+    return f"{figure['tokens']:,} ({told(figure['source'])})" if figure else "–"
 
 
 @app.command()
@@ -131,7 +137,7 @@ def show(
     lines = [(title, _figure(row[name])) for name, title in titles.items()]
     budget = row["budget"]
     lines += [(f"  {name}", f"{budget[name]:,}") for name in (*_SECTIONS[1:], "history")]
-    lines.append((say("counted", "gezählt"), f"{row['counting']['method']} ({row['counting']['by']})"))
+    lines.append((say("counted", "gezählt"), f"{row['counting']['method']} ({told(row['counting']['by'])})"))
     print_table((model, ""), lines)
 
 

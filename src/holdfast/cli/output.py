@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast import config
+from holdfast.cli.told import told
 from holdfast.config import Config
 from holdfast.language import speak
 
@@ -29,7 +30,7 @@ def load(context: typer.Context, **given: Any) -> Config:
     """The settings for this command, its own options on top of the common ones."""
     overrides = {**(context.obj or {}), **{name: value for name, value in given.items() if value is not None}}
     loaded = config.load(overrides)
-    speak(loaded.settings.language)
+    speak(loaded.settings.language, config.locale_name())
     return loaded
 
 
@@ -48,12 +49,13 @@ def whisper(text: str) -> None:
 
 def warn(text: str) -> None:
     """Something that did not go as it should have, so that it is seen among what was said."""
-    shown = Text(f"! {_harmless(text)}", style="yellow")
+    shown = Text(f"! {_harmless(told(text))}", style="yellow")
     Console(stderr=True, highlight=False, soft_wrap=True).print(shown)
 
 
 def complain(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+    """Trouble, which may quote what a stranger wrote: nothing of it steers the terminal."""
+    sys.stderr.write(f"{_harmless(told(text))}\n")
 
 
 def print_json(value: Any) -> None:

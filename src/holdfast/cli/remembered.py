@@ -4,7 +4,7 @@ Opens the store and the notes only; no model server is needed to look at what is
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,9 +22,7 @@ from holdfast.messages import Scope
 if TYPE_CHECKING:
     from holdfast.memory.base import Memory
     from holdfast.memory.remembering import Remembering
-
-# Told what is being done, and how many of how many are.
-Tell = Callable[[str, int, int], None]
+    from holdfast.moving.telling import Tell
 
 # Lines that say how far something is, where no bar can be shown.
 _STEPS = 10
@@ -100,7 +98,7 @@ def edited(text: str, extension: str) -> str | None:
 
 
 @contextmanager
-def progress() -> Iterator[Tell]:
+def progress() -> Iterator["Tell"]:
     """A bar on a terminal, a few lines elsewhere; beside the result, which a program may want to read."""
     from rich.console import Console
     from rich.progress import Progress
@@ -113,7 +111,7 @@ def progress() -> Iterator[Tell]:
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
 
-def _in_lines() -> Tell:
+def _in_lines() -> "Tell":
     said: tuple[str, int] | None = None
 
     def tell(what: str, done: int, total: int) -> None:

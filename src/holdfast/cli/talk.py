@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.files import roots_here
-from holdfast.errors import BadRequest
 from holdfast.language import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
@@ -107,15 +106,4 @@ def piped_in() -> str:
 
 
 async def model_for(engine: "Engine", wanted: str) -> str:
-    if wanted:
-        return clean(wanted)
-    models = await engine.upstreams.models()
-    if not models:
-        raise BadRequest(
-            say("The model server has no models.", "Der Modellserver hat keine Modelle."),
-            hint=say(
-                "Get one first, e.g. `ollama pull qwen3:4b`.", "Erst eins holen, etwa `ollama pull qwen3:4b`."
-            ),
-        )
-    # One that is in memory answers at once.
-    return next((model.name for model in models if model.running_window), models[0].name)
+    return clean(wanted) if wanted else await engine.upstreams.usual_model()

@@ -150,13 +150,19 @@ def _shown(
                 stored.created_at,
                 snippet,
                 round(hit.score, 4),
-                tuple(dict.fromkeys(asked.get(term, term) for term in matched)),
+                tuple(dict.fromkeys(_as_asked(term, asked, hit.matched) for term in matched)),
                 current,
             )
         )
         if len(shown) == limit:
             break
     return shown
+
+
+def _as_asked(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
+    """The word of the question; of a name that is not there whole, only the part that is."""
+    word = asked.get(term, term)
+    return word if word == term or words.terms(word)[0] in matched else term
 
 
 class _Whose:

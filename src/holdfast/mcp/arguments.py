@@ -12,6 +12,11 @@ from holdfast.errors import BadRequest
 
 Values = Mapping[str, Any]
 
+# Of a question, no more is looked for.
+LONGEST_QUERY = 2_000
+# A number that is spelled with more of them is none that anybody means.
+_DIGITS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -54,7 +59,7 @@ class Argument:
         return value
 
     def _number(self, value: Any) -> int:
-        if isinstance(value, str) and value.strip().isdecimal():
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) <= _DIGITS:
             value = int(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)

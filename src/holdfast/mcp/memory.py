@@ -6,7 +6,7 @@ All of it is done by `memory`; here it is only asked for and told. Knows no prot
 import re
 from collections.abc import Sequence
 
-from holdfast.mcp.arguments import Values
+from holdfast.mcp.arguments import LONGEST_QUERY, Values
 from holdfast.mcp.notes import note_at
 from holdfast.mcp.parts import Caller, Parts
 from holdfast.mcp.told import Told, date, excerpt, fitting, notices, shortened
@@ -14,9 +14,6 @@ from holdfast.memory.private import MARK
 from holdfast.memory.searching.hits import Answer, Hit, cites
 from holdfast.memory.workspace.checks import checked_kind
 from holdfast.memory.workspace.items import PART
-
-# Questions are cut there by the search itself.
-LONGEST_QUERY = 2_000
 
 # Files that cannot be read, and memories that gave way: so many of them, and so much of each.
 _NAMED, _OLD = 10, 500

@@ -65,4 +65,5 @@ def words_only(parts: Parts) -> list[str]:
     embedder = parts.remembering.embedder
     if embedder.ready() is not None:
         return []
-    return [f"found by words only: {embedder.trouble or 'the embedder is not awake yet'}"]
+    why = "There is no embedder." if embedder.off else embedder.trouble or "the embedder is not awake yet"
+    return [f"found by words only: {why}"]

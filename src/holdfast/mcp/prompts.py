@@ -18,6 +18,7 @@ from holdfast.memory.scopes import day, day_file, visible
 from holdfast.memory.workspace.base import look
 
 _RECENT = 200
+_FIRST_YEAR = 1971
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -74,11 +75,11 @@ def _talks_of(parts: Parts, caller: Caller, on: str) -> str:
 
 
 def _is_date(text: str) -> bool:
+    """Whether there is such a day, and clocks that count seconds know it wherever they are."""
     try:
-        date.fromisoformat(text)
+        return _FIRST_YEAR <= date.fromisoformat(text).year < date.max.year
     except ValueError:
         return False
-    return True
 
 
 PROMPTS = (

@@ -5,7 +5,7 @@ Which findings bear on a question is known in `research`. Knows no protocol.
 
 from typing import Any
 
-from holdfast.mcp.arguments import Values
+from holdfast.mcp.arguments import LONGEST_QUERY, Values
 from holdfast.mcp.parts import Caller, Parts, words_only
 from holdfast.mcp.told import Told, few, fitting, moment, notices, shortened
 from holdfast.research.finding import Finding, Source
@@ -14,13 +14,12 @@ from holdfast.research.nearest import Bearing
 
 HITS = 6
 _SUMMARY = 1_500
-_LONGEST_QUERY = 2_000
 _SOURCES, _ADDRESS = 10, 300
 
 
 def search(parts: Parts, caller: Caller, given: Values) -> Told:
     caller.check_memory()
-    research, scope, query = parts.research, caller.scope, given["query"][:_LONGEST_QUERY]
+    research, scope, query = parts.research, caller.scope, given["query"][:LONGEST_QUERY]
     troubles: list[str] = []
     every, now = research.list(scope, troubles=troubles), research.clock()
     found = research.bearing_on(scope, query, HITS)

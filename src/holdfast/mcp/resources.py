@@ -18,6 +18,8 @@ MARKDOWN = "text/markdown"
 _PAGE = 100
 # A resource is put in front of a model whole, by a person's choice.
 _LONGEST = 60_000
+# No note has more lines than a number of so many digits.
+_DIGITS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,6 @@ def _asked(uri: str) -> tuple[str, int]:
         raise NotFound(f"There is no resource {uri[:100]!r}.", hint=f"Notes are at {TEMPLATE}.")
     path, _, query = uri.removeprefix(SCHEME).partition("?")
     first = parse_qs(query).get("from_line", ["1"])[-1]
-    if not (first.isdecimal() and 0 < int(first) < 10_000_000):
+    if not (first.isdecimal() and len(first) <= _DIGITS and int(first) > 0):
         raise BadRequest(f"{first[:20]!r} is no line.", hint="from_line is a number, 1 for the first line.")
     return unquote(path), int(first)

@@ -74,9 +74,8 @@ class _Door:
         except HoldfastError as error:
             return _failed(clean(str(error)))
         except Exception as error:
-            # Whoever calls cannot mend it, and is not shown how it looks inside.
             log.exception("%s failed", params.name)
-            return _failed(f"internal error: {type(error).__name__}. See the log of Holdfast.")
+            return _failed(_unforeseen(error))
         return types.CallToolResult(content=[_text(clean(told.text))], structured_content=cleaned(told.data))
 
     async def list_resources(
@@ -132,6 +131,9 @@ class _Door:
             # The protocol has a number of its own for what is not there.
             code = types.INVALID_PARAMS if not isinstance(error, NotFound) else _MISSING
             raise MCPError(code, clean(str(error))) from error
+        except Exception as error:
+            log.exception("%s failed", work.__name__)
+            raise MCPError(types.INTERNAL_ERROR, _unforeseen(error)) from error
 
     async def _work(self, context: Context, work: Callable[..., T], *args: Any) -> T:
         caller = self._caller(context.request)
@@ -154,6 +156,11 @@ def described(tool: Tool) -> types.Tool:
             open_world_hint=False,
         ),
     )
+
+
+def _unforeseen(error: Exception) -> str:
+    """Whoever calls cannot mend it, and is not shown how it looks inside."""
+    return f"internal error: {type(error).__name__}. See the log of Holdfast."
 
 
 def _text(text: str) -> types.TextContent:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TypeVar
 
-from holdfast.errors import HoldfastError, ModelMissing, ProviderError
+from holdfast.errors import BadRequest, HoldfastError, ModelMissing, ProviderError
 from holdfast.messages import Chunk
 from holdfast.providers.base import ModelInfo, Provider
 from holdfast.providers.discovery import EMBEDDED
@@ -138,6 +138,13 @@ class Upstreams:
             # Either they really have none, or somebody's trouble is the reason.
             await self.main()
         return list(merged.values())
+
+    async def usual_model(self) -> str:
+        """The one to ask where none is named: one that is in memory, which answers at once, or the first."""
+        models = await self.models()
+        if not models:
+            raise BadRequest("The model server has no models.", hint="Get one first: `ollama pull qwen3:4b`.")
+        return next((model.name for model in models if model.running_window), models[0].name)
 
     async def describe(self, model: str) -> ModelInfo:
         return await (await self.route(model)).describe(model)

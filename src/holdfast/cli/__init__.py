@@ -20,6 +20,7 @@ from holdfast.cli import (
     jobs,
     keys,
     memory,
+    migrate,
     models,
     password,
     profile,
@@ -46,6 +47,7 @@ app.command("window")(window.window)
 app.command("jobs")(jobs.jobs)
 app.command("doctor")(doctor.doctor)
 app.command("config")(config.config)
+app.command("migrate")(migrate.migrate)
 app.command("password")(password.password)
 app.add_typer(conversations.app, name="conversations")
 app.add_typer(memory.app, name="memory")

@@ -20,6 +20,7 @@ from holdfast.config import default_home
 from holdfast.errors import FetchFailed
 from holdfast.language import speak
 from holdfast.providers.weights import fetch
+from tests.buckets import s3_server  # noqa: F401  # a fixture
 
 settings.register_profile("thorough", max_examples=1_000)
 

@@ -16,6 +16,7 @@ LAYERS = (
         "language",
         "messages",
         "patterns",
+        "settings_values",
         "settings_words",
         "words",
     ),

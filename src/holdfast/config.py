@@ -21,6 +21,7 @@ import platformdirs
 
 from holdfast.errors import ConfigError
 from holdfast.language import say
+from holdfast.settings_values import READERS, port
 from holdfast.settings_words import GERMAN
 
 Source = Literal["default", "file", "page", "environment", "command line"]
@@ -74,6 +75,18 @@ class Settings:
     store: str = _setting(
         "", "Database: sqlite:///PATH or postgresql://… Empty: holdfast.db in the data folder."
     )
+    workspace: str = _setting(
+        "", "Where notes are: a folder, or s3://bucket/prefix. Empty: workspace in the data folder."
+    )
+    s3_endpoint: str = _setting(
+        "", "Address of the S3 server, like http://127.0.0.1:9000 for MinIO. Empty: AWS."
+    )
+    s3_region: str = _setting("", "Region of the bucket. Empty: us-east-1.")
+    s3_key: str = _setting("", "Access key of the S3 server.", secret=True)
+    s3_secret: str = _setting("", "Secret of that access key.", secret=True)
+    s3_path_style: bool = _setting(
+        True, "Whether the bucket is in the path of addresses; off: in front of the server's name."
+    )
     models_dir: Path = _setting(_IN_HOME, "Folder for model files. Empty: models in the data folder.")
     embedded_model: str = _setting("", "A GGUF file to use as the embedded model instead of SmolLM2.")
     embedded_window: int = _setting(8192, "Context window of the embedded model, in tokens.")
@@ -95,8 +108,8 @@ class Settings:
     memory: bool = _setting(True, "Whether anything is remembered beyond a conversation.")
     embedder: str = _setting(
         "auto",
-        "What finds memories by meaning: auto (local only), embedded, off, ollama, openai or an "
-        "address, like ollama+http://127.0.0.1:11434 or openai+https://api.example.com/v1.",
+        "What finds memories by meaning: auto (local only), embedded, off, ollama, openai, gemini, voyage, a "
+        "GGUF file, or an address, like ollama+http://127.0.0.1:11434 or openai+https://api.example.com/v1.",
     )
     embedder_model: str = _setting("", "Embedding model on that server. Empty: the usual one there.")
     embedder_key: str = _setting("", "Key that the server of the embedder asks for.", secret=True)
@@ -104,6 +117,52 @@ class Settings:
         "", "More headers for the server of the embedder: Name: value; Other: value.", secret=True
     )
     embedder_timeout: float = _setting(60.0, "Seconds the embedder may be silent.")
+    embedder_dimensions: int = _setting(
+        0, "Length of vectors, where the model leaves that open. 0: what is usual there."
+    )
+    embedder_batch: bool = _setting(
+        False,
+        "Whether many vectors at once are made by batch jobs of the server (OpenAI, Gemini): cheaper, later.",
+    )
+    embedder_batch_wait: bool = _setting(True, "Whether `memory reindex` waits for these jobs.")
+    embedder_batch_poll: float = _setting(30.0, "Seconds between two looks at these jobs.")
+    embedder_batch_timeout: float = _setting(1440.0, "Minutes after which such a job is given up.")
+    embedder_batch_concurrency: int = _setting(2, "How many of these jobs run at a time.")
+    vectors: str = _setting(
+        "auto",
+        "What compares vectors: auto (this process), pgvector (the database, if it is PostgreSQL) or "
+        "postgresql://…, qdrant+http://HOST:6333, qdrant:FOLDER, sqlite-vec.",
+    )
+    vectors_key: str = _setting("", "Key that the Qdrant server asks for.", secret=True)
+    vectors_collection: str = _setting("memories", "Name of the collection in Qdrant.")
+    vectors_extension: str = _setting("", "File of sqlite-vec. Empty: that of the package.")
+    memory_backend: str = _setting(
+        "holdfast",
+        "Who answers when notes are searched; QMD is a program of its own (docs/qmd.md).",
+        choices=("holdfast", "qmd"),
+    )
+    qmd_command: str = _setting("qmd", "How QMD is run: a program, with arguments if it needs some.")
+    qmd_mode: str = _setting(
+        "query",
+        "How QMD searches: query (with models), vsearch (by meaning), search (by words; needs no model).",
+        choices=("query", "search", "vsearch"),
+    )
+    qmd_paths: str = _setting(
+        "", "More notes for QMD: NAME=FOLDER or NAME=FOLDER/**/*.md, with the system's path separator."
+    )
+    qmd_scope: str = _setting(
+        "allow private",
+        "Whom QMD answers, others are answered as usual: rules like allow private, deny project=NAME, allow "
+        "group=NAME; the first that fits decides.",
+    )
+    qmd_limit: int = _setting(6, "Hits that QMD gives at most.")
+    qmd_snippet: int = _setting(700, "Characters of one hit from QMD, at most.")
+    qmd_characters: int = _setting(4000, "Characters of all hits from QMD together, at most.")
+    qmd_timeout: float = _setting(4.0, "Seconds QMD has for an answer; after that ours is given.")
+    qmd_interval: float = _setting(5.0, "Minutes between two looks of QMD at the notes.")
+    qmd_debounce: float = _setting(15.0, "Seconds after a change until QMD looks at the notes.")
+    qmd_embed_interval: float = _setting(60.0, "Minutes between two times QMD makes vectors.")
+    qmd_update_timeout: float = _setting(120.0, "Seconds QMD has for reading notes, and for vectors.")
     notes_paths: str = _setting(
         "", "More notes to search: Markdown files and folders, several with the system's path separator."
     )
@@ -321,7 +380,7 @@ def converted(name: str, value: Any, source: Source) -> Any:
             f"{name} ({source}) is {value!r}.", hint=f"It must be one of: {', '.join(choices)}."
         )
     try:
-        return _port(value) if name == "port" else _READERS[type(item.default)](value)
+        return port(value) if name == "port" else READERS[type(item.default)](value)
     except (TypeError, ValueError, KeyError):
         words = {
             str: "text",
@@ -332,58 +391,3 @@ def converted(name: str, value: Any, source: Source) -> Any:
         }
         hint = f"It must be {words.get(type(item.default), 'a path')}."
         raise ConfigError(f"{name} ({source}) is {value!r}.", hint=hint) from None
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _switch(value: Any) -> bool:
-    return value if isinstance(value, bool) else _SWITCH[_text(value).strip().lower()]
-
-
-def _whole(value: Any) -> int:
-    number = _number(value)
-    if number != int(number):
-        raise ValueError
-    return int(number)
-
-
-def _port(value: Any) -> int:
-    if (number := _whole(value)) > 65_535:
-        raise ValueError
-    return number
-
-
-def _number(value: Any) -> float:
-    number = float(value)
-    if isinstance(value, bool) or not 0 <= number < float("inf"):
-        raise ValueError
-    return number
-
-
-def _share(value: Any) -> float | None:
-    """A share of something: 0.65 and "65%" are the same; nothing is None, which leaves it to the preset."""
-    if isinstance(value, str):
-        value = value.strip()
-        if not value:
-            return None
-        if value.endswith("%"):
-            value = _number(value.removesuffix("%")) / 100
-    if not 0 < (share := _number(value)) <= 1:
-        raise ValueError
-    return share
-
-
-_SWITCH = dict.fromkeys(("true", "on", "yes", "1"), True) | dict.fromkeys(("false", "off", "no", "0"), False)
-_READERS: Mapping[type, Callable[[Any], Any]] = {
-    str: _text,
-    bool: _switch,
-    int: _whole,
-    float: _number,
-    # The shares are the only settings that are None by default.
-    type(None): _share,
-    type(Path()): lambda value: Path(value).expanduser(),
-}

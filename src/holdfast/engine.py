@@ -356,7 +356,7 @@ class Engine:
     async def _recover(self) -> None:
         while True:
             try:
-                await self.store.run(self.store.drafts.recover, time.time())
+                await self.store.run(self.store.drafts.recover)
             except StoreError as error:
                 log.warning("answers that were left behind could not be taken up: %s", error)
             await asyncio.sleep(RECOVER_EVERY)

@@ -13,6 +13,7 @@
     ├── StoreError               the database cannot be opened, read or written
     │   └── MigrationFailed
     ├── EmbedderError            texts could not be turned into vectors; search goes on by words
+    ├── VectorsError             vectors could not be compared where they should be; search goes on without
     ├── FetchFailed              something to be downloaded did not come, or was not what it should be
     └── ProviderError            the model server
         ├── Unreachable          … does not answer
@@ -101,6 +102,10 @@ class MigrationFailed(StoreError):
 
 
 class EmbedderError(HoldfastError):
+    pass
+
+
+class VectorsError(HoldfastError):
     pass
 
 

@@ -11,15 +11,24 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "memory": (
         "memory", "memory_gate", "flush_enabled", "profile_learns", "index_conversations", "notes_paths",
-        "search_weights", "citations", "embedder", "embedder_model", "embedder_key", "embedder_headers",
-        "embedder_timeout",
+        "search_weights", "citations",
+        "embedder", "embedder_model", "embedder_key", "embedder_headers", "embedder_timeout",
+        "embedder_dimensions", "embedder_batch", "embedder_batch_wait", "embedder_batch_poll",
+        "embedder_batch_timeout", "embedder_batch_concurrency", "vectors", "vectors_key",
+        "vectors_collection", "vectors_extension",
+        "memory_backend", "qmd_command", "qmd_mode", "qmd_paths", "qmd_scope", "qmd_limit", "qmd_snippet",
+        "qmd_characters", "qmd_timeout", "qmd_interval", "qmd_debounce", "qmd_embed_interval",
+        "qmd_update_timeout",
     ),
     "research": ("searxng", "research_private", "file_roots", "file_references"),
     "access": (
         "host", "port", "key", "require_key", "trust_forwarded_users", "allowed_hosts", "cors_origins",
         "max_request_mb", "unread", "heartbeat", "mcp",
     ),
-    "data": ("retention_days", "retention_memories", "home", "store", "models_dir"),
+    "data": (
+        "retention_days", "retention_memories", "home", "store", "models_dir", "workspace", "s3_endpoint",
+        "s3_region", "s3_key", "s3_secret", "s3_path_style",
+    ),
     "other": ("language", "log_level"),
 }  # fmt: skip
 
@@ -42,6 +51,12 @@ GERMAN: dict[str, str] = {
     "upstream_keys": "Schlüssel dieser Server: NAME=SCHLÜSSEL, mit Kommas.",
     "model": "Modell für `ask` und `chat`. Leer: das erste, das der Modellserver nennt.",
     "store": "Datenbank: sqlite:///PFAD oder postgresql://… Leer: holdfast.db im Datenordner.",
+    "workspace": "Wo die Notizen liegen: ein Ordner oder s3://bucket/prefix. Leer: workspace im Datenordner.",
+    "s3_endpoint": "Adresse des S3-Servers, wie http://127.0.0.1:9000 für MinIO. Leer: AWS.",
+    "s3_region": "Region des Buckets. Leer: us-east-1.",
+    "s3_key": "Zugangsschlüssel des S3-Servers.",
+    "s3_secret": "Geheimnis zu diesem Zugangsschlüssel.",
+    "s3_path_style": "Ob der Bucket im Pfad der Adressen steht; aus: vor dem Namen des Servers.",
     "models_dir": "Ordner für Modelldateien. Leer: models im Datenordner.",
     "embedded_model": "Eine GGUF-Datei als eingebautes Modell anstelle von SmolLM2.",
     "embedded_window": "Kontextfenster des eingebauten Modells, in Token.",
@@ -54,12 +69,42 @@ GERMAN: dict[str, str] = {
     "helper_model": "Modell für Zusammenfassungen und Erinnerungen. Leer: das, mit dem gesprochen wird; ein"
     " anderes kann es verdrängen.",
     "memory": "Ob über ein Gespräch hinaus etwas behalten wird.",
-    "embedder": "Was Erinnerungen nach Bedeutung findet: auto (nur lokal), embedded, off, ollama, openai oder"
-    " eine Adresse wie ollama+http://127.0.0.1:11434 oder openai+https://api.example.com/v1.",
+    "embedder": "Was Erinnerungen nach Bedeutung findet: auto (nur lokal), embedded, off, ollama, openai,"
+    " gemini, voyage, eine GGUF-Datei oder eine Adresse wie ollama+http://127.0.0.1:11434 oder"
+    " openai+https://api.example.com/v1.",
     "embedder_model": "Embedding-Modell auf diesem Server. Leer: das dort übliche.",
     "embedder_key": "Schlüssel, den der Server des Embedders verlangt.",
     "embedder_headers": "Weitere Kopfzeilen für den Server des Embedders: Name: Wert; Anderer: Wert.",
     "embedder_timeout": "Sekunden, die der Embedder schweigen darf.",
+    "embedder_dimensions": "Länge der Vektoren, wo das Modell sie offen lässt. 0: die dort übliche.",
+    "embedder_batch": "Ob viele Vektoren auf einmal als Batch-Jobs des Servers entstehen (OpenAI, Gemini):"
+    " billiger, später.",
+    "embedder_batch_wait": "Ob `memory reindex` auf diese Jobs wartet.",
+    "embedder_batch_poll": "Sekunden zwischen zwei Blicken auf diese Jobs.",
+    "embedder_batch_timeout": "Minuten, nach denen ein solcher Job aufgegeben wird.",
+    "embedder_batch_concurrency": "Wie viele dieser Jobs zugleich laufen.",
+    "vectors": "Was Vektoren vergleicht: auto (dieser Prozess), pgvector (die Datenbank, falls PostgreSQL)"
+    " oder postgresql://…, qdrant+http://HOST:6333, qdrant:ORDNER, sqlite-vec.",
+    "vectors_key": "Schlüssel, den der Qdrant-Server verlangt.",
+    "vectors_collection": "Name der Collection in Qdrant.",
+    "vectors_extension": "Datei von sqlite-vec. Leer: die des Pakets.",
+    "memory_backend": "Wer antwortet, wenn Notizen durchsucht werden; QMD ist ein eigenes Programm"
+    " (docs/qmd.md).",
+    "qmd_command": "Wie QMD gestartet wird: ein Programm, mit Argumenten, falls es welche braucht.",
+    "qmd_mode": "Wie QMD sucht: query (mit Modellen), vsearch (nach Bedeutung), search (nach Wörtern; braucht"
+    " kein Modell).",
+    "qmd_paths": "Weitere Notizen für QMD: NAME=ORDNER oder NAME=ORDNER/**/*.md, mehrere mit dem"
+    " Pfadtrennzeichen des Systems.",
+    "qmd_scope": "Wem QMD antwortet, anderen wird wie üblich geantwortet: Regeln wie allow private, deny"
+    " project=NAME, allow group=NAME; die erste passende entscheidet.",
+    "qmd_limit": "Treffer, die QMD höchstens gibt.",
+    "qmd_snippet": "Zeichen eines Treffers von QMD, höchstens.",
+    "qmd_characters": "Zeichen aller Treffer von QMD zusammen, höchstens.",
+    "qmd_timeout": "Sekunden, die QMD für eine Antwort hat; danach antwortet unsere Suche.",
+    "qmd_interval": "Minuten zwischen zwei Blicken von QMD auf die Notizen.",
+    "qmd_debounce": "Sekunden nach einer Änderung, bis QMD auf die Notizen blickt.",
+    "qmd_embed_interval": "Minuten zwischen zwei Malen, in denen QMD Vektoren macht.",
+    "qmd_update_timeout": "Sekunden, die QMD zum Lesen der Notizen hat, und für Vektoren.",
     "notes_paths": "Weitere Notizen zum Durchsuchen: Markdown-Dateien und Ordner, mehrere mit dem"
     " Pfadtrennzeichen des Systems.",
     "index_conversations": "Ob Gesagtes auch nach seiner Bedeutung gefunden wird; dafür wird es gelesen,"

@@ -20,9 +20,15 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, headers_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.searching.batching import BatchOptions
 from holdfast.memory.searching.fusion import weights_from
+from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from, mode_named
+from holdfast.memory.searching.qmd.rules import rules_from
 from holdfast.memory.searching.sources import ExtraPaths
-from holdfast.memory.workspace.folder import Folder
+from holdfast.memory.searching.vectors.choice import VectorOptions
+from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
+from holdfast.memory.workspace.base import Workspace
+from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.discovery import (
@@ -90,21 +96,81 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
             headers_from(settings.embedder_headers),
             settings.embedder_timeout,
             settings.home / "logs" / "embedder.log",
+            settings.embedder_dimensions,
         )
     )
-    paths = [Path(one).expanduser() for one in settings.notes_paths.split(os.pathsep) if one.strip()]
+    batching = BatchOptions(
+        settings.embedder_batch_wait,
+        settings.embedder_batch_poll,
+        60 * settings.embedder_batch_timeout,
+        max(1, settings.embedder_batch_concurrency),
+    )
+    paths = _notes_paths(settings)
     made = Remembering(
         store,
-        Folder(settings.home / "workspace"),
+        build_workspace(settings),
         embedder,
         extra=ExtraPaths(paths, settings.home) if paths else None,
         weights=weights_from(settings.search_weights),
         learns=settings.profile_learns,
         conversations=settings.index_conversations,
+        batching=batching if settings.embedder_batch else None,
+        vectors=chosen_vectors(vector_options(settings)),
+        qmd=qmd_options(settings) if settings.memory_backend == "qmd" else None,
     )
     # What is forgotten leaves the windows of conversations too.
     made.listeners.append(Forgetting(store))
     return made
+
+
+def _notes_paths(settings: Settings) -> list[Path]:
+    return [Path(one).expanduser() for one in settings.notes_paths.split(os.pathsep) if one.strip()]
+
+
+def qmd_options(settings: Settings) -> QmdOptions:
+    return QmdOptions(
+        settings.home / "qmd",
+        command_from(settings.qmd_command),
+        mode_named(settings.qmd_mode),
+        extras_from(settings.qmd_paths, settings.home, _notes_paths(settings)),
+        rules_from(settings.qmd_scope),
+        max(1, settings.qmd_limit),
+        max(1, settings.qmd_snippet),
+        settings.qmd_characters,
+        settings.qmd_timeout,
+        60 * max(1.0, settings.qmd_interval),
+        settings.qmd_debounce,
+        60 * settings.qmd_embed_interval,
+        update_timeout=settings.qmd_update_timeout,
+    )
+
+
+def vector_options(settings: Settings) -> VectorOptions:
+    return VectorOptions(
+        settings.vectors,
+        settings.vectors_key,
+        settings.vectors_collection,
+        settings.vectors_extension,
+        settings.store,
+        settings.home,
+    )
+
+
+def notes_location(settings: Settings) -> str:
+    """Where notes are: a folder, relative ones in the data folder, or a bucket."""
+    told = settings.workspace.strip() or "workspace"
+    return told if is_bucket(told) else str(settings.home / Path(told).expanduser())
+
+
+def build_workspace(settings: Settings) -> Workspace:
+    options = S3Options(
+        settings.s3_endpoint.strip(),
+        settings.s3_region.strip(),
+        settings.s3_key,
+        settings.s3_secret,
+        settings.s3_path_style,
+    )
+    return workspace_at(notes_location(settings), options, settings.home / "cache" / "notes")
 
 
 def build_research(

@@ -7,12 +7,17 @@ import numpy as np
 import pytest
 
 from holdfast.memory.embedders.base import Embedder
+from holdfast.memory.embedders.fakes import FakeGemini, FakeVoyage
+from holdfast.memory.embedders.gemini import Gemini
+from holdfast.memory.embedders.gguf import Gguf
 from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.ollama import Ollama
 from holdfast.memory.embedders.openai import OpenAI
 from holdfast.memory.embedders.use import UniversalSentenceEncoder
+from holdfast.memory.embedders.voyage import Voyage
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from tests.memory.embedders.tiny import write_model
 from tests.providers.apps import server
 
 ODD = ["", "  \n", "!!!", "🙂🙂", "a\0b", "half a \ud83d pair", "lang " * 30_000, "ohneleerzeichen" * 5_000]
@@ -25,7 +30,16 @@ def embeddings(body):
 
 
 @pytest.fixture(
-    scope="module", params=["hashing", "ollama", "openai", pytest.param("embedded", marks=pytest.mark.real)]
+    scope="module",
+    params=[
+        "hashing",
+        "ollama",
+        "openai",
+        "gemini",
+        "voyage",
+        pytest.param("gguf", marks=pytest.mark.real),
+        pytest.param("embedded", marks=pytest.mark.real),
+    ],
 )
 def embedder(request, tmp_path_factory) -> Iterator[Embedder]:
     if request.param == "hashing":
@@ -34,6 +48,21 @@ def embedder(request, tmp_path_factory) -> Iterator[Embedder]:
         encoder = UniversalSentenceEncoder(log=tmp_path_factory.mktemp("embedder") / "log")
         yield encoder
         encoder.close()
+    elif request.param == "gguf":
+        folder = tmp_path_factory.mktemp("gguf")
+        model = Gguf.open(write_model(folder / "tiny.gguf"), log=folder / "log")
+        yield model
+        model.close()
+    elif request.param == "gemini":
+        with FakeGemini().served() as url:
+            opened = Gemini.open(Http(url), dimensions=64)
+            yield opened
+            opened.close()
+    elif request.param == "voyage":
+        with FakeVoyage().served() as url:
+            opened = Voyage.open(Http(url))
+            yield opened
+            opened.close()
     elif request.param == "ollama":
         with FakeOllama(models=[FakeModel("nomic-embed-text:latest")]).served() as url:
             opened = Ollama.open(Http(url))
@@ -50,6 +79,13 @@ def test_each_text_has_one_row_of_length_one(embedder):
     assert vectors.shape == (2, embedder.identity.dimensions)
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-5)
+
+
+def test_a_question_has_one_row_too_and_is_near_to_the_same_words(embedder):
+    (asked,) = embedder.question("where is the gateway server")
+    same, other = embedder.embed(["where is the gateway server", "bake bread slowly"])
+    assert np.linalg.norm(asked) == pytest.approx(1, abs=1e-5)
+    assert asked @ same > asked @ other
 
 
 def test_nothing_asked_is_nothing_answered(embedder):

@@ -1,24 +1,69 @@
-"""What every index of vectors can do; today there is one, on every database."""
+"""What every index of vectors can do: in process on every database, and with each engine that follows one."""
 
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sqlalchemy import Engine, event
 
+from holdfast.errors import VectorsError
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.searching.vectors import StoredVectors
+from holdfast.memory.searching.vectors.base import IN_PROCESS
+from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
 from holdfast.store import Coverage, NotesOf, open_store
 from holdfast.store.pieces import digest, pieces
+from tests.contract.conftest import missing, place_for_a_store
 from tests.contract.test_store import SCOPE, talk
 from tests.contract.test_store_passages import MINE, OTHERS, put
 
 AXES = np.eye(4, dtype=np.float32)
+IDENTITY = Identity("test", "axes", 4)
+
+
+def pair(store: str, engine: str):
+    marks = [pytest.mark.real] if store == "postgres" else []
+    return pytest.param((store, engine), id=f"{store}-{engine}", marks=marks)
+
+
+IN_PROCESS_ON = [pair("file", "auto"), pair("memory", "auto"), pair("postgres", "auto")]
+ELSEWHERE = [pair("postgres", "pgvector"), pair("memory", "qdrant"), pair("memory", "sqlite-vec")]
+
+
+@pytest.fixture(params=[*IN_PROCESS_ON, *ELSEWHERE])
+def location(request):
+    """Where the store is; the second of each pair is who finds the nearest of its vectors."""
+    backend = SimpleNamespace(param=request.param[0], getfixturevalue=request.getfixturevalue)
+    with place_for_a_store(backend) as place:
+        yield place
 
 
 @pytest.fixture
-def vectors(store):
-    return StoredVectors(store, Identity("test", "axes", 4))
+def opened(request, store, location, tmp_path):
+    """Opens an index on the store, as often as somebody wants one."""
+    engine = request.node.callspec.params["location"][1]
+    where = f"qdrant:{tmp_path / 'qdrant'}" if engine == "qdrant" else engine
+    opening = chosen(VectorOptions(where, store=location, folder=tmp_path))
+    made = []
+
+    def index(identity=IDENTITY):
+        made.append(opening(store, identity))
+        made[-1].follow()
+        if "apsw" in made[-1].trouble:
+            missing("sqlite-vec", VectorsError(made[-1].trouble))
+        assert made[-1].engine == (IN_PROCESS if engine == "auto" else engine), made[-1].trouble
+        return made[-1]
+
+    yield index
+    for one in made:
+        one.alone()
+        one.close()
+
+
+@pytest.fixture
+def vectors(opened):
+    return opened()
 
 
 def row_of(store, places, text: str) -> int:
@@ -36,7 +81,7 @@ def test_the_nearest_piece_of_a_row_counts(store, vectors):
     assert vectors.coverage([MINE]).missing == 0
     near = vectors.nearest([MINE], AXES[1], 10)
     assert near[row_of(store, [MINE], long)] == pytest.approx(1.0)
-    assert near[row_of(store, [MINE], "south")] == pytest.approx(0.0)
+    assert near[row_of(store, [MINE], "south")] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_only_the_best_are_given_and_those_that_were_named(store, vectors):
@@ -45,7 +90,7 @@ def test_only_the_best_are_given_and_those_that_were_named(store, vectors):
         vectors.keep({digest(text): AXES[number]})
     named = row_of(store, [MINE], "west")
     near = vectors.nearest([MINE], AXES[0], 1, [named])
-    assert near == {row_of(store, [MINE], "north"): pytest.approx(1.0), named: pytest.approx(0.0)}
+    assert near == {row_of(store, [MINE], "north"): pytest.approx(1.0), named: pytest.approx(0.0, abs=1e-6)}
 
 
 def test_nothing_is_near_across_a_border_or_after_it_is_gone(store, vectors):
@@ -73,15 +118,17 @@ def test_vectors_that_come_later_are_seen(store, vectors):
     assert len(vectors.nearest([MINE], AXES[0], 10)) == 2
 
 
-def test_vectors_of_another_embedder_are_never_compared(store, vectors):
+def test_vectors_of_another_embedder_are_never_compared(store, vectors, opened):
     put(store, MINE, "a.md", "north")
     vectors.keep({digest("north"): AXES[0]})
-    other = StoredVectors(store, Identity("test", "other", 4))
+    vectors.close()
+    other = opened(Identity("test", "other", 4))
     assert other.coverage([MINE]).missing == 1
     assert other.nearest([MINE], AXES[0], 10) == {}
     # The same name and another size, as after an update that forgot to change its name.
     store.embeddings.keep(vectors.identity.key, {digest("north"): b"\0" * 8})
-    assert StoredVectors(store, vectors.identity).nearest([MINE], AXES[0], 10) == {}
+    other.close()
+    assert opened().nearest([MINE], AXES[0], 10) == {}
 
 
 def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
@@ -108,6 +155,7 @@ def loads():
     event.remove(Engine, "before_cursor_execute", note)
 
 
+@pytest.mark.parametrize("location", IN_PROCESS_ON, indirect=True)
 def test_the_vectors_of_a_place_are_loaded_once_and_together(store, vectors, loads):
     for number in range(20):
         put(store, MINE, f"{number}.md", f"north {number}")

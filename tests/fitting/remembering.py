@@ -8,6 +8,7 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
 from holdfast.providers.fake import ScriptedProvider
@@ -18,7 +19,9 @@ from tests.talks import without_summaries
 
 
 @asynccontextmanager
-async def remembering(server, folder, *, gate="", preset=None, memory=True, embedder=None, workspace=None):
+async def remembering(
+    server, folder, *, gate="", preset=None, memory=True, embedder=None, workspace=None, vectors=StoredVectors
+):
     async def find():
         return server
 
@@ -27,6 +30,7 @@ async def remembering(server, folder, *, gate="", preset=None, memory=True, embe
         store,
         workspace or Folder(folder / "workspace"),
         embedder or ChosenEmbedder(EmbedderOptions("off")),
+        vectors=vectors,
     )
     memories.listeners.append(Forgetting(store))
     research = Research(memories)

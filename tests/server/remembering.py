@@ -11,6 +11,7 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
@@ -43,7 +44,9 @@ class Door:
 
 
 @contextmanager
-def remembering(folder: Path, embedder: str = "off", citations: str = "auto") -> Iterator[Door]:
+def remembering(
+    folder: Path, embedder: str = "off", citations: str = "auto", workspace: Workspace | None = None
+) -> Iterator[Door]:
     store = open_store(f"sqlite:///{folder / 'holdfast.db'}")
 
     provider = ScriptedProvider()
@@ -52,7 +55,7 @@ def remembering(folder: Path, embedder: str = "off", citations: str = "auto") ->
         return provider
 
     chosen = ChosenEmbedder(EmbedderOptions(embedder, log=folder / "embedder.log"))
-    parts = Remembering(store, Folder(folder / "workspace"), chosen)
+    parts = Remembering(store, workspace or Folder(folder / "workspace"), chosen)
     engine = Engine(
         store,
         Upstreams(find, ScriptedProvider()),

@@ -121,8 +121,9 @@ def test_what_the_command_line_says_stands_above_the_page(client):
 
 def test_where_the_data_lies_is_not_for_the_page(client):
     assert rows(client)["store"]["read_only"]
-    told = client.put("/api/settings", json={"store": "sqlite:///x.db", "home": "/tmp"})
-    assert set(told.json()["wrong"]) == {"store", "home"}
+    wanted = {"store": "sqlite:///x.db", "home": "/tmp", "qmd_command": "sh -c id"}
+    told = client.put("/api/settings", json=wanted)
+    assert set(told.json()["wrong"]) == set(wanted)
 
 
 def test_only_administrators_see_them_and_no_key_opens_folders(client, running):

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from holdfast.errors import StoreError
 from holdfast.work.watching import Watching
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +37,30 @@ async def test_what_cannot_be_watched_is_no_trouble(tmp_path):
     watching = Watching()
     watching.start(tmp_path / "file" / "workspace", pytest.fail)
     await watching.close()
+
+
+async def test_what_is_no_folder_is_looked_at_and_told_of_after_a_change_and_after_trouble():
+    looks, watching, ended = [], Watching(), asyncio.Event()
+    states = ["1", "1", "2", "2", "away", "2", "2", "3"]
+    loop = asyncio.get_running_loop()
+
+    def state():
+        if not states:
+            loop.call_soon_threadsafe(ended.set)
+            return "3"
+        looks.append(states.pop(0))
+        if looks[-1] == "away":
+            raise StoreError("It is away.")
+        return looks[-1]
+
+    told = []
+    watching.look(state, lambda: told.append(len(looks)), every=0)
+    async with asyncio.timeout(30):
+        await ended.wait()
+    await watching.close()
+    await watching.close()
+    # After the third look, the first one that went well again, and the last.
+    assert told == [3, 6, 8]
 
 
 async def test_closing_what_never_began_is_harmless():

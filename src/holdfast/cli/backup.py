@@ -13,7 +13,10 @@ from holdfast.cli.kept import Json
 from holdfast.cli.output import complain, console, load, moment, print_json
 from holdfast.cli.remembered import progress
 from holdfast.config import Settings
+from holdfast.errors import Conflict
 from holdfast.language import say
+
+WORKSPACE = "workspace"
 
 if TYPE_CHECKING:
     from holdfast.moving.archive import Manifest
@@ -43,8 +46,11 @@ def create(
 
     settings = load(context).settings
     target = (file or Path(backup.default_name())).expanduser().absolute()
+    from holdfast.wiring import build_workspace
+
+    notes = build_workspace(settings) if _notes_elsewhere(settings) else None
     with progress() as tell:
-        made = backup.create(places_of(settings), target, tell)
+        made = backup.create(places_of(settings), target, tell, notes)
     _tell(made, target, as_json, say("Written and checked", "Geschrieben und geprüft"))
 
 
@@ -72,6 +78,14 @@ def restore(
     from holdfast.moving import restoring
 
     settings = load(context).settings
+    if place := _notes_elsewhere(settings):
+        raise Conflict(
+            say(f"The notes of this data folder lie in {place}.", f"Die Notizen hierzu liegen in {place}."),
+            hint=say(
+                "Restore into another data folder (--home), then `holdfast migrate --notes`.",
+                "In einen anderen Datenordner zurückspielen (--home), dann `holdfast migrate --notes`.",
+            ),
+        )
     with progress() as tell:
         made = restoring.restore(places_of(settings), file.expanduser(), overwrite=overwrite, tell=tell)
     _tell(made, settings.home, as_json, say("Restored", "Zurückgespielt"))
@@ -83,6 +97,24 @@ def restore(
                 "Die zurückgespielten Einstellungen nennen eine andere Datenbank; darin liegt nichts davon.",
             )
         )
+
+    if place := _notes_elsewhere(restored):
+        complain(
+            say(
+                f"The restored settings look for notes in {place}; those of the backup are in"
+                f" {settings.home / WORKSPACE}. `holdfast migrate --notes` moves them.",
+                f"Die zurückgespielten Einstellungen suchen Notizen in {place}; die der Sicherung liegen in"
+                f" {settings.home / WORKSPACE}. `holdfast migrate --notes` bringt sie hin.",
+            )
+        )
+
+
+def _notes_elsewhere(settings: Settings) -> str:
+    """Where notes are, if they are not in the data folder."""
+    from holdfast.wiring import notes_location
+
+    place = notes_location(settings)
+    return "" if place == str(settings.home / WORKSPACE) else place
 
 
 @app.command()

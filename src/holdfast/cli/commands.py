@@ -40,6 +40,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Bring in what another tool has kept; exit code 1 if nothing of it could be read.",
     ),
     "backup": ("backup:app", "Everything in one file, and back again."),
+    "migrate": (
+        "migrate:migrate",
+        "Move everything into another database or to another place; what there was stays as it was.",
+    ),
     "users": ("users:app", "Who there is, and all that each of them has."),
     "keys": ("keys:app", "Keys that let programs in."),
     "password": (

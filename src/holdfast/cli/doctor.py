@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 _ROOM = 1_000_000_000
 # More notes than these are not counted.
 _MANY = 1_000
+_UNTIL_QMD = (
+    "Until it answers, our own search does; `holdfast memory reindex` has it read the notes again.",
+    "Bis es antwortet, tut es unsere eigene Suche; `holdfast memory reindex` lässt es die Notizen neu lesen.",
+)
 # What an embedder is tried with.
 _SENTENCE = "The gateway runs on the machine in the cellar."
 
@@ -113,8 +117,11 @@ def _store(settings: Settings) -> Iterator[Finding]:
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
             yield Finding("ok", about, shown)
-            yield _notes(settings, store)
-            yield from _memory(settings, store)
+            notes = _notes(settings, store)
+            yield notes
+            # Where notes cannot be reached, what else needs them would only say so again.
+            if notes.state != "bad":
+                yield from _memory(settings, store)
     except HoldfastError as error:
         yield Finding("bad", about, error.message, error.hint)
 
@@ -130,18 +137,29 @@ def _restore(settings: Settings) -> Iterator[Finding]:
 
 
 def _notes(settings: Settings, store: "Store") -> Finding:
-    """Where memories are written, and whether all that was promised is there."""
+    """Where memories are written, whether that can be reached, and whether all that was promised is there."""
     from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC
+    from holdfast.memory.workspace.choice import is_bucket
+    from holdfast.wiring import build_workspace, notes_location
 
     waiting = [item for item in store.outbox.pending(_MANY) if item.topic in (MEMORY_TOPIC, SUMMARY_TOPIC)]
     trouble = next((item.error for item in reversed(waiting) if item.error), "")
     number = f"{len(waiting)}{'+' if len(waiting) >= _MANY else ''}"
-    found = str(settings.home / "workspace")
+    found = notes_location(settings)
     if waiting:
         found += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
     if not settings.memory:
         found += say(" (memory is switched off)", " (Gedächtnis ist ausgeschaltet)")
     about = say("notes", "Notizen")
+    if store.database.on_server and not is_bucket(found):
+        found += say(
+            "; every server on this database needs the same folder",
+            "; jeder Server an dieser Datenbank braucht denselben Ordner",
+        )
+    try:
+        build_workspace(settings).entries()
+    except HoldfastError as error:
+        return Finding("bad", about, f"{found}: {error.message}", error.hint)
     if not trouble:
         return Finding("ok", about, found)
     remedy = say(
@@ -159,6 +177,12 @@ def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
     parts = build_remembering(settings, store)
     try:
         yield _embedder(parts.embedder)
+        if (engine := parts.meaning.engine(ask=True)) and engine["location"]:
+            yield _vectors(engine)
+        if (batches := parts.meaning.batches()) is not None:
+            yield _batches(batches)
+        if parts.qmd is not None:
+            yield _qmd(parts.qmd.state())
         # The time is up before it begins: nothing is read, and what has changed is only counted.
         fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
     finally:
@@ -176,6 +200,33 @@ def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
     )
     state: Literal["ok", "note"] = "note" if fresh.skipped else "ok"
     yield Finding(state, "Index", found, behind if fresh.stale or waiting else "")
+
+
+def _qmd(told: dict[str, Any]) -> Finding:
+    """Whether QMD is there, has read the notes, and answered when it was last asked."""
+    if not told["found"]:
+        return Finding(
+            "note",
+            "QMD",
+            say(f"there is no program {told['command']}", f"es gibt kein Programm {told['command']}"),
+            say(
+                "Install it (`npm install -g @tobilu/qmd`) or name it in qmd_command. Until then our own"
+                " search answers.",
+                "Installieren (`npm install -g @tobilu/qmd`) oder in qmd_command nennen. Bis dahin antwortet"
+                " unsere eigene Suche.",
+            ),
+        )
+    what = " ".join(filter(None, (told["command"], told["version"], told["mode"])))
+    number = told["collections"]
+    found = say(f"{what}, {number} collections", f"{what}, {number} Sammlungen")
+    trouble = told["trouble"] or told["because"]
+    if trouble:
+        return Finding("note", "QMD", f"{found}: {trouble}", say(*_UNTIL_QMD))
+    models = say(
+        " (fetches models by itself when it first makes vectors or answers)",
+        " (holt Modelle von selbst, wenn es zum ersten Mal Vektoren macht oder antwortet)",
+    )
+    return Finding("ok", "QMD", found + ("" if told["mode"] == "search" else models))
 
 
 def _embedder(chosen: "ChosenEmbedder") -> Finding:
@@ -198,6 +249,34 @@ def _embedder(chosen: "ChosenEmbedder") -> Finding:
         f"{size} Dimensionen, ein Satz in {seconds:.1f} s",
     )
     return Finding("ok", about, f"{embedder.identity}: {took}")
+
+
+def _vectors(told: dict[str, Any]) -> Finding:
+    """Whether what vectors are left to answers, and has them all."""
+    about, found = say("vectors", "Vektoren"), f"{told['wanted']} {told['location']}"
+    if told["trouble"]:
+        remedy = say("Until then they are compared in process.", "Bis dahin vergleicht sie dieser Prozess.")
+        return Finding("note", about, f"{found}: {told['trouble']}", remedy)
+    behind = told["behind"]
+    if not behind:
+        return Finding("ok", about, found)
+    found += say(f": {behind} still to be handed over", f": {behind} noch zu übergeben")
+    remedy = say(
+        "The server does that by itself; `holdfast memory reindex` does it at once.",
+        "Der Server tut das von selbst; `holdfast memory reindex` tut es sofort.",
+    )
+    return Finding("ok", about, found, remedy)
+
+
+def _batches(told: dict[str, Any]) -> Finding:
+    """What a server makes in its own time, and what went wrong with the last of it."""
+    about = say("batch jobs", "Batch-Jobs")
+    jobs, texts = told["jobs"], told["texts"]
+    found = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
+    if not told["trouble"]:
+        return Finding("ok", about, found)
+    remedy = say("Vectors are made the ordinary way for now.", "Vektoren entstehen vorerst ohne sie.")
+    return Finding("note", about, f"{found}; {told['trouble']}", remedy)
 
 
 async def _models(settings: Settings) -> list[Finding]:

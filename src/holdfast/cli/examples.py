@@ -157,6 +157,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "holdfast backup restore holdfast.zip --overwrite",
     ),
     "backup finish": ("holdfast backup finish",),
+    "migrate": (
+        "holdfast migrate --to postgresql://holdfast:…@db/holdfast",
+        "holdfast migrate --to sqlite:///holdfast.db --notes notes --switch",
+        "holdfast migrate --notes s3://bucket/notes",
+    ),
     "users": ("holdfast users list", "holdfast users export ada"),
     "users list": ("holdfast users list", "holdfast users list --json"),
     "users export": ("holdfast users export ada", "holdfast users export ada ada.zip"),

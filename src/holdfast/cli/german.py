@@ -340,6 +340,16 @@ GERMAN: dict[str, str] = {
         "Markdown: aus Listenpunkten Erinnerungen machen; sonst bleiben Dateien Notizen."
     ),
     "Whose it will be.": "Wem es gehören wird.",
+    "Move everything into another database or to another place; what there was stays as it was.": (
+        "Alles in eine andere Datenbank oder an einen anderen Ort bringen; was da war, bleibt, wie es war."
+    ),
+    "The new database: postgresql://… or sqlite:///PATH, an empty one.": (
+        "Die neue Datenbank: postgresql://… oder sqlite:///PFAD, eine leere."
+    ),
+    "The new place for the notes: s3://BUCKET/PREFIX or a folder.": (
+        "Der neue Ort für die Notizen: s3://BUCKET/PRÄFIX oder ein Ordner."
+    ),
+    "Use the new places from now on.": "Die neuen Orte von jetzt an verwenden.",
     "Everything in one file, and back again.": "Alles in einer Datei, und wieder zurück.",
     "Write store, notes, settings and prompts into one file, and check it. A server may go on running.": (
         "Datenbank, Notizen, Einstellungen und Prompts in eine Datei schreiben und sie prüfen. Ein Server"

@@ -77,7 +77,7 @@ def print_answer(found: "Answer", cited: bool) -> None:
         write("\n")
     if found.empty:
         console.print(Text(_empty(found.empty)))
-    engines = ", ".join((*found.engines, *filter(None, (found.model,))))
+    engines = ", ".join((*found.engines, *filter(None, (found.compared, found.model))))
     console.print(Text(say("Compared by: ", "Verglichen mit: ") + engines, style="dim"))
     console.print(Text(_age(asdict(found.freshness)), style="dim"))
     for reason in found.degraded:
@@ -125,8 +125,55 @@ def print_state(state: dict[str, Any]) -> None:
         console.print(say("vectors: none, words alone are compared", "Vektoren: keine, nur Wörter zählen"))
     if vectors["trouble"]:
         complain(vectors["trouble"])
+    _print_engine(vectors.get("engine") or {})
+    _print_batches(vectors.get("batches") or {})
+    _print_backend(state.get("backend") or {})
     for path, reason in state["index"]["skipped"].items():
         complain(f"{path}: {reason}")
+
+
+def _print_engine(told: dict[str, Any]) -> None:
+    """Who compares vectors, where that is left to somebody else."""
+    if not told:
+        return
+    line = say("compared by: ", "verglichen von: ") + f"{told['engine']}"
+    if told["engine"] == told["wanted"]:
+        line += f", {told['location']}"
+    if told["behind"]:
+        line += say(f", {told['behind']} still to be handed over", f", {told['behind']} noch zu übergeben")
+    console.print(Text(line))
+    if told["trouble"]:
+        complain(told["trouble"])
+
+
+def _print_backend(told: dict[str, Any]) -> None:
+    """Who answers searches, where that is not our own search alone."""
+    if not told:
+        return
+    what = " ".join(filter(None, (told["name"], told["version"], told["mode"])))
+    at = moment(told["updated_at"]) if told["updated_at"] else say("never", "nie")
+    number = told["collections"]
+    read = say(f"{number} collections, last read {at}", f"{number} Sammlungen, zuletzt gelesen {at}")
+    console.print(Text(say("backend: ", "Suche: ") + f"{what} ({read})"))
+    if told["answered_by"]:
+        why = f": {told['because']}" if told["because"] else ""
+        console.print(Text(say("last answer by ", "letzte Antwort von ") + told["answered_by"] + why))
+    if not told["found"]:
+        complain(say(f"There is no program {told['command']}.", f"Es gibt kein Programm {told['command']}."))
+    if told["trouble"]:
+        complain(told["trouble"])
+
+
+def _print_batches(told: dict[str, Any]) -> None:
+    if told.get("jobs"):
+        jobs, texts = told["jobs"], told["texts"]
+        under_way = say(
+            f"batch jobs: {jobs} with {texts} texts; their vectors are taken in when they are done",
+            f"Batch-Jobs: {jobs} mit {texts} Texten; ihre Vektoren kommen dazu, sobald sie fertig sind",
+        )
+        console.print(Text(under_way))
+    if told.get("trouble"):
+        complain(told["trouble"])
 
 
 def _age(fresh: dict[str, Any]) -> str:

@@ -7,19 +7,22 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from operator import itemgetter
+from pathlib import PurePosixPath
 from typing import TypeVar
 
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.workspace.base import Workspace
 from holdfast.patterns import compiling
 from holdfast.research.library import Research
 from holdfast.store import Store
 from holdfast.work.idle import Idle, Work
-from holdfast.work.projector import Projector
+from holdfast.work.projector import LEASE_SECONDS, Projector
 from holdfast.work.retention import Retention
 from holdfast.work.watching import Watching
 
@@ -32,6 +35,8 @@ REST = 15 * 60.0
 # What is said within so many seconds is indexed together; who searches earlier has it indexed then.
 _INDEX, _TOGETHER = "index", 1.0
 _REST = "rest"
+_VECTORS = "vectors elsewhere"
+_QMD, _QMD_SOON = "qmd", "qmd after a change"
 # So many messages hold the one writer up for no longer than somebody would notice.
 _INDEXED_AT_ONCE = 64
 # So many texts keep the embedder busy for some seconds, since to see what is to be done takes a while, too;
@@ -42,7 +47,8 @@ _UNDERSTOOD_AT_ONCE, _SETTLED = 256, 20.0
 _UNASKED, _LOOK = 5 * 60.0, 60.0
 # By then the server answers.
 _STARTED = 1.0
-# Notes that could not be written are tried again after this.
+# Notes that could not be written are tried again after this; and those that another process promised, which
+# may have died since, are looked for as often.
 _AGAIN = 60.0
 # Statistics, and promises that were kept, are forgotten after this.
 _KEPT, _DAILY = 30 * 86_400.0, 86_400.0
@@ -105,14 +111,22 @@ class Afterwards:
         if self._remembering is not None:
             self.idle.put("embedder", self._begin)
             self.idle.put("rest of the embedder", self._release, after=_LOOK)
+            self.idle.put(_VECTORS, self._follow, after=_LOOK)
             self.noted()
-            folder = self._remembering.workspace.folder
-            if folder is not None:
-                self._watching.start(folder, self.noted)
+            if self._remembering.qmd is not None:
+                self.idle.put(_QMD, self._refresh_qmd)
+            workspace = self._remembering.workspace
+            if workspace.folder is not None:
+                self._watching.start(workspace.folder, self.noted)
+            else:
+                self._watching.look(lambda: _tags(workspace), self.noted)
 
     def noted(self) -> None:
         """Notes have changed, or may have: they are read and understood when it is quiet."""
         self.idle.put("index of notes", self._index_notes)
+        qmd = self._remembering.qmd if self._remembering is not None else None
+        if qmd is not None and not self.idle.is_waiting(_QMD_SOON):
+            self.idle.put(_QMD_SOON, self._refresh_qmd, after=qmd.debounce)
 
     def answered(self, conversation: str | None, *, near: bool = True) -> None:
         """An answer is kept: what follows from it is done as soon as it is quiet.
@@ -188,12 +202,25 @@ class Afterwards:
         del self._resting[conversation]
         self._rest_later()
         try:
-            await self._put_at_rest(conversation)
+            if not await self._went_on_elsewhere(conversation):
+                await self._put_at_rest(conversation)
         except asyncio.CancelledError:
             if conversation not in self._resting:
                 self._resting = {conversation: last, **self._resting}
             self._rest_later()
             raise
+
+    async def _went_on_elsewhere(self, conversation: str) -> bool:
+        """Another process may serve the same people: who talks there is not at rest here."""
+        try:
+            row = await self._store.run(self._store.log.get, conversation)
+        except NotFound:
+            self._talked.discard(conversation)
+            return True
+        went_on = row.updated_at + REST > self._clock()
+        if went_on:
+            self._rest_each({conversation: row.updated_at})
+        return went_on
 
     async def _put_at_rest(self, conversation: str) -> None:
         try:
@@ -206,12 +233,15 @@ class Afterwards:
         self._talked.discard(conversation)
         await self._write_notes()
 
-    async def _take_up(self) -> None:
-        """What was talked about when an earlier process ended is put at rest by this one."""
-        now = self._clock()
-        rows = await self._store.run(self._store.log.used_since, now - _LEFT_BEHIND)
-        left = {row.id: row.updated_at for row in reversed(rows)}
-        self._resting = {name: at for name, at in left.items() if name not in self._resting} | self._resting
+    async def _take_up(self, since: float = _LEFT_BEHIND) -> None:
+        """What was talked about when another process ended is put at rest by this one, now and later on."""
+        rows = await self._store.run(self._store.log.used_since, self._clock() - since)
+        self._rest_each({row.id: row.updated_at for row in rows})
+        self.idle.put("left behind", partial(self._take_up, 2 * REST), after=REST)
+
+    def _rest_each(self, talked: Mapping[str, float]) -> None:
+        """These were talked in elsewhere, at these times."""
+        self._resting = dict(sorted({**talked, **self._resting}.items(), key=itemgetter(1)))
         self._rest_later()
 
     async def _prepare(self) -> None:
@@ -270,6 +300,25 @@ class Afterwards:
         await asyncio.to_thread(self._remembering.embedder.rest, _UNASKED)
         self.idle.put("rest of the embedder", self._release, after=_LOOK)
 
+    async def _refresh_qmd(self) -> None:
+        """QMD reads what has changed, now and again after a while."""
+        assert self._remembering is not None
+        assert self._remembering.qmd is not None
+        qmd = self._remembering.qmd
+        if trouble := await _stoppable(qmd.refresh):
+            log.warning("QMD could not read all notes: %s", trouble)
+        self.idle.put(_QMD, self._refresh_qmd, after=qmd.interval)
+
+    async def _follow(self) -> None:
+        """Who finds vectors elsewhere hears of what came and went, so that nothing forgotten stays there."""
+        memory = self._remembering
+        assert memory is not None
+        try:
+            await _stoppable(memory.meaning.follow)
+        except HoldfastError as error:
+            log.warning("vectors could not be handed on: %s", error)
+        self.idle.put(_VECTORS, self._follow, after=_LOOK)
+
     def _understand_later(self) -> None:
         self.idle.put("meaning", self._understand, calm=_SETTLED)
 
@@ -288,6 +337,10 @@ class Afterwards:
                     await _stoppable(self._research.understand)
                 if not self._notes and self._clock() - self._roused_at > _UNASKED:
                     await asyncio.to_thread(memory.embedder.rest)
+                self.idle.put(_VECTORS, self._follow)
+                due = await asyncio.to_thread(memory.meaning.batches_due)
+                if due is not None:
+                    self.idle.put("batches", self._understand, after=due)
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
 
@@ -296,9 +349,9 @@ class Afterwards:
             promised = self._store.outbox.promised
             await self._store.run(self._projector.project)
             self._promised = promised
-            if self._projector.left:
-                # Another process was at it, or the disk is full: what is promised stays promised.
-                self.idle.put("notes", self._write_notes, after=_AGAIN)
+            if not self.idle.is_waiting("notes"):
+                pause = LEASE_SECONDS if self._projector.elsewhere else _AGAIN
+                self.idle.put("notes", self._write_notes, after=pause)
 
     async def _tidy(self) -> None:
         before = self._clock() - _KEPT
@@ -316,6 +369,10 @@ class Afterwards:
         except HoldfastError as error:
             log.warning("old conversations could not be deleted: %s", error)
         self.idle.put("retention", partial(self._retire, retention), after=_DAILY)
+
+
+def _tags(workspace: Workspace) -> dict[PurePosixPath, str]:
+    return {entry.path: entry.tag for entry in workspace.entries()}
 
 
 def _pruned(research: Research, now: float, stop: Callable[[], bool]) -> None:

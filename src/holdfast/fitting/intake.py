@@ -59,9 +59,9 @@ class Intake:
         placement = self._at_hand(incoming)
         if placement is not None:
             try:
-                return await run(store.atomically, self._kept, incoming, placement)
+                return await run(store.atomically, self._kept_at_hand, incoming, placement)
             except (Conflict, NotFound):
-                # The conversation has moved on since, or is gone: the log knows.
+                # The conversation has moved on since, is gone, or is not the only one: the log knows.
                 self._standings.forget(placement.conversation or "")
         try:
             placement = await run(store.at_once, self._placed, incoming)
@@ -93,6 +93,22 @@ class Intake:
         if incoming.continues is not None:
             return None
         return at_hand(incoming.scope, incoming.request, incoming.hints, self._asides, self._standings)
+
+    def _kept_at_hand(self, incoming: Incoming, placement: Placement) -> Kept | None:
+        if self._store.database.on_server and self._has_twin(incoming.scope, placement):
+            raise Conflict("Another conversation has the same history.", hint="See which one is meant.")
+        return self._kept(incoming, placement)
+
+    def _has_twin(self, scope: Scope, placement: Placement) -> bool:
+        """We remember what was said to us; the same may have been said, and answered, at another server."""
+        path = [one for one in placement.matched if one is not None]
+        if not path or path[-1].message.role != "assistant":
+            return False
+        ends = {one.anchor for one in (path[0], path[-1]) if one.anchor}
+        found: dict[str, set[str]] = {}
+        for hit in self._store.log.find_anchors(scope, sorted(ends)):
+            found.setdefault(hit.tree, set()).add(hit.anchor)
+        return any(has == ends for tree, has in found.items() if tree != path[0].tree)
 
     def _placed_and_kept(self, incoming: Incoming) -> Kept | None:
         """Both in one transaction: slower for others, but sure."""

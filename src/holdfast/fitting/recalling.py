@@ -190,7 +190,7 @@ class Recalling:
     def _found(self, view: View, case: Case, told: set[str], room: int) -> tuple[list[_Known], list[str]]:
         assert view.question is not None
         question = about(view.question.message).text
-        answer = self._memory.search.search(question, case.scope, within="notes", limit=_LOOKED_AT)
+        answer = self._memory.own.search(question, case.scope, within="notes", limit=_LOOKED_AT)
         conversation = case.kept.conversation
         # The window has the summary of its own conversation anyway.
         own = str(summary_file(case.scope, conversation.id)) if conversation else ""

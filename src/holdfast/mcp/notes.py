@@ -15,7 +15,9 @@ from holdfast.store import NotesOf
 
 def note_at(parts: Parts, scope: Scope, path: str) -> Note:
     """The note that a path leads to, for this scope."""
-    extra = parts.remembering.extra
+    qmd, extra = parts.remembering.qmd, parts.remembering.extra
+    if qmd is not None and (note := qmd.resolve(scope, path)) is not None:
+        return note
     if path.startswith("/") and extra is not None and _has_extra(parts, scope):
         # It reads what walking through the named folders would come by, and nothing else.
         return extra.read(path)

@@ -15,12 +15,19 @@ from holdfast.memory.embedders.choice import ChosenEmbedder
 from holdfast.memory.keeping.library import Change, Library
 from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.scopes import folder, summary_file
+from holdfast.memory.searching.batching import Batching, BatchOptions
 from holdfast.memory.searching.fusion import MEASURED, Weights
 from holdfast.memory.searching.hits import Freshness
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.search import Search
+from holdfast.memory.searching.qmd.keeper import Keeper
+from holdfast.memory.searching.qmd.options import QmdOptions
+from holdfast.memory.searching.qmd.searcher import QmdSearch
+from holdfast.memory.searching.qmd.shelves import Collections
+from holdfast.memory.searching.search import Search, Searcher
 from holdfast.memory.searching.sources import Files
+from holdfast.memory.searching.vectors import StoredVectors
+from holdfast.memory.searching.vectors.choice import OpenVectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
@@ -46,6 +53,8 @@ log = logging.getLogger("holdfast.memory")
 class Remembering:
     """`extra` are notes outside of the workspace; `learns` lets the profile take over what is proposed.
 
+    With `batching`, many vectors at once are made by jobs of the embedder's server, where it has such;
+    `vectors` opens what finds the nearest of them. With `qmd`, people who search are answered by QMD.
     Without `conversations` only notes are found by their meaning; what was said is still found by its words.
     """
 
@@ -59,6 +68,9 @@ class Remembering:
         weights: Weights = MEASURED,
         learns: bool = False,
         conversations: bool = True,
+        batching: BatchOptions | None = None,
+        vectors: OpenVectors = StoredVectors,
+        qmd: QmdOptions | None = None,
     ) -> None:
         self.workspace = workspace
         self.store = store
@@ -73,8 +85,15 @@ class Remembering:
             ready=embedder.ready,
             former=self._former.current if self._former else None,
             why_none=lambda: embedder.trouble,
+            batching=Batching(store, batching) if batching is not None else None,
+            vectors=vectors,
         )
-        self.search = Search(store, self.index, self.meaning, weights=weights)
+        # Asked in every turn, in which nobody waits for a program to start.
+        self.own = Search(store, self.index, self.meaning, weights=weights)
+        self.qmd: QmdSearch | None = None
+        if qmd is not None:
+            self.qmd = QmdSearch(Keeper(qmd), Collections(workspace, qmd.extra), self.own, self.index)
+        self.search: Searcher = self.qmd or self.own
         self.profile = Profile(workspace, store.proposals, automatic=learns)
         self.library = Library(
             Notes(workspace), store.recollections, similar=self._similar, told=self._changed
@@ -85,6 +104,9 @@ class Remembering:
         self.followers: list[Callable[[Sequence[Memory], Change], None]] = []
 
     def close(self) -> None:
+        if self.qmd is not None:
+            self.qmd.close()
+        self.meaning.close()
         self.embedder.close()
         if self._former is not None:
             self._former.close()
@@ -102,7 +124,7 @@ class Remembering:
 
     def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
         """Messages of this scope's conversations that are about a question, whatever their words."""
-        answer = self.search.search(query, scope, within="conversations", limit=limit)
+        answer = self.own.search(query, scope, within="conversations", limit=limit)
         return {hit.id: hit.relevance for hit in answer.hits if hit.relevance >= _ABOUT}
 
     def used(self, scope: Scope, names: Collection[str]) -> None:
@@ -123,22 +145,32 @@ class Remembering:
         try:
             # Who asks for this would rather wait than have no vectors.
             self.embedder.wake()
-            while not stop() and self.meaning.catch_up(_PORTION, stop=stop):
+            while not stop() and (
+                self.meaning.catch_up(_PORTION, stop=stop) or self.meaning.wait_for_batches(stop)
+            ):
                 tell("vectors", max(0, total - self.meaning.waiting()), total)
+            self.meaning.follow(stop)
+            trouble = self.embedder.trouble or (self.meaning.engine() or {}).get("trouble") or ""
         except EmbedderError as error:
-            return fresh, str(error)
-        return fresh, self.embedder.trouble
+            trouble = str(error)
+        if self.qmd is not None:
+            trouble = " ".join(filter(None, (trouble, self.qmd.refresh(stop, embed=True))))
+        return fresh, trouble
 
     def state(self, scope: Scope) -> dict[str, Any]:
         """How far the index is behind the notes of a scope, and whose vectors it has. Nothing is read."""
-        embedder = self.embedder.current()
+        embedder, batches = self.embedder.current(), self.meaning.batches()
+        engine = self.meaning.engine()
         return {
             "index": asdict(self.index.refresh(scope, 0.0)),
             "vectors": {
                 "embedder": str(embedder.identity) if embedder else None,
                 "waiting": self.meaning.waiting(),
                 "trouble": self.embedder.trouble or None,
+                **({"batches": batches} if batches is not None else {}),
+                **({"engine": engine} if engine and engine["location"] else {}),
             },
+            **({"backend": self.qmd.state()} if self.qmd is not None else {}),
         }
 
     def conversation_deleted(self, scope: Scope, conversation: str, *, forget: bool = False) -> int:

@@ -11,15 +11,17 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 
 from holdfast import __version__
-from holdfast.errors import StoreError
+from holdfast.errors import NotFound, StoreError
 from holdfast.language import say
+from holdfast.memory.workspace.base import Away, Workspace
 from holdfast.moving.archive import LOCK, STORE, Manifest, Writer, check, counts_in, new_zip
 from holdfast.moving.copying import copied
 from holdfast.moving.pieces import put_in_place, workplace
-from holdfast.moving.places import KEPT, Places
+from holdfast.moving.places import KEPT, WORKSPACE, Places
 from holdfast.moving.telling import Tell, untold
 from holdfast.store import open_store
 from holdfast.store.sqlite_file import version_of
@@ -31,14 +33,17 @@ def default_name(now: float | None = None) -> str:
     return time.strftime("holdfast-%Y-%m-%d-%H%M%S.zip", time.localtime(now))
 
 
-def create(places: Places, file: Path, tell: Tell = untold) -> Manifest:
-    """Write a backup, and see that it is whole before it gets its name."""
+def create(places: Places, file: Path, tell: Tell = untold, notes: Workspace | None = None) -> Manifest:
+    """Write a backup, and see that it is whole before it gets its name.
+
+    `notes` are those that lie elsewhere, and not in the data folder.
+    """
     try:
         with workplace(file) as folder:
             piece = folder / file.name
             with new_zip(piece) as archive:
                 # Beside the archive, where there has to be room for it anyway.
-                manifest = _filled(archive, places, folder / f".{STORE}", tell)
+                manifest = _filled(archive, places, folder / f".{STORE}", tell, notes)
             check(piece, tell=tell)
             put_in_place(piece, file)
     except sqlite3.Error as error:
@@ -49,7 +54,9 @@ def create(places: Places, file: Path, tell: Tell = untold) -> Manifest:
     return manifest
 
 
-def _filled(archive: zipfile.ZipFile, places: Places, copy: Path, tell: Tell) -> Manifest:
+def _filled(
+    archive: zipfile.ZipFile, places: Places, copy: Path, tell: Tell, notes: Workspace | None
+) -> Manifest:
     writer, left_out = Writer(archive), list[str]()
     _copy_store(places, copy, tell)
     with closing(sqlite3.connect(copy)) as connection:
@@ -58,7 +65,10 @@ def _filled(archive: zipfile.ZipFile, places: Places, copy: Path, tell: Tell) ->
     with copy.open("rb") as database:
         writer.add(STORE, database)
     copy.unlink()
-    files = [pair for name in KEPT for pair in _files(places.home / name, name, left_out)]
+    here = KEPT if notes is None else [name for name in KEPT if name != WORKSPACE]
+    if notes is not None:
+        _add_notes(writer, notes, left_out, tell)
+    files = [pair for name in here for pair in _files(places.home / name, name, left_out)]
     for number, (name, path) in enumerate(files, 1):
         tell(say("notes", "Notizen"), number, len(files))
         try:
@@ -81,6 +91,27 @@ def _filled(archive: zipfile.ZipFile, places: Places, copy: Path, tell: Tell) ->
     )
     writer.close(manifest)
     return manifest
+
+
+def _add_notes(writer: Writer, notes: Workspace, left_out: list[str], tell: Tell) -> None:
+    entries = notes.entries()
+    for number, entry in enumerate(entries, 1):
+        tell(say("notes", "Notizen"), number, len(entries))
+        trouble = entry.trouble
+        try:
+            text = "" if trouble else notes.read(entry.path).text
+        except NotFound:
+            # Somebody took it away just now.
+            continue
+        except Away:
+            # Nothing can be read there: a backup without notes would be taken for one with them.
+            raise
+        except StoreError as error:
+            trouble = str(error)
+        if trouble:
+            left_out.append(f"{entry.path}: {trouble}")
+        else:
+            writer.add(f"{WORKSPACE}/{entry.path}", BytesIO(text.encode("utf-8", "surrogateescape")))
 
 
 def _copy_store(places: Places, copy: Path, tell: Tell) -> None:

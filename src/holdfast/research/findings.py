@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory.private import redacted
 from holdfast.memory.scopes import folder, owner, visible
-from holdfast.memory.workspace.base import Entry, Workspace, change, inside, look
+from holdfast.memory.workspace.base import Away, Entry, Workspace, change, inside, look
 from holdfast.messages import Scope
 from holdfast.research import note
 from holdfast.research.finding import Finding, Source, SummaryBy, Volatility
@@ -190,6 +190,9 @@ class Findings:
                 known = _Known(entry.tag, note.read(text, entry.path.stem, scope))
             except NotFound:
                 return _Known(entry.tag)
+            except Away as error:
+                # It is tried again: this says nothing of the note.
+                return _Known(entry.tag, trouble=str(error))
             except HoldfastError as error:
                 known = _Known(entry.tag, trouble=str(error))
             self._hold((entry.path, scope), known)

@@ -41,10 +41,13 @@ from holdfast.window.presets import Preset, preset_from, preset_named
 
 router = APIRouter(prefix="/api/settings", tags=["Settings"])
 
-# Where all the rest lies is not for a page that lies there, too.
-_ELSEWHERE = ("home", "store")
+# Where all the rest lies is not for a page that lies there, too; nor is what is run here.
+_ELSEWHERE = (
+    "home", "store", "workspace", "s3_endpoint", "s3_region", "s3_key", "s3_secret", "s3_path_style",
+    "vectors_extension", "qmd_command",
+)  # fmt: skip
 # What opens this machine's folders to requests is for people, not for programs with a key.
-_FOLDERS = ("file_roots", "notes_paths", "models_dir", "embedded_model")
+_FOLDERS = ("file_roots", "notes_paths", "models_dir", "embedded_model", "vectors", "qmd_paths")
 # Read anew by every command; all else is read when the server starts.
 _AT_ONCE = ("model", "language")
 _KINDS: Mapping[type, str] = {bool: "switch", int: "whole", float: "number", type(None): "share", str: "text"}

@@ -65,6 +65,7 @@ _columns = (
 )
 _IN_SCOPE = Statement(select(*_columns).where(containers.c.scope == bindparam("key")))
 _NAMED = Statement(select(*_columns).where(containers.c.container == bindparam("name")))
+_EVERY = Statement(select(*_columns))
 
 
 def scope_key(scope: Scope) -> str:
@@ -76,10 +77,12 @@ def number_of(row: int) -> int:
     return row // fulltext.ROWS_OF_CONTAINER
 
 
-def listed(connection: Connection, places: Collection[Where]) -> list[Container]:
-    """The containers in these places, by number."""
+def listed(connection: Connection, places: Collection[Where] | None) -> list[Container]:
+    """The containers in these places, everywhere for None, by number."""
     found: dict[int, Container] = {}
-    for place in places:
+    if places is None:
+        found.update((row.number, Container._make(row)) for row in _EVERY.all(connection))
+    for place in places or ():
         if isinstance(place, str):
             rows = _NAMED.all(connection, name=place)
         else:

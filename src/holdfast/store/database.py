@@ -6,6 +6,7 @@ is one transaction, and whoever calls it, from whatever thread, never sees a con
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine, Table
+from sqlalchemy import Connection, Engine, Table, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -64,6 +65,11 @@ class Database:
         self._unwritten: set[_Companion] = set()
         # Each thread's view of one moment, where it reads several things together.
         self._moment = _Moment()
+
+    @property
+    def on_server(self) -> bool:
+        """Whether several machines may serve people from it."""
+        return not (self._single or self._holds)
 
     def read(self, work: Callable[[Connection], R]) -> R:
         """Run `work` in a transaction that only reads: one moment's view of the database."""
@@ -269,6 +275,19 @@ def on_writer_thread(call: Callable[P, R]) -> Callable[P, R]:
     """Mark what `Database.run` should give to the writer thread at once."""
     call.writes = True  # type: ignore[attr-defined]
     return call
+
+
+_SERVER_TIME = text("SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)")
+
+
+def clock(connection: Connection) -> float:
+    """The time by which processes that share this database agree on who is late.
+
+    A database on a server is shared by machines whose own clocks differ, so its clock is asked.
+    """
+    if connection.dialect.name == "postgresql":
+        return float(connection.execute(_SERVER_TIME).scalar_one())
+    return time.time()
 
 
 def upsert(

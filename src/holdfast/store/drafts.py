@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from holdfast.messages import Message
 from holdfast.store import heads, jobs, tree
-from holdfast.store.database import Topic, reads, upsert, writes
+from holdfast.store.database import Topic, clock, reads, upsert, writes
 from holdfast.store.schema import drafts
 from holdfast.store.statements import Statement
 from holdfast.store.values import Draft, NewMessage, Stored
@@ -43,7 +43,7 @@ class Drafts(Topic):
             "parent": parent,
             "body": message.encode(),
             "model": model,
-            "beat_at": time.time() if now is None else now,
+            "beat_at": clock(connection) if now is None else now,
         }
         upsert(connection, drafts, row)
 
@@ -75,7 +75,7 @@ class Drafts(Topic):
         self, connection: Connection, now: float | None = None, stale_after: float = 5.0
     ) -> list[Stored]:
         """Keep the answers whose writers have gone silent, marked as cut off. Empty ones are dropped."""
-        now = time.time() if now is None else now
+        now = clock(connection) if now is None else now
         stale = select(drafts.c.job).where(drafts.c.beat_at <= now - stale_after)
         kept: list[Stored] = []
         for job in connection.scalars(stale.order_by(drafts.c.beat_at, drafts.c.job)).all():

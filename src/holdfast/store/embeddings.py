@@ -60,6 +60,21 @@ class Embeddings(Topic):
         self._texts.prepared()
         return self._load(model, ranges)
 
+    @reads
+    def of_rows(self, connection: Connection, model: str, rows: Collection[int]) -> list[tuple[int, bytes]]:
+        """The vectors of these rows that are there, and what is in place of one, by row."""
+        query = select(pieces.c.row, embeddings.c.vector).join(embeddings, _of(model))
+        return [
+            (row, bytes(vector))
+            for portion in tree.portions(sorted(rows))
+            for row, vector in connection.execute(query.where(pieces.c.row.in_(portion)))
+        ]
+
+    def listed(self, model: str, ranges: Sequence[Ids]) -> list[tuple[int, int, str, int | None]]:
+        """The pieces of the rows in these ranges: row, number, digest, and how many bytes its vector has."""
+        self._texts.prepared()
+        return self._listed(model, ranges)
+
     def known(self, model: str, digests: Collection[str], now: float | None = None) -> dict[str, bytes]:
         """The vectors that are there, and what is in place of one; all of them count as used now."""
         now = time.time() if now is None else now
@@ -76,7 +91,8 @@ class Embeddings(Topic):
         now = time.time() if now is None else now
         rows = [
             {"digest": digest, "model": model, "vector": vector, "used_at": now}
-            for digest, vector in vectors.items()
+            # In one order, or two processes that keep the same ones would wait for each other.
+            for digest, vector in sorted(vectors.items())
         ]
         if rows:
             upsert(connection, embeddings, rows)
@@ -122,6 +138,19 @@ class Embeddings(Topic):
         # One after the other: there may be more of them than one statement takes.
         found = (row for ids in ranges for row in connection.execute(query.where(_within([ids]))))
         return [(row, None if vector is None else bytes(vector)) for row, vector in found]
+
+    @reads
+    def _listed(
+        self, connection: Connection, model: str, ranges: Sequence[Ids]
+    ) -> list[tuple[int, int, str, int | None]]:
+        columns = pieces.c.row, pieces.c.number, pieces.c.digest, func.length(embeddings.c.vector)
+        query = select(*columns).join(embeddings, _of(model), isouter=True)
+        query = query.order_by(pieces.c.row, pieces.c.number)
+        return [
+            (row, number, digest, size)
+            for ids in ranges
+            for row, number, digest, size in connection.execute(query.where(_within([ids])))
+        ]
 
     @reads
     def _known(

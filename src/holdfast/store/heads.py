@@ -4,6 +4,7 @@ Functions on a connection, like those of `tree`; whether a head may move is deci
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -100,6 +101,12 @@ def locked(connection: Connection, conversation_id: str) -> Conversation:
         if row.id == conversation_id:
             return conversation(row)
     raise _not_found(conversation_id)
+
+
+def hold(connection: Connection, trees: Collection[str]) -> None:
+    """Let nobody else change these trees until the transaction ends; locked in the same order as above."""
+    query = select(conversations.c.id).where(conversations.c.tree.in_(trees)).order_by(conversations.c.id)
+    connection.execute(query.with_for_update(key_share=True)).all()
 
 
 def insert(connection: Connection, new: Conversation) -> Conversation:

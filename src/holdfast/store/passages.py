@@ -168,7 +168,8 @@ class Passages(Topic):
         self._texts.prepared()
         self._distrust_files()
 
-    def containers(self, places: Collection[Where]) -> list[Container]:
+    def containers(self, places: Collection[Where] | None) -> list[Container]:
+        """Those in these places, everywhere for None."""
         self._texts.prepared()
         return self._containers(places)
 
@@ -234,7 +235,7 @@ class Passages(Topic):
         return list(connection.scalars(select(files.c.path)))
 
     @reads
-    def _containers(self, connection: Connection, places: Collection[Where]) -> list[Container]:
+    def _containers(self, connection: Connection, places: Collection[Where] | None) -> list[Container]:
         return containers.listed(connection, places)
 
     @writes

@@ -6,7 +6,7 @@ Which names there are, and what overrides what, is said in `config`.
 import time
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from holdfast.store.database import Topic, reads, upsert, writes
 from holdfast.store.schema import settings
@@ -24,6 +24,10 @@ class Settings(Topic):
     def set(self, connection: Connection, name: str, value: Any, now: float | None = None) -> None:
         updated_at = time.time() if now is None else now
         upsert(connection, settings, {"name": name, "value": value, "updated_at": updated_at})
+
+    @writes
+    def forget(self, connection: Connection, name: str) -> None:
+        connection.execute(delete(settings).where(settings.c.name == name))
 
     @reads
     def all(self, connection: Connection) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, insert, select
 
 from holdfast.errors import Conflict
 from holdfast.messages import JsonObject
-from holdfast.store import tree
+from holdfast.store import heads, tree
 from holdfast.store.database import Topic, reads, writes
 from holdfast.store.ids import new_id
 from holdfast.store.schema import summaries
@@ -41,6 +41,8 @@ class Summaries(Topic):
         A Conflict if another one has covered any of them meanwhile.
         """
         end = tree.get(connection, covers[-1])
+        # Of two who look at the same moment, both would find nothing.
+        heads.hold(connection, [end.tree])
         last = _latest(connection, end.id)
         if (last.id if last else None) != previous:
             raise Conflict("these messages were summarised meanwhile", hint="Read the last summary again.")

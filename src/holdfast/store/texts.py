@@ -194,8 +194,7 @@ def searchable(message: Message) -> str:
 
 def _hold(connection: Connection, trees: Collection[str]) -> None:
     """Let nobody delete from these trees or number new ones meanwhile. Deleting locks in the same order."""
-    heads_of = select(conversations.c.id).where(conversations.c.tree.in_(trees)).order_by(conversations.c.id)
-    connection.execute(heads_of.with_for_update(key_share=True)).all()
+    heads.hold(connection, trees)
     fulltext.lock(connection)
 
 

@@ -7,7 +7,7 @@ message is whose, and where a head stands, is said in `log`.
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     CTE,
@@ -29,6 +29,8 @@ from holdfast.store.ids import new_id
 from holdfast.store.schema import branches, messages
 from holdfast.store.statements import Statement
 from holdfast.store.values import NewMessage, Stored
+
+T = TypeVar("T")
 
 # SQLite allows 32,766 values in a statement, PostgreSQL twice as many.
 _IN_ONE_STATEMENT = 5_000
@@ -254,7 +256,7 @@ def _row(message: Stored) -> dict[str, Any]:
     }
 
 
-def portions(names: Sequence[str]) -> Iterator[list[str]]:
+def portions(names: Sequence[T]) -> Iterator[list[T]]:
     """The names without repeats, in lists short enough for one statement."""
     rest = iter(dict.fromkeys(names))
     while portion := list(islice(rest, _IN_ONE_STATEMENT)):

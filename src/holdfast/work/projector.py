@@ -27,6 +27,8 @@ class Projector:
         self.trouble = ""
         # Whether it is worth coming again soon: there is more, something failed, or another process is at it.
         self.left = False
+        # Whether it was another process, which may have died at it: that is known when its lease is over.
+        self.elsewhere = False
         self._store = store
         self._memories = memories
         self._write: Mapping[str, Callable[[Any], None]] = {
@@ -36,8 +38,13 @@ class Projector:
 
     def project(self, limit: int = 100, now: float | None = None) -> int:
         """Carry out up to `limit` promises; how many were kept is none while another process does it."""
+        if not self._pending(1):
+            # Every process looks now and then, in case another one died: that must cost next to nothing.
+            self.trouble, self.left, self.elsewhere = "", False, False
+            return 0
         owner = new_id("p")
-        if not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now):
+        self.elsewhere = not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now)
+        if self.elsewhere:
             self.left = True
             return 0
         try:

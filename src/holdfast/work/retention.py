@@ -54,19 +54,20 @@ class Retention:
             yield from new
 
     def _deleted(self, name: str, now: float) -> bool:
-        """Somebody may have gone on with it since it was looked at."""
+        """Somebody may have gone on with it, or deleted it, since it was looked at."""
 
         def work() -> bool:
-            try:
-                row = self.store.log.get(name)
-            except NotFound:
-                return False
+            # Locked: on a server others may speak in it, or delete it, between a look and a deed.
+            row = self.store.log.taken(name)
             if row.updated_at >= now - self.days * DAY:
                 return False
             self.store.log.delete(row.id)
             return True
 
-        return self.store.atomically(work)
+        try:
+            return self.store.atomically(work)
+        except NotFound:
+            return False
 
     def _forgotten(self, row: Conversation) -> int:
         if self.remembering is None:

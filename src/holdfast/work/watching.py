@@ -1,5 +1,7 @@
 """Watches a folder, so that what somebody writes there is noticed soon. Missing a change loses nothing.
 
+What is no folder of this machine is looked at from time to time.
+
 Knows no notes: whoever wants to know is called after a change, once things have settled.
 """
 
@@ -11,10 +13,14 @@ from pathlib import Path
 
 from watchfiles import awatch
 
+from holdfast.errors import HoldfastError
+
 log = logging.getLogger("holdfast.work")
 
 # Editors write a file in several steps: it is told of once they are quiet for so many milliseconds.
 _SETTLED = 1_500
+# Seconds between two looks at what cannot be watched.
+_LOOK = 15.0
 
 
 class Watching:
@@ -26,12 +32,31 @@ class Watching:
         """Call `changed` after every change below `folder`, which is made if it is not there."""
         self._task = asyncio.create_task(self._watch(folder, changed))
 
+    def look(self, state: Callable[[], object], changed: Callable[[], None], every: float = _LOOK) -> None:
+        """Call `changed` whenever `state`, which may take a while, is another one, or was away."""
+        self._task = asyncio.create_task(self._looking(state, changed, every))
+
     async def close(self) -> None:
         self._ended.set()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
+
+    async def _looking(self, state: Callable[[], object], changed: Callable[[], None], every: float) -> None:
+        known, before = False, None
+        while True:
+            try:
+                now = await asyncio.to_thread(state)
+            except HoldfastError as error:
+                log.info("what is there could not be looked at: %s", error)
+                # Nobody knows what was missed.
+                known, before = True, None
+            else:
+                if known and now != before:
+                    changed()
+                known, before = True, now
+            await asyncio.sleep(every)
 
     async def _watch(self, folder: Path, changed: Callable[[], None]) -> None:
         try:

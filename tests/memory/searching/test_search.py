@@ -291,7 +291,7 @@ def test_a_snippet_is_short_and_around_what_was_asked(kit):
     assert "The swordfish is in the freezer." in snippet
 
 
-class Broken:
+class Broken(Hashing):
     identity = Identity("broken", "none", 4)
 
     def embed(self, texts):

@@ -1,4 +1,4 @@
-"""From texts to vectors, by a model: here, on an Ollama, or on a server that speaks OpenAI's way.
+"""From texts to vectors, by a model: here, or on a server that somebody named.
 
 Knows no notes and no search.
 """

@@ -4,13 +4,13 @@ Knows no model and no server. What a subclass adds is how vectors are come by.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Identity, Vectors
+from holdfast.memory.embedders.base import Batches, Identity, Vectors
 
 # Servers refuse a text of nothing or answer it with zeros. This stands for it, and means as little.
 _NOTHING = "."
@@ -19,11 +19,13 @@ _NOTHING = "."
 class Checked(ABC):
     """An embedder whose answers can be relied on: as many as asked for, all numbers, of length one.
 
-    Of a text that is longer than `longest` characters, only its beginning is read.
+    Of a text that is longer than `longest` characters, only its beginning is read. At most `batch` texts with
+    `together` characters in all go out at once.
     """
 
     longest: int = 4_000
     batch: int = 16
+    together: int = 1_000_000
 
     def __init__(self, identity: Identity) -> None:
         self._identity = identity
@@ -32,13 +34,17 @@ class Checked(ABC):
     def identity(self) -> Identity:
         return self._identity
 
+    @property
+    def batches(self) -> Batches | None:
+        """Most have none."""
+        return None
+
     def embed(self, texts: Sequence[str]) -> Vectors:
-        sent = [self._fit(text) for text in texts]
-        parts = [
-            verified(self._vectors(part), len(part), self._identity)
-            for part in (sent[at : at + self.batch] for at in range(0, len(sent), self.batch))
-        ]
-        return np.concatenate(parts) if parts else np.empty((0, self._identity.dimensions), np.float32)
+        return self._made(texts, self._vectors)
+
+    def question(self, text: str) -> Vectors:
+        """Most make no difference."""
+        return self.embed([text])
 
     def rest(self) -> bool:
         """Most have nothing here that could be let go of."""
@@ -51,8 +57,28 @@ class Checked(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
+    def _made(self, texts: Sequence[str], ask: Callable[[Sequence[str]], Any]) -> Vectors:
+        parts = [verified(ask(part), len(part), self._identity) for part in self._parts(texts)]
+        return np.concatenate(parts) if parts else np.empty((0, self._identity.dimensions), np.float32)
+
+    def _parts(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        part: list[str] = []
+        for text in map(self._fit, texts):
+            full = len(part) == self.batch or sum(map(len, part)) + len(text) > self.together
+            if part and full:
+                yield part
+                part = []
+            part.append(text)
+        if part:
+            yield part
+
     def _fit(self, text: str) -> str:
-        return text[: self.longest].encode("utf-8", "replace").decode().strip() or _NOTHING
+        return fitting(text, self.longest)
+
+
+def fitting(text: str, longest: int) -> str:
+    """The beginning of a text, with nothing in it that cannot be sent, and never nothing at all."""
+    return text[:longest].encode("utf-8", "replace").decode().strip() or _NOTHING
 
 
 def verified(answer: Any, count: int, identity: Identity) -> Vectors:
@@ -81,10 +107,18 @@ def verified(answer: Any, count: int, identity: Identity) -> Vectors:
     return unit
 
 
-def dimensions_of(answer: Any) -> int:
-    """How long the first row of an answer is; 0 where there is none, which `verified` then refuses."""
+def dimensions_of(answer: Any, wanted: int = 0) -> int:
+    """How long the first row of an answer is; 0 where there is none, which `verified` then refuses.
+
+    `wanted` is how long it was to be.
+    """
     match answer:
         case [list(row), *_]:
+            if wanted and len(row) != wanted:
+                raise EmbedderError(
+                    f"the model makes vectors of {len(row)} dimensions, and {wanted} were asked for.",
+                    hint="Leave the setting `embedder_dimensions` at 0, or give a number that the model has.",
+                )
             return len(row)
         case _:
             return 0

@@ -1,11 +1,5 @@
 """Which embedder it is: from a location to one, and what is told when there is none.
 
-    auto        the embedded one; without its package, an Ollama on this machine that has the usual model
-    off         none: search goes by words alone
-    embedded    the sentence encoder in a process of ours
-    ollama      the Ollama on this machine; openai: the server of that name
-    ADDRESS     a server; its kind before it (`ollama+http://…`, `openai+https://…/v1`) saves asking
-
 Nothing that is not on this machine is used unless it was named. Knows no index: that vectors of two
 embedders never meet is for whoever keeps them, by the identity beside them.
 """
@@ -20,17 +14,12 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import ConfigError, EmbedderError, HoldfastError
 from holdfast.memory.embedders import use
-from holdfast.memory.embedders.base import Embedder, Identity, Vectors
-from holdfast.providers.discovery import EMBEDDED, Kind, parse_location
-from holdfast.providers.openai import split_url
+from holdfast.memory.embedders.base import Batches, Embedder, Identity, Vectors
+from holdfast.memory.embedders.locations import AUTO, OLLAMA, Location, located
+from holdfast.providers.discovery import EMBEDDED
 
 if TYPE_CHECKING:
     from holdfast.memory.embedders.http import Http
-
-AUTO, OFF = "auto", "off"
-
-# What a bare name stands for.
-_NAMED = {"ollama": "ollama+http://127.0.0.1:11434", "openai": "openai+https://api.openai.com/v1"}
 
 # After a failure, this many seconds pass before the embedder is asked again: nobody waits for it twice.
 LOOK_AGAIN = 30.0
@@ -40,7 +29,10 @@ _ANYTHING = "."
 
 @dataclass(frozen=True, slots=True)
 class EmbedderOptions:
-    """`log` is the embedded one's; all but the location are for servers."""
+    """`log` is for those that run here; all but the location are for servers.
+
+    `dimensions` is how long vectors are to be, where the model leaves that open; 0 for what is usual there.
+    """
 
     location: str = AUTO
     model: str = ""
@@ -48,6 +40,7 @@ class EmbedderOptions:
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float = 60.0
     log: Path = Path("embedder.log")
+    dimensions: int = 0
 
 
 def headers_from(text: str) -> dict[str, str]:
@@ -65,16 +58,20 @@ def headers_from(text: str) -> dict[str, str]:
 
 def open_embedder(options: EmbedderOptions) -> Embedder | None:
     """The embedder at the location, None for `off`. A server is asked for one vector, and must answer."""
-    location = options.location.strip()
-    if location == OFF:
-        return None
-    if location == EMBEDDED:
-        return _embedded(options)
-    if location not in ("", AUTO):
-        return _served(_NAMED.get(location, location), options)
-    # The key was meant for a server that somebody named, not for whoever listens there.
-    keyless = replace(options, key="", headers={})
-    return first_of(lambda: _embedded(options), lambda: _served(_NAMED["ollama"], keyless))
+    location = located(options.location)
+    match location.kind:
+        case "off":
+            return None
+        case "embedded":
+            return _embedded(options)
+        case "gguf":
+            return _own_file(location, options)
+        case "auto":
+            # The key was meant for a server that somebody named, not for whoever listens there.
+            keyless = replace(options, key="", headers={})
+            return first_of(lambda: _embedded(options), lambda: _served(located(OLLAMA), keyless))
+        case _:
+            return _served(location, options)
 
 
 def first_of(*ways: Callable[[], Embedder]) -> Embedder:
@@ -97,30 +94,46 @@ def _embedded(options: EmbedderOptions) -> Embedder:
     return use.UniversalSentenceEncoder(log=options.log)
 
 
-def _served(location: str, options: EmbedderOptions) -> Embedder:
+def _own_file(location: Location, options: EmbedderOptions) -> Embedder:
+    from holdfast.memory.embedders.gguf import Gguf
+
+    assert location.file is not None
+    return Gguf.open(location.file, log=options.log)
+
+
+def _served(location: Location, options: EmbedderOptions) -> Embedder:
     # Most people have no such server, and nobody has to wait for its client to be loaded.
-    from holdfast.memory.embedders import ollama, openai
+    from holdfast.memory.embedders import gemini, ollama, openai, voyage
     from holdfast.memory.embedders.http import Http
 
-    kind, url = parse_location(location)
-    root, prefix = split_url(url)
-    http = Http(root, key=options.key, headers=options.headers, timeout=options.timeout)
+    key, headers = options.key, dict(options.headers)
+    if location.kind == "gemini" and key:
+        # Google has a header of its own for it.
+        key, headers["x-goog-api-key"] = "", key
+    http = Http(location.root, key=key, headers=headers, timeout=options.timeout)
+    model, prefix, dimensions = options.model, location.prefix, options.dimensions
     try:
-        if (kind or _kind_of(http)) == "ollama":
-            return ollama.Ollama.open(http, options.model or ollama.MODEL)
-        return openai.OpenAI.open(http, prefix, options.model or openai.MODEL)
+        match location.kind:
+            case "gemini":
+                return gemini.Gemini.open(http, prefix, model or gemini.MODEL, dimensions)
+            case "voyage":
+                return voyage.Voyage.open(http, prefix, model or voyage.MODEL, dimensions)
+            case kind if kind == "ollama" or (kind == "server" and _is_ollama(http)):
+                return ollama.Ollama.open(http, model or ollama.MODEL, dimensions)
+            case _:
+                return openai.OpenAI.open(http, prefix, model or openai.MODEL, dimensions)
     except EmbedderError:
         http.close()
         raise
 
 
-def _kind_of(http: "Http") -> Kind:
+def _is_ollama(http: "Http") -> bool:
     """Only Ollama tells its version here; everybody else speaks OpenAI's way."""
     try:
         answer = http.get("/api/version")
     except EmbedderError:
-        return "openai"
-    return "ollama" if isinstance(answer, dict) and answer.keys() == {"version"} else "openai"
+        return False
+    return isinstance(answer, dict) and answer.keys() == {"version"}
 
 
 class ChosenEmbedder:
@@ -136,10 +149,8 @@ class ChosenEmbedder:
         look_again: float = LOOK_AGAIN,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        location = options.location.strip()
-        if location not in ("", AUTO, OFF, EMBEDDED, *_NAMED):
-            # Nonsense is said at once, not when somebody searches.
-            parse_location(location)
+        # Nonsense is said at once, not when somebody searches.
+        self._kind = located(options.location).kind
         self._options = options
         self._look_again = look_again
         self._clock = clock
@@ -157,13 +168,13 @@ class ChosenEmbedder:
 
         A server that is not named any more is not asked.
         """
-        if self._options.location.strip() in ("", AUTO, OFF, EMBEDDED):
+        if self._kind in ("auto", "off", "embedded"):
             return None
         return ChosenEmbedder(EmbedderOptions(EMBEDDED, log=self._options.log))
 
     @property
     def off(self) -> bool:
-        return self._options.location.strip() == OFF
+        return self._kind == "off"
 
     @property
     def trouble(self) -> str:
@@ -244,18 +255,28 @@ class _Watched:
     def identity(self) -> Identity:
         return self._embedder.identity
 
+    @property
+    def batches(self) -> Batches | None:
+        return self._embedder.batches
+
     def embed(self, texts: Sequence[str]) -> Vectors:
-        try:
-            vectors = self._embedder.embed(texts)
-        except EmbedderError as error:
-            self._chosen.failed(error)
-            raise
-        if texts:
-            self._chosen.answered()
-        return vectors
+        return self._told(lambda: self._embedder.embed(texts), bool(texts))
+
+    def question(self, text: str) -> Vectors:
+        return self._told(lambda: self._embedder.question(text), True)
 
     def rest(self) -> bool:
         return self._chosen.rest()
 
     def close(self) -> None:
         self._chosen.close()
+
+    def _told(self, ask: Callable[[], Vectors], asked: bool) -> Vectors:
+        try:
+            vectors = ask()
+        except EmbedderError as error:
+            self._chosen.failed(error)
+            raise
+        if asked:
+            self._chosen.answered()
+        return vectors

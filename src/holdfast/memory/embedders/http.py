@@ -1,24 +1,28 @@
-"""One server of embeddings over HTTP: a question in JSON, an answer in JSON, and what its failures mean.
+"""One server of embeddings over HTTP: questions and answers in JSON, files, and what its failures mean.
 
 Knows no endpoint. Texts, keys and passwords are neither logged nor told in errors.
 """
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import httpx
 
 from holdfast.errors import ConfigError, EmbedderError
+from holdfast.memory.embedders.base import Gone, NotNow
 from holdfast.messages import canonical
 from holdfast.providers.http import shown
 from holdfast.providers.refusals import message_of
 
+_JSON = "application/json"
 _HIDDEN = "••••"
 # Answers that mean "not now".
 _BUSY = (429, 502, 503, 504)
+# Of these the server itself says that it is not because of what was asked.
+_NOT_NOW = (429, 503)
 _LONGEST_PAUSE = 5.0
 _PAUSE = 0.5
 _SAID = 300
@@ -67,12 +71,51 @@ class Http:
     def get(self, path: str) -> Any:
         return self._asked("GET", path, None, {})
 
-    def post(self, path: str, body: Any, *, hints: Mapping[int, str] | None = None) -> Any:
-        """The answer to `body`. `hints` are the remedies for statuses that have a meaning of their own."""
-        return self._asked("POST", path, canonical(body).encode(), hints or {})
+    def post(
+        self, path: str, body: Any, *, hints: Mapping[int, str] | None = None, again: bool = True
+    ) -> Any:
+        """The answer to `body`. `hints` are the remedies for statuses that have a meaning of their own.
 
-    def _asked(self, method: str, path: str, content: bytes | None, hints: Mapping[int, str]) -> Any:
-        response = self._send(method, path, content)
+        Without `again` nothing is tried twice: what is made by it would be there twice.
+        """
+        return self._asked("POST", path, canonical(body).encode(), hints or {}, again=again)
+
+    def upload(self, path: str, content: bytes, kind: str) -> Any:
+        return self._asked("POST", path, content, {}, kind=kind)
+
+    def delete(self, path: str) -> None:
+        response = self._send("DELETE", path, None)
+        if not response.is_success:
+            raise self._refusal(response, {})
+
+    def lines(self, path: str) -> Iterator[str]:
+        """A file, line by line: it may be larger than what fits into memory."""
+        try:
+            with self._client.stream("GET", self.url + path) as response:
+                if not response.is_success:
+                    response.read()
+                    raise self._refusal(response, {})
+                yield from response.iter_lines()
+        except httpx.HTTPError as error:
+            raise self._failure(error) from error
+
+    def hidden(self, said: str) -> str:
+        """A server's words, not too many, without the keys and passwords that may be among them."""
+        for secret in self._secrets:
+            said = said.replace(secret, _HIDDEN)
+        return said[:_SAID]
+
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None,
+        hints: Mapping[int, str],
+        *,
+        kind: str = _JSON,
+        again: bool = True,
+    ) -> Any:
+        response = self._send(method, path, content, kind, again=again)
         if not response.is_success:
             raise self._refusal(response, hints)
         try:
@@ -83,14 +126,16 @@ class Http:
                 hint="Check that the address in the setting `embedder` is that of a server of embeddings.",
             ) from None
 
-    def _send(self, method: str, path: str, content: bytes | None) -> httpx.Response:
-        for last in (False, True):
+    def _send(
+        self, method: str, path: str, content: bytes | None, kind: str = _JSON, *, again: bool = True
+    ) -> httpx.Response:
+        for last in (False, True) if again else (True,):
             if self._client.is_closed:
                 raise EmbedderError(f"the connection to {self.url} is closed.")
             pause = _PAUSE
             try:
                 response = self._client.request(
-                    method, self.url + path, content=content, headers={"content-type": "application/json"}
+                    method, self.url + path, content=content, headers={"content-type": kind}
                 )
             except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
                 if last:
@@ -112,7 +157,7 @@ class Http:
                     f"{self.url} is no address of a server.", hint="Write it like http://127.0.0.1:11434."
                 )
             case httpx.ConnectError() | httpx.ConnectTimeout():
-                return EmbedderError(
+                return NotNow(
                     f"no server of embeddings answers at {self.url}.",
                     hint="Start it, or check the address in the setting `embedder`.",
                 )
@@ -140,7 +185,8 @@ class Http:
             503: "The server may still be loading the model: try again in a moment.",
         }
         hint = hints.get(status) or general.get(status, "Look at the server's log.")
-        return EmbedderError(f"{self.url} refused ({status}){self._said(response)}", hint=hint)
+        error = NotNow if status in _NOT_NOW else Gone if status == 404 else EmbedderError
+        return error(f"{self.url} refused ({status}){self._said(response)}", hint=hint)
 
     def _said(self, response: httpx.Response) -> str:
         """The server's own words. Some servers repeat in them the key they did not like."""
@@ -148,7 +194,5 @@ class Http:
             body = json.loads(response.content)
         except (ValueError, RecursionError):
             return "."
-        said = message_of(body if isinstance(body, dict) else None)
-        for secret in self._secrets:
-            said = said.replace(secret, _HIDDEN)
-        return f": {said[:_SAID]}" if said else "."
+        said = self.hidden(message_of(body if isinstance(body, dict) else None))
+        return f": {said}" if said else "."

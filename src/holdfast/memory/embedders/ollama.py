@@ -14,15 +14,17 @@ MODEL = "nomic-embed-text"
 
 
 class Ollama(Checked):
-    def __init__(self, http: Http, model: str, dimensions: int) -> None:
+    def __init__(self, http: Http, model: str, dimensions: int, chosen: int = 0) -> None:
+        """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
         super().__init__(Identity("ollama", model, dimensions, http.url))
         self._http = http
+        self._chosen = chosen
 
     @classmethod
-    def open(cls, http: Http, model: str = MODEL) -> Self:
+    def open(cls, http: Http, model: str = MODEL, dimensions: int = 0) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
-        answer = _ask(http, model, ["?"])
-        opened = cls(http, model, dimensions_of(answer))
+        answer = cls(http, model, 0, dimensions)._vectors(["?"])
+        opened = cls(http, model, dimensions_of(answer, dimensions), dimensions)
         verified(answer, 1, opened.identity)
         return opened
 
@@ -30,16 +32,15 @@ class Ollama(Checked):
         self._http.close()
 
     def _vectors(self, texts: Sequence[str]) -> Any:
-        return _ask(self._http, self.identity.model, texts)
-
-
-def _ask(http: Http, model: str, texts: Sequence[str]) -> Any:
-    # The server cuts what is longer than the model's window, which only it knows.
-    body = {"model": model, "input": list(texts), "truncate": True}
-    other = f"Is {model} an embedding model? `ollama pull {MODEL}` fetches one."
-    answer = http.post(
-        "/api/embed",
-        body,
-        hints={404: f"`ollama pull {model}` fetches it.", 400: other, 500: other, 501: other},
-    )
-    return answer.get("embeddings") if isinstance(answer, dict) else None
+        model = self.identity.model
+        # The server cuts what is longer than the model's window, which only it knows.
+        body: dict[str, Any] = {"model": model, "input": list(texts), "truncate": True}
+        if self._chosen:
+            body["dimensions"] = self._chosen
+        other = f"Is {model} an embedding model? `ollama pull {MODEL}` fetches one."
+        answer = self._http.post(
+            "/api/embed",
+            body,
+            hints={404: f"`ollama pull {model}` fetches it.", 400: other, 500: other, 501: other},
+        )
+        return answer.get("embeddings") if isinstance(answer, dict) else None

@@ -1,6 +1,6 @@
 """Vectors from a server that speaks OpenAI's way: OpenAI, llama.cpp, LM Studio, vLLM and many more.
 
-Knows that one endpoint; how requests travel is in `http`.
+Knows that one endpoint; how requests travel is in `http`, what takes hours in `openai_batches`.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ from typing import Any, Self
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
 from holdfast.memory.embedders.http import Http
+from holdfast.memory.embedders.openai_batches import OpenAIBatches
 
 MODEL = "text-embedding-3-small"
 
@@ -18,29 +19,38 @@ _HINTS = {404: "Check the model in the setting `embedder_model`, and the address
 class OpenAI(Checked):
     batch = 64
 
-    def __init__(self, http: Http, prefix: str, model: str, dimensions: int) -> None:
+    def __init__(self, http: Http, prefix: str, model: str, dimensions: int, chosen: int = 0) -> None:
+        """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
         super().__init__(Identity("openai", model, dimensions, http.url + prefix))
         self._http = http
         self._prefix = prefix
+        self._chosen = chosen
 
     @classmethod
-    def open(cls, http: Http, prefix: str = "/v1", model: str = MODEL) -> Self:
+    def open(cls, http: Http, prefix: str = "/v1", model: str = MODEL, dimensions: int = 0) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
-        answer = _ask(http, prefix, model, ["?"])
-        opened = cls(http, prefix, model, dimensions_of(answer))
+        answer = cls(http, prefix, model, 0, dimensions)._vectors(["?"])
+        opened = cls(http, prefix, model, dimensions_of(answer, dimensions), dimensions)
         verified(answer, 1, opened.identity)
         return opened
+
+    @property
+    def batches(self) -> OpenAIBatches:
+        return OpenAIBatches(self._http, self._prefix, lambda text: self.request([self._fit(text)]))
 
     def close(self) -> None:
         self._http.close()
 
+    def request(self, texts: Sequence[str]) -> dict[str, Any]:
+        chosen = {"dimensions": self._chosen} if self._chosen else {}
+        return {"model": self.identity.model, "input": list(texts), "encoding_format": "float", **chosen}
+
     def _vectors(self, texts: Sequence[str]) -> Any:
-        return _ask(self._http, self._prefix, self.identity.model, texts)
+        return rows_of(self._http.post(f"{self._prefix}/embeddings", self.request(texts), hints=_HINTS))
 
 
-def _ask(http: Http, prefix: str, model: str, texts: Sequence[str]) -> Any:
-    body = {"model": model, "input": list(texts), "encoding_format": "float"}
-    answer = http.post(f"{prefix}/embeddings", body, hints=_HINTS)
+def rows_of(answer: Any) -> Any:
+    """The rows in an answer, as they came, in the order in which they were asked for."""
     match answer:
         case {"data": list(items)} if all(isinstance(item, dict) for item in items):
             # They may come in any order; a server that does not number them keeps ours.

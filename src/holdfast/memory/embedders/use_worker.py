@@ -16,7 +16,7 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLI
 
 
 def main() -> None:
-    answers = _take_stdout()
+    answers = take_stdout()
     encoder = None
     while (question := read(sys.stdin.buffer)) is not None:
         encoder = encoder or _encoder()
@@ -27,7 +27,7 @@ def main() -> None:
             return
 
 
-def _take_stdout() -> IO[bytes]:
+def take_stdout() -> IO[bytes]:
     """Our own way to the parent. What other code prints goes to stderr from here on."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

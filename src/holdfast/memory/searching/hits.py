@@ -21,7 +21,8 @@ class Hit:
 
     `path` is the file of a note or the id of a conversation, `lines` the first and last line of the snippet
     in the file. `parts` are what the score is made of, and add up to it. `relevance` tells how much of the
-    question is in it by word and by meaning: the best of many is not always about it.
+    question is in it by word and by meaning: the best of many is not always about it. `engines` are those
+    that found it.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Hit:
     memory_kind: str = ""
     exact: bool = False
     relevance: float = 0.0
+    engines: tuple[str, ...] = ()
 
     @property
     def citation(self) -> str:
@@ -68,8 +70,8 @@ class Freshness:
 class Answer:
     """Hits, best first, and how they were found.
 
-    `engines` are those that ran, `model` is whose vectors were compared. `degraded` says in words why less
-    was done than could be, `empty` why there are no hits.
+    `engines` are those that ran, `model` is whose vectors were compared, and `compared` where. `degraded`
+    says in words why less was done than could be, `empty` why there are no hits.
     """
 
     hits: tuple[Hit, ...]
@@ -78,6 +80,7 @@ class Answer:
     degraded: tuple[str, ...] = ()
     freshness: Freshness = Freshness()
     empty: str = ""
+    compared: str = ""
 
     def to_json(self, *, cited: bool = True) -> dict[str, Any]:
         """With the sources of hits named, if they may be."""

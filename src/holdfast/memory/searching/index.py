@@ -8,7 +8,6 @@ import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -18,11 +17,11 @@ from pathlib import PurePosixPath
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory import scopes
 from holdfast.memory.base import News
-from holdfast.memory.searching.chunks import VERSION, Chunk, chunks
+from holdfast.memory.searching.chunks import VERSION, chunks
 from holdfast.memory.searching.drift import news_of
 from holdfast.memory.searching.hits import Freshness
 from holdfast.memory.searching.sources import Files, folder_of
-from holdfast.memory.workspace.base import Entry
+from holdfast.memory.workspace.base import EVERY_NOTE, Away, Entry
 from holdfast.memory.workspace.items import PART, ids_in
 from holdfast.messages import Scope
 from holdfast.store import FileState, NewPassage, NotesOf, Store
@@ -121,7 +120,11 @@ class Index:
         Who had some when files were last looked at has some: should they be gone, a search finds that out.
         """
         places = self.places(scope)
-        return self._filled.isdisjoint(places) and not any(self._listed(places).values())
+        try:
+            return self._filled.isdisjoint(places) and not any(self._listed(places).values())
+        except Away:
+            # Nobody can look just now: whoever searches is told so.
+            return False
 
     def owners(self, scope: Scope, memories: Collection[str]) -> dict[str, Scope]:
         """Whose each of these memories is that this scope can see. What is no memory is nobody's."""
@@ -139,9 +142,13 @@ class Index:
 
         The time is for reading: however long it takes to see what has changed, some of it is read.
         """
-        work = self._compared(self.places(scope))
-        until = self._clock() + seconds
-        return self._carry_out(work, lambda: self._clock() >= until)
+        places = self.places(scope)
+        try:
+            work = self._compared(places)
+            until = self._clock() + seconds
+            return self._carry_out(work, lambda: self._clock() >= until)
+        except Away as error:
+            return self._unseen(places, error)
 
     def sync(self, progress: Progress = _untold, stop: Stop = _never) -> Freshness:
         """Bring everything up to date, the files of all scopes, unless `stop` ends it early.
@@ -203,6 +210,13 @@ class Index:
             work.append(_Work(notes, files, known, sorted(known.keys() - there.keys()), changed))
         return work
 
+    def _unseen(self, places: Sequence[NotesOf], error: Away) -> Freshness:
+        """The files cannot be looked at: what the index has of them still answers, and says what it lacks."""
+        states = [state for notes in places for state in self._store.passages.files(notes).values()]
+        newest = max((state.indexed_at for state in states), default=0.0)
+        skipped = {f"{notes.folder}/{EVERY_NOTE}": str(error) for notes in places[:1]}
+        return Freshness(len(states), 0, skipped, newest)
+
     def _everything(self) -> list[_Work]:
         return self._compared(self.everywhere())
 
@@ -263,10 +277,12 @@ class Index:
         except NotFound:
             # It went away just now, and will be gone the next time.
             return None
+        except Away:
+            # That says nothing of this file, which would otherwise be left out until it changes.
+            raise
         except HoldfastError as error:
             return FileState(name, path, entry.tag, VERSION, now, error.message), []
-        parts = chunks(note.text, by_hand=entry.path.name == _CURATED)
-        return FileState(name, path, note.tag, VERSION, now), _passages(entry, parts)
+        return FileState(name, path, note.tag, VERSION, now), passages_of(entry, note.text)
 
 
 def _outermost(folders: Collection[str]) -> list[str]:
@@ -300,8 +316,12 @@ def _ids_in(waiting: _Portion) -> set[str]:
     """The memories in files that are not read yet, for who would take one for gone that only moved there."""
     found: set[str] = set()
     for work, entry in waiting:
-        with suppress(HoldfastError):
+        try:
             found |= ids_in(work.files.read(entry.path).text)
+        except Away:
+            raise
+        except HoldfastError:
+            continue
     return found
 
 
@@ -313,13 +333,14 @@ def _container(notes: NotesOf, path: PurePosixPath) -> str:
     return f"{notes.key}:{path}"
 
 
-def _passages(entry: Entry, parts: Sequence[Chunk]) -> list[NewPassage]:
+def passages_of(entry: Entry, text: str) -> list[NewPassage]:
+    """What the index has of a file with this text, under names that stay."""
     day = _DAY.search(entry.path.stem)
     date = _seconds(day[0]) if day else entry.mtime
     kind = "summary" if scopes.is_summary(entry.path) else ""
     found: list[NewPassage] = []
     repeats: dict[str, int] = {}
-    for part in parts:
+    for part in chunks(text, by_hand=entry.path.name == _CURATED):
         # Made of the words alone, so that it stays the same whatever is written above it.
         repeats[part.digest] = again = repeats.get(part.digest, -1) + 1
         name = part.memory or f"{PART}{part.digest}" + (f"_{again}" if again else "")

@@ -10,13 +10,16 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Embedder, Vectors
+from holdfast.memory.embedders.base import Embedder, NotNow, Vectors
+from holdfast.memory.searching.batching import Batching
 from holdfast.memory.searching.vectors import StoredVectors, VectorIndex
+from holdfast.memory.searching.vectors.choice import OpenVectors
 from holdfast.store import Store, Where
 from holdfast.store.pieces import digest, pieces
 
@@ -35,17 +38,23 @@ Current = Callable[[], Embedder | None]
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """How near rows are to a question, by whose vectors; `trouble` says why there is nothing, or less."""
+    """How near rows are to a question, by whose vectors, and what engine compared them.
+
+    `trouble` says why there is nothing, or less.
+    """
 
     rows: Mapping[int, float] = field(default_factory=dict)
     model: str = ""
+    engine: str = ""
     trouble: str = ""
 
 
 class Meaning:
     """`current` gives the embedder to use, opened if need be; `ready` only one that can answer at once.
 
-    `former` is one whose vectors may serve as long as those of the current one cannot.
+    `former` is one whose vectors may serve as long as those of the current one cannot. With `batching`, many
+    texts at once are handed to the server of the embedder as jobs, if it takes any. `vectors` opens what
+    finds the nearest of the current embedder's.
     """
 
     def __init__(
@@ -56,6 +65,8 @@ class Meaning:
         ready: Current | None = None,
         former: Current | None = None,
         why_none: Callable[[], str] = lambda: "",
+        batching: Batching | None = None,
+        vectors: OpenVectors = StoredVectors,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
@@ -63,8 +74,11 @@ class Meaning:
         self._ready = ready or current
         self._former = former
         self._why_none = why_none
+        self._batching = batching
+        self._vectors = vectors
         self._clock = clock
-        self._indexes: dict[str, VectorIndex] = {}
+        self._own: VectorIndex | None = None
+        self._formers: dict[str, VectorIndex] = {}
         self._questions: dict[tuple[str, str], Future[Vectors]] = {}
         self._noting = threading.Lock()
         self._asking = ThreadPoolExecutor(_AT_ONCE, "holdfast-question")
@@ -82,13 +96,13 @@ class Meaning:
         if embedder is None:
             why = self._why_none() or "There is no embedder."
         else:
-            near = self._near(embedder, places, question, best, also)
+            near = self._near(embedder, self._index(embedder), places, question, best, also)
             if isinstance(near, Near):
                 return near
             why = near
         former = self._former() if self._former is not None else None
         if former is not None and (embedder is None or former.identity != embedder.identity):
-            instead = self._near(former, places, question, best, also)
+            instead = self._near(former, self._index_of_former(former), places, question, best, also)
             if isinstance(instead, Near):
                 return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
         return Near(trouble=f"Only words were compared: {why}")
@@ -108,15 +122,20 @@ class Meaning:
         embedder = self._current()
         if embedder is None:
             return 0
-        index, done = self._index(embedder), 0
-        if places is not None and not index.coverage(places).missing:
+        index, done, brought = self._index(embedder), 0, 0
+        if self._batching is not None and until is None:
+            brought = self._batching.advance(embedder, index, places)
+        if not brought and places is not None and not index.coverage(places).missing:
             return 0
         while (limit is None or done < limit) and not stop():
             left = -1.0 if until is None else until - self._clock()
             if (until is not None and left <= 0) or not self._working.acquire(timeout=left):
                 break
             try:
-                rows = index.waiting(_TOGETHER if limit is None else min(_TOGETHER, limit - done), places)
+                some = _TOGETHER if limit is None else min(_TOGETHER, limit - done)
+                # Whoever waits for an answer hands in no jobs, and leaves nothing to those that are to come.
+                jobs = until is None and embedder.batches is not None
+                rows = self._waiting(index, some, places, jobs=jobs)
                 texts = self._store.passages.texts(rows)
                 made = self._make(embedder, index, [one for text in texts.values() for one in pieces(text)])
             finally:
@@ -124,16 +143,52 @@ class Meaning:
             if not made:
                 break
             done += len(rows)
-        if done and index.coverage().missing == 0:
+        if (done or brought) and index.coverage().missing == 0:
             self._store.embeddings.drop_others(embedder.identity.key)
-            self._indexes = {embedder.identity.key: index}
+            self._formers = {}
             self._store.embeddings.trim()
-        return done
+            index.alone()
+        return done + brought
+
+    def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
+        """Let whoever finds the nearest hear what has come and gone; says how many vectors it still lacks."""
+        return 0 if self._own is None else self._own.follow(stop)
+
+    def engine(self, *, ask: bool = False) -> dict[str, Any] | None:
+        """Who finds the nearest, how far it is behind and what is wrong with it; None without an embedder.
+
+        With `ask` it is really asked, and otherwise it is told what was seen last.
+        """
+        embedder = self._current()
+        return None if embedder is None else self._index(embedder).state(ask=ask)
+
+    def close(self) -> None:
+        if self._own is not None:
+            self._own.close()
 
     def waiting(self) -> int:
         """How many pieces have no vector yet."""
         embedder = self._current()
         return 0 if embedder is None else self._index(embedder).coverage().missing
+
+    def batches(self) -> dict[str, Any] | None:
+        """What is under way as jobs of a server; None where there are no such jobs."""
+        embedder = self._current() if self._batching is not None else None
+        if self._batching is None or embedder is None or embedder.batches is None:
+            return None
+        return self._batching.state(embedder.identity)
+
+    def batches_due(self) -> float | None:
+        """In how many seconds jobs should be looked at again; None if none are under way."""
+        embedder = self._current() if self._batching is not None else None
+        return None if self._batching is None or embedder is None else self._batching.due(embedder.identity)
+
+    def wait_for_batches(self, stop: Callable[[], bool]) -> bool:
+        """Wait until it is time to look at the jobs again; False if there are none, or nobody is to wait."""
+        embedder = self._current() if self._batching is not None else None
+        if self._batching is None or embedder is None:
+            return False
+        return self._batching.wait(embedder.identity, stop)
 
     def vectors_of(self, texts: Sequence[str]) -> Vectors | None:
         """One vector for each text, from the cache where it is there; None without an embedder."""
@@ -170,31 +225,51 @@ class Meaning:
     def _near(
         self,
         embedder: Embedder,
+        index: VectorIndex,
         places: Sequence[Where],
         question: str,
         best: int,
         also: Collection[int],
     ) -> Near | str:
         """How near the rows are by the vectors of one embedder, or why these cannot tell."""
-        index = self._index(embedder)
         covered = index.coverage(places)
         if not covered.pieces:
             # Nobody starts an embedder to look at nothing.
             return Near()
         if covered.share < _ENOUGH:
-            return f"{covered.share:.0%} of the vectors of {embedder.identity} are made."
+            jobs = (self.batches() or {}).get("jobs", 0)
+            others = f" {jobs} batch jobs are under way for the others." if jobs else ""
+            return f"{covered.share:.0%} of the vectors of {embedder.identity} are made.{others}"
         try:
             vector = self._asked(embedder, question)
         except EmbedderError as error:
             return str(error)
         # Of what has no vector, only the words were compared.
-        trouble = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
+        refused = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
         near = index.nearest(places, vector, best, also)
-        return Near(near, str(embedder.identity), trouble if covered.refused else "")
+        trouble = " ".join(filter(None, (refused if covered.refused else "", index.trouble)))
+        return Near(near, str(embedder.identity), index.engine, trouble)
 
     def _index(self, embedder: Embedder) -> VectorIndex:
+        with self._noting:
+            if self._own is None or self._own.identity != embedder.identity:
+                if self._own is not None:
+                    # Two would be in each other's way; whoever still asks it is answered in process.
+                    self._own.close()
+                self._own = self._vectors(self._store, embedder.identity)
+            return self._own
+
+    def _index_of_former(self, embedder: Embedder) -> VectorIndex:
+        """For as long as it is needed its vectors are compared here: an engine is for one embedder's."""
         identity = embedder.identity
-        return self._indexes.setdefault(identity.key, StoredVectors(self._store, identity))
+        return self._formers.setdefault(identity.key, StoredVectors(self._store, identity))
+
+    def _waiting(
+        self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool
+    ) -> list[int]:
+        if self._batching is None:
+            return index.waiting(limit, places)
+        return self._batching.ordinary(index, limit, places, jobs=jobs)
 
     def _make(self, embedder: Embedder, index: VectorIndex, texts: Sequence[str]) -> int:
         """Make and keep the vectors of these pieces that are not done yet; says how many are now."""
@@ -222,7 +297,7 @@ class Meaning:
         """The vector of a question. It is kept for a while here, since what was asked belongs in no file."""
         key = embedder.identity.key, question
         with self._noting:
-            vector = self._questions.pop(key, None) or self._asking.submit(embedder.embed, [question])
+            vector = self._questions.pop(key, None) or self._asking.submit(embedder.question, question)
             self._questions[key] = vector
             while len(self._questions) > _QUESTIONS:
                 del self._questions[next(iter(self._questions))]
@@ -236,6 +311,8 @@ def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float3
     """
     try:
         return list(embedder.embed(texts))
+    except NotNow:
+        raise
     except EmbedderError:
         embedder.embed([_HARMLESS])
     return [_vector(embedder, text) for text in texts]
@@ -244,6 +321,8 @@ def _vectors(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float3
 def _vector(embedder: Embedder, text: str) -> NDArray[np.float32] | None:
     try:
         (vector,) = embedder.embed([text])
+    except NotNow:
+        raise
     except EmbedderError:
         embedder.embed([_HARMLESS])
         return None

@@ -7,7 +7,7 @@ of both. Every answer says what ran, what did not and why, and every hit where i
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -57,6 +57,22 @@ _KIND = re.compile(
 )
 # A name is exact enough to keep a place for when no more rows have it.
 _FEW = 20
+
+
+class Searcher(Protocol):
+    """Whoever can be asked: the search below, or another engine that has it in reserve."""
+
+    def search(
+        self,
+        query: str,
+        scope: Scope,
+        *,
+        within: Within = "all",
+        kinds: Collection[str] = (),
+        limit: int = LIMIT,
+        min_score: float = 0.0,
+        own: bool = False,
+    ) -> Answer: ...
 
 
 class Search:
@@ -120,7 +136,7 @@ class Search:
         ranked = fusion.fused(columns, rows, among, weights, _SPARE * limit, last)
         known = self._store.passages.rows({one.id for one in (*named, *ranked)})
         chosen = _chosen(_once(ranked, known), _once(named, known), limit, min_score)
-        hits = self._hits([(one, known[one.id]) for one in chosen], scope, matches, exact)
+        hits = self._hits([(one, known[one.id]) for one in chosen], scope, matches, exact, near)
         reasons = [reason for reason in (trouble, near.trouble) if reason]
         if freshness.stale:
             reasons.append(f"{freshness.stale} changed files are not read again yet.")
@@ -131,6 +147,7 @@ class Search:
             tuple(dict.fromkeys((*reasons, *freshness.left_out))),
             freshness,
             "" if hits else _why_empty(question, terms, matches, ranked),
+            near.engine if near.rows else "",
         )
 
     def _ready(self, scope: Scope, within: Within, own: bool) -> tuple[list[Where], Freshness, str]:
@@ -155,6 +172,7 @@ class Search:
         scope: Scope,
         matches: Matches,
         exact: Collection[int],
+        near: Near,
     ) -> list[Hit]:
         texts = self._store.passages.texts([row.id for _, row in chosen])
         weights = {asked.term: value for asked, value in matches.rarity.items()}
@@ -182,6 +200,7 @@ class Search:
                     memory_kind=row.branch if note else "",
                     exact=row.id in exact,
                     relevance=round(one.relevance, 4),
+                    engines=_found_by(row.id, matches, near),
                 )
             )
         return hits
@@ -194,6 +213,15 @@ class Search:
             if ours:
                 found[tree] = max(ours, key=lambda one: (one.updated_at, one.id)).id
         return found
+
+
+def _found_by(number: int, matches: Matches, near: Near) -> tuple[str, ...]:
+    by_words = any(number in having for having in matches.having.values())
+    by_meaning = number in near.rows
+    return (
+        *((matches.engine,) if by_words else ()),
+        *((f"vectors {near.engine}",) if by_meaning else ()),
+    )
 
 
 def _asked(question: str) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from holdfast.errors import BadRequest, Conflict, NotFound
+from holdfast.errors import BadRequest, Conflict, NotFound, StoreError
 
 # The tag of a file that is not there: to expect it is to make the file, and never to write over one.
 ABSENT = ""
@@ -26,6 +26,10 @@ _PAUSE = 0.005
 
 # Longer names than file systems take would fail later, in words that nobody understands.
 _LONGEST_NAME = 200
+
+
+class Away(StoreError):
+    """The place of the notes cannot be reached just now: that says nothing of any file in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ class Workspace(Protocol):
         ...
 
     def read(self, path: PurePosixPath | str) -> Note:
-        """NotFound where there is none; StoreError where it is no text or far too large."""
+        """NotFound where there is none; StoreError where it is no text or far too large, or Away."""
         ...
 
     def write(self, path: PurePosixPath | str, text: str, expect: str | None = None) -> str:

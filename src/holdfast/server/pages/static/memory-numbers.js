@@ -51,10 +51,11 @@ export function numbers(changed) {
     const lines = [
       index.stale ? word("index_stale", { n: number(index.stale), all: number(index.files) }) : word("index_fresh", { n: number(index.files) }),
       index.indexed_at ? word("index_at", { when: moment(index.indexed_at) }) : "",
-      vectors.embedder ? word("vectors_by", { name: vectors.embedder }) : word("vectors_none"),
+      vectors.embedder ? word("vectors_by", { name: [vectors.embedder, vectors.engine?.location && vectors.engine.engine].filter(Boolean).join(", ") }) : word("vectors_none"),
       vectors.waiting ? word("vectors_waiting", { n: number(vectors.waiting) }) : "",
     ].filter(Boolean);
-    const trouble = vectors.trouble ? el("li", { class: "wrong", lang: "en" }, vectors.trouble) : "";
+    const wrong = vectors.trouble || vectors.engine?.trouble;
+    const trouble = wrong ? el("li", { class: "wrong", lang: "en" }, wrong) : "";
     return [el("ul", { class: "plain" }, ...lines.map((line) => el("li", {}, line)), trouble),
       skipped.length ? folded(word("unusable", { n: skipped.length }), skipped.map(([path, why]) => `${path}: ${why}`), "en") : ""];
   }

@@ -92,6 +92,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "Notes and what people said count more than what a model wrote.",
         "Notizen und was Menschen sagten, zählen mehr als das, was ein Modell schrieb.",
     ),
+    "why_qmd": ("QMD", "QMD"),
+    "why_qmd_more": ("QMD found it.", "QMD hat es gefunden."),
     "why_recent": ("Recent", "Neu"),
     "why_recent_more": ("It is recent.", "Es ist noch nicht alt."),
     "score": ("Score {n}", "Wertung {n}"),

@@ -1,0 +1,246 @@
+"""`python -m evals.backends [--memories N] [--searches N] [--only NAME]… [--hashing] [--write] [--json]`.
+
+The same memories and questions on every backend that runs here, each in a process of its own: how long it
+takes to put them in, how long a search takes, how much memory, and whether all find what the embedded one
+does. `--write` puts the result into results/backends.md.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import mean, median, quantiles
+from typing import Any
+
+from evals.backends_run import TOP, Case, Measured
+from evals.backends_servers import Missing, postgres, seaweedfs
+from evals.window_rows import progress
+
+EMBEDDED = "embedded"
+RECALL = 0.98
+_BY_HAND = "## What stands out"
+# Engines compute with other roundings.
+_EQUAL = 1e-4
+RESULTS = Path(__file__).parent / "results" / "backends.md"
+
+Row = dict[str, Any]
+
+_ABOUT = """# What do other backends cost?
+
+`python -m evals.backends [--memories N] [--searches N] [--only NAME] [--hashing] [--write] [--json]`; this
+page is written by `--write`.
+
+Every backend gets the same memories, 500 in MEMORY.md and 50 a day in the logs of many days, and the same
+questions, by the way the product goes: notes are written to the workspace, the index is brought up to date,
+vectors are handed over, then every question is a search for ten by words and by meaning. Each is a process of
+its own, one after the other. Vectors come from the default embedder, made once and read from a file, so no
+embedder is in any number. *Load* is writing, indexing and vectors together; *by meaning* is the nearest ten
+alone, without words; *memory* is the process at the end, with that file in it (20 MB for 10,000) and without
+the server beside it. *The same hits* is the share of the ten hits of the embedded one (SQLite, vectors in
+process, notes in a folder) that were found; *as near* the share of ten that are no farther than its tenth.
+"""
+
+
+def cases(
+    folder: Path, stack: ExitStack, missing: list[str], wanted: Callable[[str], bool]
+) -> Iterator[tuple[str, Row]]:
+    """Every backend with what makes it another one than the embedded; servers are started for them."""
+    yield EMBEDDED, {}
+    yield "sqlite-vec", {"vectors": f"sqlite-vec:{folder / 'vectors.db'}"}
+    yield "qdrant, local", {"vectors": f"qdrant:{folder / 'qdrant'}"}
+    if wanted("postgresql") or wanted("pgvector"):
+        try:
+            new = stack.enter_context(postgres(folder / "postgres"))
+        except Missing as error:
+            missing.append(str(error))
+        else:
+            yield "postgresql", {"store": new("plain")}
+            yield "postgresql with pgvector", {"store": new("vectors"), "vectors": "pgvector"}
+    if wanted("s3"):
+        try:
+            notes, options = stack.enter_context(seaweedfs(folder / "seaweedfs"))
+        except Missing as error:
+            missing.append(str(error))
+        else:
+            yield "notes on s3 (SeaweedFS)", {"notes": notes, "s3": options}
+
+
+def compare(
+    memories: int, searches: int, only: Sequence[str] = (), *, hashing: bool = False
+) -> tuple[list[Measured], list[str]]:
+    """What was measured, the embedded one first, and what could not be."""
+    found: list[Measured] = []
+    missing: list[str] = []
+
+    def wanted(name: str) -> bool:
+        return not only or any(name in one or one in name for one in only)
+
+    with ExitStack() as stack:
+        temporary = tempfile.TemporaryDirectory(prefix="holdfast-backends-", ignore_cleanup_errors=True)
+        folder = Path(stack.enter_context(temporary))
+        # PostgreSQL may run as another user, who has to get through.
+        folder.chmod(0o755)
+        for number, (name, other) in enumerate(cases(folder, stack, missing, wanted)):
+            if name != EMBEDDED and not wanted(name):
+                continue
+            place = folder / f"case {number}"
+            place.mkdir()
+            embedded = {"store": f"sqlite:///{place / 'holdfast.db'}", "notes": str(place / "notes")}
+            case = Case(
+                name,
+                folder=str(place),
+                memories=memories,
+                searches=searches,
+                embedder=str(folder / "vectors.npz"),
+                hashing=hashing,
+                **{**embedded, **other},
+            )
+            try:
+                one = _in_child(case)
+            except Missing as error:
+                missing.append(str(error))
+                continue
+            if one.engine == one.wanted:
+                found.append(one)
+            else:
+                missing.append(f"{name}: {one.trouble}")
+    return found, missing
+
+
+def _in_child(case: Case) -> Measured:
+    # Backends are compared on one thread: no library may take all cores for itself.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "evals.backends_run"],
+        input=json.dumps(asdict(case)),
+        stdout=subprocess.PIPE,
+        stderr=None,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    if done.returncode:
+        raise Missing(f"{case.name}: it ended with {done.returncode}")
+    return Measured(**json.loads(done.stdout))
+
+
+def same(found: Sequence[Sequence[str]], reference: Sequence[Sequence[str]]) -> float:
+    """Which share of what the reference found was found, on average."""
+    pairs = zip(found, reference, strict=True)
+    return mean(len({*mine} & {*theirs}) / len(theirs) if theirs else 1.0 for mine, theirs in pairs)
+
+
+def as_near(found: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> float:
+    """Which share is no farther than the last one of the reference, on average."""
+    return mean(
+        sum(near >= theirs[-1] - _EQUAL for near in mine) / len(theirs) if theirs else 1.0
+        for mine, theirs in zip(found, reference, strict=True)
+    )
+
+
+def late(times: Sequence[float]) -> float:
+    """95 % of them are within this."""
+    return quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
+
+
+def told(found: Sequence[Measured]) -> list[Row]:
+    """One row for each backend, with whether what was promised holds."""
+    reference = found[0]
+    rows: list[Row] = []
+    for one in found:
+        hits, nearest = same(one.found, reference.found), as_near(one.nearest, reference.nearest)
+        rows.append(
+            {
+                "backend": one.name,
+                "vectors": one.engine,
+                "load": round(one.load, 1),
+                "write": round(one.write, 1),
+                "index": round(one.index, 1),
+                "hand over": round(one.vectors, 1),
+                "median": round(median(one.searches), 1),
+                "late": round(late(one.searches), 1),
+                "near": round(median(one.near), 1),
+                "near late": round(late(one.near), 1),
+                "rss": round(one.rss),
+                "same": round(hits, 4),
+                "as near": round(nearest, 4),
+                "met": hits >= RECALL and nearest >= RECALL,
+                "trouble": one.trouble,
+            }
+        )
+    return rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    head = (
+        "| backend | vectors | load (write, index, vectors) | search, median | 95 % within | by meaning |"
+        " 95 % within | memory | the same hits | as near |"
+    )
+    lines = [head, "|---|---|---|---|---|---|---|---|---|---|"]
+    lines += [
+        f"| {row['backend']} | {row['vectors']} | {row['load']} s ({row['write']}, {row['index']},"
+        f" {row['hand over']}) | {row['median']} ms | {row['late']} ms | {row['near']} ms |"
+        f" {row['near late']} ms | {row['rss']} MB | {row['same']:.1%} | {row['as near']:.1%} |"
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def page(rows: Sequence[Row], missing: Sequence[str], memories: int, searches: int) -> str:
+    loads = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, load {loads} at the end"
+    parts = [
+        _ABOUT,
+        f"## {memories:,} memories, {searches:,} searches\n{datetime.now(UTC):%Y-%m-%d}; {machine}.\n",
+        table(rows),
+        "",
+        f"Promised: at least {RECALL:.0%} of the top {TOP} of the embedded one. "
+        + ("**Not met: " + ", ".join(_failed(rows)) + ".**" if _failed(rows) else "Met by all that ran."),
+    ]
+    notes = [*(f"{row['backend']}: {row['trouble']}" for row in rows if row["trouble"]), *missing]
+    if notes:
+        parts += ["", "Not as asked, or not measured here:", *(f"- {note}" for note in notes)]
+    return "\n".join(parts) + "\n"
+
+
+def written_by_hand(file: Path) -> str:
+    """What somebody made of the numbers stays below them."""
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    return "\n" + _BY_HAND + old.partition(_BY_HAND)[2] if _BY_HAND in old else ""
+
+
+def _failed(rows: Sequence[Row]) -> list[str]:
+    return [str(row["backend"]) for row in rows if not row["met"]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--memories", type=int, default=10_000)
+    parser.add_argument("--searches", type=int, default=1_000)
+    parser.add_argument("--only", action="append", default=[], help="a part of a backend's name")
+    parser.add_argument("--hashing", action="store_true", help="vectors of the hashing embedder, at once")
+    parser.add_argument("--write", action="store_true", help=f"into {RESULTS.name}")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    found, missing = compare(given.memories, given.searches, given.only, hashing=given.hashing)
+    rows = told(found)
+    if given.write:
+        made = page(rows, missing, given.memories, given.searches)
+        RESULTS.write_text(made + written_by_hand(RESULTS), encoding="utf-8")
+        progress(f"written: {RESULTS}")
+    print(json.dumps({"backends": rows, "missing": missing}, indent=2) if given.json else table(rows))
+    for line in missing:
+        progress(f"not measured: {line}")
+    sys.exit(int(bool(_failed(rows))))
+
+
+if __name__ == "__main__":
+    main()

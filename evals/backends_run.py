@@ -1,0 +1,236 @@
+"""One backend, measured in this process, which does nothing else: `python -m evals.backends_run < JSON`.
+
+The same memories and questions for each, by the way the product goes. Vectors are made once for all of them
+and read from a file, so what is timed is the backend and not the embedder.
+"""
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evals.overhead_recall import memories, questions
+from evals.window_rows import progress
+from holdfast.errors import EmbedderError
+from holdfast.memory.base import Memory
+from holdfast.memory.embedders.base import Embedder, Identity, Vectors
+from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
+from holdfast.memory.embedders.hashing import Hashing
+from holdfast.memory.scopes import day_file, memory_file
+from holdfast.memory.searching.index import Index
+from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.search import Search
+from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
+from holdfast.memory.workspace.base import Workspace
+from holdfast.memory.workspace.choice import S3Options, workspace_at
+from holdfast.memory.workspace.items import with_memories
+from holdfast.messages import Scope
+from holdfast.store import Store, open_store
+
+TOP = 10
+_CURATED, _A_DAY = 500, 50
+# All backends get the same notes, to the second.
+_NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+# Who searches first waits for what is held in memory: that is told on its own.
+_FIRST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Where a backend keeps things, and how much of them. `embedder` is a file with vectors made before."""
+
+    name: str
+    store: str
+    notes: str
+    folder: str
+    vectors: str = "auto"
+    s3: dict[str, Any] = field(default_factory=dict)
+    memories: int = 10_000
+    searches: int = 1_000
+    embedder: str = ""
+    hashing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Seconds, milliseconds and megabytes; and what was found, for comparing it with others."""
+
+    name: str
+    engine: str
+    wanted: str
+    trouble: str
+    write: float
+    index: float
+    vectors: float
+    first: float
+    searches: list[float]
+    near: list[float]
+    rss: float
+    found: list[list[str]]
+    # How near the nearest are: which of several that are equally near, is nobody's merit.
+    nearest: list[list[float]]
+
+    @property
+    def load(self) -> float:
+        return self.write + self.index + self.vectors
+
+
+class Prepared:
+    """An embedder that remembers: what it was asked once is in a file, for all who come later."""
+
+    batches = None
+
+    def __init__(self, file: Path, opened: Callable[[], Embedder]) -> None:
+        self._file = file
+        self._opened = opened
+        self._known: dict[str, Any] = {}
+        self.seconds = 0.0
+        if file.exists():
+            with np.load(file) as stored:
+                self._known = dict(zip(stored["texts"].tolist(), stored["vectors"], strict=True))
+                provider, model, dimensions = stored["identity"].tolist()
+            self.identity = Identity(provider, model, int(dimensions))
+        else:
+            self.identity = opened().identity
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return self._made(list(texts), "")
+
+    def question(self, text: str) -> Vectors:
+        return self._made([text], "?")
+
+    def rest(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        one = self.identity
+        np.savez(
+            self._file,
+            texts=np.array(list(self._known), np.str_),
+            vectors=np.array(list(self._known.values()), np.float32),
+            identity=np.array([one.provider, one.model, str(one.dimensions)], np.str_),
+        )
+
+    def _made(self, texts: list[str], mark: str) -> Vectors:
+        new = [text for text in dict.fromkeys(texts) if mark + text not in self._known]
+        if new:
+            began, inner = time.perf_counter(), self._opened()
+            made = inner.question(new[0]) if mark else inner.embed(new)
+            self._known |= {mark + text: vector for text, vector in zip(new, made, strict=True)}
+            self.seconds += time.perf_counter() - began
+        return np.array([self._known[mark + text] for text in texts], np.float32)
+
+
+def measured(case: Case, embedder: Prepared) -> Measured:
+    progress(f"{case.name}: {case.memories:,} memories are put in")
+    options = VectorOptions(case.vectors, store=case.store, folder=Path(case.folder))
+    notes = workspace_at(case.notes, S3Options(**case.s3), Path(case.folder) / "cache")
+    with open_store(case.store) as store:
+        meaning = Meaning(store, lambda: embedder, vectors=chosen(options))
+        with closing(meaning):
+            return _measured(case, store, notes, meaning, embedder)
+
+
+def _measured(case: Case, store: Store, notes: Workspace, meaning: Meaning, embedder: Prepared) -> Measured:
+    index = Index(store, notes)
+    search = Search(store, index, meaning)
+    write = _timed(lambda: _written(notes, memories(case.memories, _NOW)))
+    indexed = _timed(index.sync)
+    before = embedder.seconds
+    vectors = _timed(lambda: _understood(meaning)) - (embedder.seconds - before)
+    asked = [text for number in range(case.searches) for text in _asked(number)][: case.searches]
+    # Vectors of questions are made before anything is timed.
+    for text in asked:
+        embedder.question(text)
+    progress(f"{case.name}: {case.searches:,} searches")
+    first = _timed(lambda: [search.search(text, Scope(), limit=TOP) for text in asked[:_FIRST]])
+    took, near, found, nearest, troubles = [], [], [], [], list[str]()
+    places = index.places(Scope())
+    for text in asked:
+        began = time.perf_counter()
+        answer = search.search(text, Scope(), limit=TOP)
+        took.append(1_000 * (time.perf_counter() - began))
+        found.append([hit.id for hit in answer.hits])
+        troubles += answer.degraded
+        began = time.perf_counter()
+        rows = meaning.near(places, text, TOP).rows
+        near.append(1_000 * (time.perf_counter() - began))
+        nearest.append(sorted(rows.values(), reverse=True))
+    state = meaning.engine(ask=True) or {}
+    return Measured(
+        case.name,
+        str(state.get("engine")),
+        str(state.get("wanted")),
+        "; ".join(dict.fromkeys([*troubles, str(state.get("trouble") or "")])).strip("; "),
+        write,
+        indexed,
+        vectors,
+        first,
+        took,
+        near,
+        _megabytes(),
+        found,
+        nearest,
+    )
+
+
+def _timed(work: Any) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _understood(meaning: Meaning) -> None:
+    meaning.catch_up()
+    while meaning.follow():
+        progress("vectors are handed over")
+
+
+def _asked(number: int) -> list[str]:
+    return [str(turn[0]["content"]) for turn in questions(number)]
+
+
+def _written(notes: Workspace, every: Sequence[Memory]) -> None:
+    """As the product writes them: some in MEMORY.md, the others in the logs of many days."""
+    notes.write(memory_file(Scope()), with_memories("", every[:_CURATED]))
+    rest = iter(every[_CURATED:])
+    while portion := list(islice(rest, _A_DAY)):
+        notes.write(day_file(Scope(), portion[0].valid_from), with_memories("", portion))
+
+
+def _megabytes() -> float:
+    """What this process takes now; where the system does not say, the most it ever took."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * resource.getpagesize() / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def run(case: Case) -> Measured:
+    with closing(ChosenEmbedder(EmbedderOptions(log=Path(case.folder) / "embedder.log"))) as real:
+
+        def opened() -> Embedder:
+            embedder = Hashing() if case.hashing else real.current()
+            if embedder is None:
+                raise EmbedderError(real.trouble or "There is no embedder.")
+            return embedder
+
+        with closing(Prepared(Path(case.embedder), opened)) as embedder:
+            return measured(case, embedder)
+
+
+def main() -> None:
+    print(json.dumps(asdict(run(Case(**json.load(sys.stdin))))))
+
+
+if __name__ == "__main__":
+    main()

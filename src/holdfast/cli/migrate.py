@@ -1,0 +1,153 @@
+"""`holdfast migrate`: everything into another database, the notes to another place, and back.
+
+How it is done is known in `moving`; here it is asked for, and told what to set afterwards.
+"""
+
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.kept import Json
+from holdfast.cli.output import complain, console, load, print_json, print_table
+from holdfast.cli.remembered import progress
+from holdfast.config import Config, Settings, keep_page, set_on_page, shown_value
+from holdfast.errors import BadRequest
+from holdfast.language import say
+
+if TYPE_CHECKING:
+    from holdfast.memory.workspace.base import Workspace
+    from holdfast.moving.migrating import Moved
+
+_NOTES = "workspace"
+
+
+def migrate(
+    context: typer.Context,
+    to: Annotated[
+        str | None, typer.Option(help="The new database: postgresql://… or sqlite:///PATH, an empty one.")
+    ] = None,
+    notes: Annotated[
+        str | None, typer.Option(help="The new place for the notes: s3://BUCKET/PREFIX or a folder.")
+    ] = None,
+    switch: Annotated[bool, typer.Option("--switch", help="Use the new places from now on.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Move everything into another database or to another place; what there was stays as it was."""
+    from holdfast.moving.migrating import Move, refuse_while_used
+    from holdfast.moving.migrating import migrate as moved_by
+    from holdfast.moving.places import Places
+    from holdfast.store import open_store
+
+    config = load(context)
+    settings = config.settings
+    changes = _changes(to, notes)
+    _refuse_same(settings, changes)
+    refuse_while_used(Places(settings.home, settings.store).database)
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(settings.store))
+        move = Move(
+            store,
+            _workspace(settings),
+            stack.enter_context(open_store(changes["store"])) if to else None,
+            _workspace(replace(settings, workspace=changes[_NOTES])) if notes else None,
+            str(shown_value("store", settings.store)),
+            str(changes.get(_NOTES, "")),
+        )
+        tell = stack.enter_context(progress())
+        moved = moved_by(move, tell)
+    if switch:
+        keep_page(settings.home, {**set_on_page(settings.home), **changes})
+    if as_json:
+        print_json(_out(moved, changes, switch))
+    else:
+        _tell(moved)
+        _tell_settings(config, changes, switch)
+    for line in moved.notes.left_out if moved.notes else ():
+        complain(say(f"Left out: {line}", f"Ausgelassen: {line}"))
+
+
+def _workspace(settings: Settings) -> "Workspace":
+    from holdfast.wiring import build_workspace
+
+    return build_workspace(settings)
+
+
+def _changes(to: str | None, notes: str | None) -> dict[str, str]:
+    """The settings of tomorrow. Paths are spelled whole: they hold wherever somebody is."""
+    if not to and not notes:
+        raise BadRequest(
+            say("Nothing was said to be moved.", "Nichts soll umziehen."),
+            hint=say(
+                "Name a database (--to), a place for notes (--notes), or both.",
+                "Eine Datenbank (--to), einen Ort für Notizen (--notes) oder beides nennen.",
+            ),
+        )
+    changes = {}
+    if to:
+        changes["store"] = _whole(to)
+    if notes:
+        changes[_NOTES] = notes if "://" in notes else str(Path(notes).expanduser().absolute())
+    return changes
+
+
+def _whole(location: str) -> str:
+    from holdfast.moving.places import Places
+
+    file = Places(Path(), location).database
+    return location if file is None else f"sqlite:///{quote(str(file.expanduser().absolute()))}"
+
+
+def _refuse_same(settings: Settings, changes: dict[str, str]) -> None:
+    from holdfast.wiring import notes_location
+
+    now = {"store": _whole(settings.store), _NOTES: notes_location(settings)}
+    for name, value in changes.items():
+        if now[name] == value:
+            raise BadRequest(
+                say(f"{value} is where it is already.", f"{value}: dort ist es schon."),
+                hint=say("Name another place.", "Einen anderen Ort nennen."),
+            )
+
+
+def _tell(moved: "Moved") -> None:
+    rows: list[tuple[str, int, int]] = [
+        (name, number, moved.after[name]) for name, number in moved.before.items() if number
+    ]
+    if moved.notes is not None:
+        rows.append((say("notes", "Notizen"), moved.notes.before, moved.notes.after))
+    print_table(("", say("before", "vorher"), say("after", "nachher")), rows)
+    console.print(
+        say("Moved. What there was is as it was.", "Umgezogen. Was da war, ist unverändert."), style="bold"
+    )
+
+
+def _tell_settings(config: Config, changes: dict[str, str], switch: bool) -> None:
+    if switch:
+        console.print(say("From now on the new places are used.", "Ab jetzt werden die neuen Orte benutzt."))
+    else:
+        console.print(
+            say(
+                "To use it, set (in holdfast.toml, or with --switch):",
+                "Um es zu benutzen (in holdfast.toml, oder mit --switch):",
+            )
+        )
+        for name, value in changes.items():
+            console.print(Text(f'  {name} = "{shown_value(name, value)}"'))
+    for name in changes:
+        if config.sources[name] in ("environment", "command line"):
+            complain(
+                say(
+                    f"HOLDFAST_{name.upper()} is set and comes before it: change it there, too.",
+                    f"HOLDFAST_{name.upper()} ist gesetzt und geht vor: auch dort ändern.",
+                )
+            )
+
+
+def _out(moved: "Moved", changes: dict[str, str], switched: bool) -> dict[str, Any]:
+    settings = {name: shown_value(name, value) for name, value in changes.items()}
+    return {**asdict(moved), "settings": settings, "switched": switched}

@@ -1,0 +1,101 @@
+"""A model of one's own: a GGUF file with an embedding model, in a process of ours with llama.cpp.
+
+Nothing is fetched for it. Knows what the file says of itself and how the worker is asked, no more.
+"""
+
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from holdfast.errors import EmbedderError
+from holdfast.memory.embedders.base import Identity, Vectors
+from holdfast.memory.embedders.checked import Checked
+from holdfast.memory.embedders.worker import Worker
+from holdfast.messages import canonical
+from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import read_metadata
+
+PACKAGE = "xllamacpp"
+
+# More than one piece of a text has, whatever it is written in.
+_WINDOW = 2_048
+# A file is known by its beginning, where it says what it is, its end and its size: to read gigabytes for
+# that at every start would take too long.
+_READ = 1 << 20
+
+
+class Gguf(Checked):
+    """The process is started by the first text, ended by `close`, and by `rest` until the next text.
+
+    `seconds` are for one batch, the start included.
+    """
+
+    longest = 2_000
+    # Small, so that a question never waits long for an index that is being built.
+    batch = 8
+
+    def __init__(self, path: Path, identity: Identity, *, window: int, log: Path, seconds: float) -> None:
+        super().__init__(identity)
+        # -P: a file called json.py in the current folder is none of our business.
+        command = [sys.executable, "-P", "-m", "holdfast.memory.embedders.gguf_worker"]
+        command += ["--model", str(path), "--window", str(window)]
+        self._worker = Worker(command, label=f"llama.cpp with {path.name}", log=log, seconds=seconds)
+
+    @classmethod
+    def open(cls, path: Path, *, log: Path, seconds: float = 300.0) -> Self:
+        """Reads what the file says of itself; nothing is started yet."""
+        if importlib.util.find_spec(PACKAGE) is None:
+            raise EmbedderError(
+                "llama.cpp is not installed.",
+                hint=f"`pip install {PACKAGE}`, or name a server in `embedder`.",
+            )
+        if not path.is_file():
+            raise EmbedderError(
+                f"{path} is not there.",
+                hint="Put an embedding model in the GGUF format there, or name another in `embedder`.",
+            )
+        try:
+            facts = read_metadata(path, lambda key: not key.startswith("tokenizer."))
+        except VocabularyError as error:
+            raise EmbedderError(
+                f"{path} cannot be used as a model: {error.message}.", hint="Give a GGUF file in `embedder`."
+            ) from error
+        family = facts.get("general.architecture")
+        dimensions, trained = facts.get(f"{family}.embedding_length"), facts.get(f"{family}.context_length")
+        if not isinstance(dimensions, int) or dimensions < 1:
+            raise EmbedderError(
+                f"{path} does not say how long its vectors are.",
+                hint="Name an embedding model in `embedder`.",
+            )
+        window = min(trained, _WINDOW) if isinstance(trained, int) and trained > 0 else _WINDOW
+        identity = Identity("gguf", f"{path.name} {_fingerprint(path)}", dimensions)
+        return cls(path, identity, window=window, log=log, seconds=seconds)
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process, if there is one."""
+        return self._worker.pid
+
+    def rest(self) -> bool:
+        return self._worker.rest()
+
+    def close(self) -> None:
+        self._worker.close()
+
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        answer = self._worker.ask(canonical(list(texts)).encode())
+        return np.frombuffer(answer, "<f4").reshape(len(texts), -1)
+
+
+def _fingerprint(path: Path) -> str:
+    """Other weights under the same name make other vectors."""
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        read = file.read(_READ)
+        file.seek(max(0, size - _READ))
+        return hashlib.sha256(b"%d %b %b" % (size, read, file.read(_READ))).hexdigest()[:8]

@@ -1,0 +1,76 @@
+"""What the setting `embedder` can say, and what it means: a kind of embedder, and where it is.
+
+    auto        the embedded one; without its package, an Ollama on this machine that has the usual model
+    off         none: search goes by words alone
+    embedded    the sentence encoder in a process of ours
+    FILE.gguf   an embedding model of one's own, with llama.cpp in a process of ours; `gguf:FILE` says so, too
+    ollama      the Ollama on this machine
+    openai, gemini, voyage      the server of that name
+    ADDRESS     a server; its kind before it (`ollama+http://…`, `gemini+https://…/v1beta`) saves asking
+
+Knows nothing of what is there.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from holdfast.providers.discovery import EMBEDDED, parse_location
+from holdfast.providers.openai import split_url
+
+AUTO, OFF = "auto", "off"
+
+# `server`: an address whose kind has to be asked for.
+Kind = Literal["auto", "off", "embedded", "gguf", "server", "ollama", "openai", "gemini", "voyage"]
+
+OLLAMA = "ollama+http://127.0.0.1:11434"
+# What a bare name stands for.
+_NAMED = {
+    "": AUTO,
+    "ollama": OLLAMA,
+    "openai": "openai+https://api.openai.com/v1",
+    "gemini": "gemini+https://generativelanguage.googleapis.com/v1beta",
+    "voyage": "voyage+https://api.voyageai.com/v1",
+}
+_HERE: dict[str, Kind] = {AUTO: "auto", OFF: "off", EMBEDDED: "embedded"}
+_OWN: dict[str, Kind] = {"gemini": "gemini", "voyage": "voyage"}
+_FILE, _SUFFIX = "gguf:", ".gguf"
+_VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """`root` is the address of a server and `prefix` what comes before its endpoints; `file` is a model."""
+
+    kind: Kind
+    root: str = ""
+    prefix: str = ""
+    file: Path | None = None
+
+
+def located(text: str) -> Location:
+    """ConfigError for what is no location."""
+    text = text.strip()
+    text = _NAMED.get(text, text)
+    if (here := _HERE.get(text)) is not None:
+        return Location(here)
+    if text.startswith(_FILE) or (text.endswith(_SUFFIX) and "://" not in text):
+        return Location("gguf", file=Path(text.removeprefix(_FILE)).expanduser())
+    before, plus, after = text.partition("+")
+    if plus and before in _OWN:
+        _, url = parse_location(after)
+        version = _VERSION.search(urlsplit(url).path)
+        root = url[: -len(version[0])] if version else url
+        return Location(_OWN[before], root, version[0] if version else _usual(before))
+    kind, url = parse_location(text)
+    root, prefix = split_url(url)
+    if kind is None:
+        return Location("server", root, prefix)
+    # All but Ollama are asked for vectors OpenAI's way.
+    return Location("ollama" if kind == "ollama" else "openai", root, prefix)
+
+
+def _usual(kind: str) -> str:
+    return "/v1beta" if kind == "gemini" else "/v1"

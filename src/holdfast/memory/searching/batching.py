@@ -1,0 +1,304 @@
+"""Vectors by batch jobs: many texts are handed to a server that does them in its own time, for less money.
+
+Which jobs there are is kept in the store, so a job outlives the process that handed it in. What a job does
+not bring is made the ordinary way. Knows rows and jobs, no ranking.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import EmbedderError
+from holdfast.memory.embedders.base import Batches, Embedder, Gone, Identity, Job
+from holdfast.memory.embedders.checked import verified
+from holdfast.memory.searching.vectors import VectorIndex
+from holdfast.store import Store, Where
+from holdfast.store.ids import new_id
+from holdfast.store.pieces import digest, pieces
+
+# Where the jobs are kept among the settings, and the lease of whoever looks after them.
+_NAME, _LEASE = "embedder.batches", "embedding batches"
+# Long enough to hand in a job over a slow line.
+_SECONDS = 600.0
+# Rows that are looked at for one job, and vectors that are kept in one step.
+_ROWS, _TOGETHER = 4_000, 500
+# After a job went wrong, vectors are made the ordinary way for so long.
+_PAUSE = 3_600.0
+_SLICE = 0.2
+
+log = logging.getLogger("holdfast.memory")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """How jobs are used. Times are in seconds; fewer than `least` rows are not worth one, and it has at most
+    `most` texts.
+
+    With `wait`, who builds the index anew waits for the jobs. Others never do.
+    """
+
+    wait: bool = True
+    poll: float = 30.0
+    timeout: float = 24 * 3_600.0
+    concurrency: int = 2
+    least: int = 200
+    most: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _HandedIn:
+    """A job, whose embedder it is for, the rows it covers, and the pieces of theirs that are in it."""
+
+    id: str
+    model: str
+    rows: tuple[int, ...]
+    names: tuple[str, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What the store knows. The rows in `left` were in a job that did not bring their vectors."""
+
+    jobs: tuple[_HandedIn, ...] = ()
+    left: tuple[int, ...] = ()
+    paused_until: float = 0.0
+    trouble: str = ""
+
+    @classmethod
+    def of(cls, stored: dict[str, Any]) -> Self:
+        jobs = tuple(
+            _HandedIn(job["id"], job["model"], tuple(job["rows"]), tuple(job["names"]), job["at"])
+            for job in stored["jobs"]
+        )
+        return cls(jobs, tuple(stored["left"]), stored["paused_until"], stored["trouble"])
+
+
+class Batching:
+    """`clock` gives the time of day in seconds, `sleep` waits."""
+
+    def __init__(
+        self,
+        store: Store,
+        options: BatchOptions,
+        *,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.options = options
+        self._store = store
+        self._clock = clock
+        self._sleep = sleep
+        self._owner = new_id("b")
+        self._looking = threading.Lock()
+        self._next_look = float("-inf")
+
+    def state(self, identity: Identity) -> dict[str, Any]:
+        """How many jobs are under way with how many texts, and what went wrong with the last one."""
+        kept = self._kept()
+        ours = _of(kept, identity)
+        return {
+            "jobs": len(ours),
+            "texts": sum(len(job.names) for job in ours),
+            "trouble": kept.trouble or None,
+        }
+
+    def due(self, identity: Identity) -> float | None:
+        """In how many seconds the jobs should be looked at again; None if there are none."""
+        return max(0.0, self._next_look - self._clock()) if _of(self._kept(), identity) else None
+
+    def wait(self, identity: Identity, stop: Callable[[], bool]) -> bool:
+        """Wait until the jobs should be looked at again; False if there is nothing to wait for."""
+        if not self.options.wait or self.due(identity) is None:
+            return False
+        while not stop() and self._clock() < self._next_look:
+            self._sleep(min(_SLICE, max(0.0, self._next_look - self._clock())))
+        return not stop()
+
+    def ordinary(
+        self, index: VectorIndex, limit: int, places: Sequence[Where] | None, *, jobs: bool
+    ) -> list[int]:
+        """Rows whose vectors are to be made the ordinary way: what is in a job is left to it.
+
+        With `jobs`, so is what is worth another one, and waits for its turn.
+        """
+        kept = self._kept()
+        held = _held(kept, index.identity)
+        rows = [
+            row
+            for row in index.waiting(limit + self.options.least + len(held) + len(kept.left), places)
+            if row not in held
+        ]
+        left = set(kept.left)
+        many = sum(row not in left for row in rows) >= self.options.least
+        if jobs and many and self._clock() >= kept.paused_until:
+            rows = [row for row in rows if row in left]
+        return rows[:limit]
+
+    def advance(self, embedder: Embedder, index: VectorIndex, places: Sequence[Where] | None) -> int:
+        """Take in what is done, and hand in what is worth a job; nobody waits for anything.
+
+        Says of how many rows there are vectors now. If another thread or process is at it, nothing happens.
+        """
+        batches = embedder.batches
+        if batches is None or self._clock() < self._next_look:
+            return 0
+        with self._alone() as alone:
+            if not alone:
+                return 0
+            self._forget_old()
+            done = sum(self._look(batches, job, index) for job in _of(self._kept(), index.identity))
+            self._hand_in(batches, index, places)
+            return done
+
+    @contextmanager
+    def _alone(self) -> Iterator[bool]:
+        if not self._looking.acquire(blocking=False):
+            yield False
+            return
+        try:
+            self._next_look = self._clock() + self.options.poll
+            alone = self._store.leases.take(_LEASE, self._owner, _SECONDS)
+            try:
+                yield alone
+            finally:
+                if alone:
+                    self._store.leases.release(_LEASE, self._owner)
+        finally:
+            self._looking.release()
+
+    def _look(self, batches: Batches, job: _HandedIn, index: VectorIndex) -> int:
+        late = self._clock() - job.at > self.options.timeout
+        try:
+            seen = batches.look(job.id)
+            if seen.over:
+                return self._take_in(batches, job, seen, index)
+        except Gone:
+            self._ended(job, "the server does not know the batch job any more")
+            return 0
+        except EmbedderError as error:
+            # It may be able to tell the next time: the job is not lost.
+            log.warning("a batch job could not be looked at: %s", error)
+        if late:
+            with suppress(EmbedderError):
+                batches.cancel(job.id)
+            self._ended(job, f"the batch job took longer than {self.options.timeout / 60:g} minutes")
+        return 0
+
+    def _take_in(self, batches: Batches, job: _HandedIn, seen: Job, index: VectorIndex) -> int:
+        why, rows = "", batches.rows(seen)
+        while part := list(islice(rows, _TOGETHER)):
+            made: dict[str, NDArray[np.float32]] = {}
+            for name, row in part:
+                try:
+                    (made[name],) = verified([row], 1, index.identity)
+                except EmbedderError as error:
+                    why = error.message
+            index.keep(made)
+        waiting = set(index.waiting(index.coverage().missing))
+        left = [row for row in job.rows if row in waiting]
+        trouble = seen.trouble or ("" if len(left) < len(job.rows) else why or "no line of it was done")
+        self._ended(job, trouble, left)
+        batches.tidy(seen)
+        return len(job.rows) - len(left)
+
+    def _ended(self, job: _HandedIn, trouble: str, left: Sequence[int] = ()) -> None:
+        kept = self._kept()
+        kept = replace(kept, jobs=tuple(one for one in kept.jobs if one.id != job.id), trouble=trouble)
+        if trouble:
+            log.warning("%s; its vectors are made the ordinary way", trouble)
+            kept = replace(kept, paused_until=self._clock() + _PAUSE)
+        elif left:
+            log.warning("%s texts of a batch job failed; they are tried one by one", len(left))
+            kept = replace(kept, left=(*kept.left, *left))
+        self._keep(kept)
+
+    def _hand_in(self, batches: Batches, index: VectorIndex, places: Sequence[Where] | None) -> None:
+        kept = self._kept()
+        if kept.left:
+            waiting = set(index.waiting(index.coverage().missing))
+            kept = replace(kept, left=tuple(row for row in kept.left if row in waiting))
+            self._keep(kept)
+        while (
+            len(_of(kept, index.identity)) < self.options.concurrency and self._clock() >= kept.paused_until
+        ):
+            taken = _held(kept, index.identity) | set(kept.left)
+            rows = [row for row in index.waiting(_ROWS + len(taken), places) if row not in taken]
+            if len(rows) < self.options.least:
+                return
+            ours = _of(kept, index.identity)
+            known = {name for job in ours for name in job.names}
+            there, covered, texts = self._texts(
+                rows[:_ROWS], index, known, min(batches.most, self.options.most)
+            )
+            if there:
+                # A file was read anew: its rows are others now, and their words are in a job already.
+                last = ours[-1]
+                grown = replace(last, rows=(*last.rows, *there))
+                kept = replace(kept, jobs=tuple(grown if one is last else one for one in kept.jobs))
+                self._keep(kept)
+            if len(covered) < self.options.least:
+                return
+            try:
+                name = batches.submit(texts)
+            except EmbedderError as error:
+                log.warning("no batch job could be handed in; vectors are made the ordinary way: %s", error)
+                kept = replace(kept, paused_until=self._clock() + _PAUSE, trouble=str(error))
+            else:
+                job = _HandedIn(name, index.identity.key, tuple(covered), tuple(texts), self._clock())
+                kept = replace(kept, jobs=(*kept.jobs, job))
+                log.info("a batch job with %s texts was handed in", len(texts))
+            self._keep(kept)
+
+    def _texts(
+        self, rows: Sequence[int], index: VectorIndex, known: set[str], most: int
+    ) -> tuple[list[int], list[int], dict[str, str]]:
+        """The pieces of these rows that have no vector yet, as many as go into a job, and their rows.
+
+        Before them the rows that have nothing but what is `known` to be in a job.
+        """
+        texts = self._store.passages.texts(rows)
+        cut = {row: {digest(one): one for one in pieces(texts[row])} for row in rows if row in texts}
+        undone = index.undone({name for several in cut.values() for name in several}) - known
+        there = [
+            row for row, several in cut.items() if several.keys() & known and not several.keys() & undone
+        ]
+        covered: list[int] = []
+        found: dict[str, str] = {}
+        for row, several in cut.items():
+            new = {name: text for name, text in several.items() if name in undone}
+            if found and len(found) + len(new) > most:
+                break
+            if new:
+                covered.append(row)
+                found.update(new)
+        return there, covered, found
+
+    def _forget_old(self) -> None:
+        """A job of an embedder that is not used any more is nobody's concern after a while."""
+        kept, since = self._kept(), self._clock() - 2 * self.options.timeout
+        if any(job.at < since for job in kept.jobs):
+            self._keep(replace(kept, jobs=tuple(job for job in kept.jobs if job.at >= since)))
+
+    def _kept(self) -> _Kept:
+        stored = self._store.settings.get(_NAME)
+        return _Kept() if stored is None else _Kept.of(stored)
+
+    def _keep(self, kept: _Kept) -> None:
+        self._store.settings.set(_NAME, asdict(kept), self._clock())
+
+
+def _of(kept: _Kept, identity: Identity) -> list[_HandedIn]:
+    return [job for job in kept.jobs if job.model == identity.key]
+
+
+def _held(kept: _Kept, identity: Identity) -> set[int]:
+    return {row for job in _of(kept, identity) for row in job.rows}

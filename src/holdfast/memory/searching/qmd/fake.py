@@ -1,0 +1,198 @@
+"""A `qmd` that needs nothing but Python, for tests and trials: run it as `python fake.py COMMAND …`.
+
+It takes the options of QMD's commands and writes what QMD writes, to the letter where a program reads it; it
+finds by words alone. A file `trouble` beside its index makes it ill, in the way that is named in it: `hang`,
+`nonsense`, `empty`, `exit`, `flood`, `stranger`, `old`, `no models`. It imports nothing of ours, so that it
+runs with the small environment that QMD gets.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+_AROUND = 300
+
+
+def main(arguments: list[str]) -> int:
+    words, options = _parsed(arguments)
+    # A program of its own, which is told by its environment where its things are.
+    qmd = Qmd(Path(os.path.expandvars("$XDG_CACHE_HOME"), "qmd"))
+    if "--version" in options:
+        _say("qmd 0.9.0" if qmd.trouble == "old" else "qmd 2.8.3 (fake)")
+        return 0
+    command, rest = words[0], words[1:]
+    if command == "collection":
+        return qmd.collection(
+            rest[0], rest[1:], *options.get("--name", [""]), *options.get("--mask", ["**/*.md"])
+        )
+    if command in ("update", "embed"):
+        return qmd.update() if command == "update" else qmd.embed()
+    return qmd.find(" ".join(rest), options.get("-c", []), int(*options.get("-n", ["20"])))
+
+
+def _parsed(arguments: list[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """Words, and options with what was given to each."""
+    words: list[str] = []
+    options: dict[str, list[str]] = {}
+    rest = iter(arguments)
+    for one in rest:
+        if one == "--":
+            words += rest
+        elif one in ("--json", "--version"):
+            options[one] = []
+        elif one in ("-c", "-n", "--index", "--name", "--mask"):
+            options.setdefault(one, []).append(next(rest))
+        else:
+            words.append(one)
+    return words, options
+
+
+class Qmd:
+    """Collections and the texts that were read, in one file."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.file = home / "index.json"
+        self.trouble = _read(home / "trouble").strip()
+        self.kept: dict[str, dict[str, dict[str, str]]] = json.loads(_read(self.file) or "{}")
+
+    def keep(self) -> None:
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps(self.kept), encoding="utf-8")
+
+    def collection(self, verb: str, rest: list[str], name: str, mask: str) -> int:
+        if verb == "list":
+            _say(f"Collections ({len(self.kept)}):\n")
+            for one, told in self.kept.items():
+                mask, number = told["of"]["mask"], len(told["texts"])
+                _say(f"{one} (qmd://{one}/)\n  Pattern:  {mask}\n  Files:    {number}\n")
+        elif verb == "remove":
+            if self.kept.pop(rest[0], None) is None:
+                return _fail(f"Collection not found: {rest[0]}")
+            _say(f"✓ Removed collection '{rest[0]}'")
+        elif name in self.kept:
+            return _fail(f"Collection '{name}' already exists.\nUse a different name with --name <name>")
+        elif not Path(rest[0]).is_dir():
+            return _fail(f"Collection path does not exist.\n  Received: {rest[0]}")
+        else:
+            self.kept[name] = {"of": {"path": rest[0], "mask": mask}, "texts": _texts(rest[0], mask)}
+            _say(f"✓ Collection '{name}' created successfully")
+        self.keep()
+        return 0
+
+    def update(self) -> int:
+        for told in self.kept.values():
+            told["texts"] = _texts(**told["of"])
+        self.keep()
+        _say("✓ All collections updated.")
+        return 0
+
+    def embed(self) -> int:
+        if self.trouble == "no models":
+            return _fail("Error: getaddrinfo ENOTFOUND huggingface.co")
+        (self.home / "embedded").touch()
+        _say("Model: embeddinggemma-300M-Q8_0.gguf\n")
+        return 0
+
+    def find(self, query: str, names: list[str], limit: int) -> int:
+        for name in names:
+            if name not in self.kept:
+                return _fail(f"Collection not found: {name}")
+        if "\n" in query or re.match(r"(lex|vec|hyde|expand):\s*$|intent:", query):
+            return _fail("Line 1 is missing a lex:/vec:/hyde:/intent: prefix, or the text after it.")
+        if self.trouble:
+            code = self._fall_ill(names)
+            if code is not None:
+                return code
+        wanted = set(re.findall(r"\w+", query.lower()))
+        found = []
+        for name in names or list(self.kept):
+            for path, text in self.kept[name]["texts"].items():
+                there = wanted & set(re.findall(r"\w+", text.lower()))
+                if there:
+                    found.append(_result(f"qmd://{name}/{path}", text, wanted, len(there) / len(wanted)))
+        found.sort(key=lambda one: (-one[0], str(one[1]["file"])))
+        sys.stderr.write("Warning: 2 documents need embeddings. Run 'qmd embed' for better results." + "\n")
+        _say(json.dumps([one for _, one in found[:limit]], indent=2, ensure_ascii=False))
+        return 0
+
+    def _fall_ill(self, names: list[str]) -> int | None:
+        if self.trouble == "hang":
+            # Only who hangs needs it, and it takes long to load.
+            import subprocess
+
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+            (self.home / "child").write_text(str(child.pid))
+            time.sleep(600)
+        elif self.trouble == "nonsense":
+            _say('Expanding query...\n[{"file": 7, "score": "high"}, 12]')
+        elif self.trouble == "empty":
+            _say("No results found.")
+        elif self.trouble == "exit":
+            return _fail("Error: database disk image is malformed", 3)
+        elif self.trouble == "flood":
+            while True:
+                _say("x" * 10_000)
+        elif self.trouble == "stranger":
+            strangers = [name for name in self.kept if name not in names]
+            told = self.kept[strangers[0]]["texts"]
+            path = next(iter(told))
+            _say(json.dumps([_result(f"qmd://{strangers[0]}/{path}", told[path], set(), 0.9)[1]]))
+        else:
+            return None
+        return 0
+
+
+def _result(file: str, text: str, wanted: set[str], score: float) -> tuple[float, dict[str, object]]:
+    lines = text.split("\n")
+    best = max(range(len(lines)), key=lambda at: sum(one in lines[at].lower() for one in wanted))
+    first, last = max(0, best - 1), min(len(lines), best + 3)
+    shown = "\n".join(lines[first:last])
+    shown = shown if len(shown) <= _AROUND else f"{shown[: _AROUND - 3]}..."
+    head = f"@@ -{first + 1},{last - first} @@ ({first} before, {len(lines) - last} after)"
+    title = next((line.lstrip("# ") for line in lines if line.startswith("#")), file)
+    told = {"docid": "#abc123", "score": round(score, 2), "file": file, "line": best + 1, "title": title}
+    return score, {**told, "snippet": f"{head}\n{shown}"}
+
+
+def _texts(path: str, mask: str) -> dict[str, str]:
+    pattern = re.compile(_regex(mask), re.DOTALL)
+    files = sorted(file for file in Path(path).rglob("*") if file.is_file())
+    named = {file.relative_to(path).as_posix(): file for file in files}
+    return {name: _read(file) for name, file in named.items() if pattern.fullmatch(name)}
+
+
+def _regex(mask: str) -> str:
+    """The little of fast-glob's patterns that is used."""
+    found, rest = "", mask
+    signs = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")", ",": "|"}
+    while rest:
+        negated = re.match(r"!\(([^)]*)\)", rest)
+        sign = next((one for one in signs if rest.startswith(one)), "")
+        taken = negated[0] if negated else sign or rest[0]
+        found += rf"(?!(?:{negated[1]})/)[^/]*" if negated else signs.get(sign) or re.escape(taken)
+        rest = rest[len(taken) :]
+    return found
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def _fail(text: str, code: int = 1) -> int:
+    sys.stderr.write(text + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,175 @@
+"""Qdrant: a server of its own finds the nearest, or the library that does the same in a folder.
+
+One collection, made by us and marked as ours, for one embedder; another embedder's is made anew. Knows points
+and Qdrant's requests; how these travel is known elsewhere.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Protocol
+
+from holdfast.errors import VectorsError
+from holdfast.memory.embedders.base import Identity
+from holdfast.memory.searching.vectors.base import Point, Span, Vector
+from holdfast.store.containers import number_of
+
+Json = Mapping[str, Any]
+
+# The point that says whose collection it is. It is in no container, so no question finds it.
+_MARK = 0
+_OURS = "holdfast"
+# Points on a page when all are listed, and rows named in one filter.
+_PAGE, _AT_ONCE = 5_000, 2_000
+# How many candidates a search keeps in view at least.
+_CANDIDATES = 1_000
+
+
+class Wire(Protocol):
+    """Carries a request of Qdrant's REST interface. It raises VectorsError when there is no good answer."""
+
+    location: str
+    # Whether a field can be given an index, without which a server would look at every point.
+    indexes: bool
+
+    def call(self, method: str, path: str, body: Json | None = None) -> Any:
+        """The `result` of the answer; None if there is nothing at this path."""
+
+    def close(self) -> None: ...
+
+
+class Qdrant:
+    name = "qdrant"
+    curious = True
+
+    def __init__(self, wire: Wire, identity: Identity, collection: str) -> None:
+        self.location = f"{wire.location} ({collection})"
+        self._wire = wire
+        self._identity = identity
+        self._collection = collection
+        self._path = f"/collections/{collection}"
+
+    def held(self) -> Iterable[tuple[int, int]]:
+        self._prepare()
+        found: list[tuple[int, int]] = []
+        offset: Any = None
+        while True:
+            asked = {"limit": _PAGE, "offset": offset, "with_payload": ["row"], "with_vector": False}
+            page = self._wire.call("POST", f"{self._path}/points/scroll", asked) or {"points": []}
+            # The mark has no row, and what somebody else put there is not ours to take away.
+            found += ((one["id"], one["payload"]["row"]) for one in page["points"] if "row" in one["payload"])
+            offset = page.get("next_page_offset")
+            if offset is None:
+                return found
+
+    def put(self, points: Sequence[Point]) -> None:
+        self._put(
+            {
+                "id": one.key,
+                "vector": one.vector.tolist(),
+                "payload": {**one.about, "row": one.row, "container": number_of(one.row)},
+            }
+            for one in points
+        )
+
+    def drop(self, keys: Collection[int]) -> None:
+        # Who is told that something is forgotten can rely on it: nothing is left for later.
+        self._asked("POST", "/points/delete?wait=true", {"points": list(keys)})
+
+    def nearest(
+        self, spans: Sequence[Span], vector: Vector, best: int, also: Collection[int]
+    ) -> dict[int, float]:
+        if not spans:
+            return {}
+        asked = vector.tolist()
+        within = [_within(span) for span in spans]
+        found: dict[int, float] = {}
+        most = best
+        while True:
+            rows = self._found(_search(asked, {"should": within}, most, {"hnsw_ef": max(_CANDIDATES, most)}))
+            for row, near in rows:
+                if len(found) < best or row in found:
+                    found[row] = max(near, found.get(row, -1.0))
+            if len(found) >= best or len(rows) < most:
+                break
+            # Several pieces of one row were among them.
+            most *= 2
+        others = iter(sorted(set(also) - found.keys()) if self._wire.indexes else ())
+        while portion := list(islice(others, _AT_ONCE)):
+            named = {"key": "row", "match": {"any": portion}}
+            wanted = {"must": [named], "should": within}
+            # More than a few pieces a row are rare; the nearest come first.
+            for row, near in self._found(_search(asked, wanted, 4 * len(portion), {"exact": True})):
+                found[row] = max(near, found.get(row, -1.0))
+        return found
+
+    def settle(self) -> None:
+        """A server does that by itself."""
+
+    def alone(self) -> None:
+        """There is one collection, and it is this one's since it was made ready."""
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def _prepare(self) -> None:
+        """See that the collection is there and ours."""
+        known = self._wire.call("GET", self._path)
+        if known is not None:
+            if self._is_current(known):
+                return
+            # Ours, of another embedder or half made: all of it comes from the store.
+            self._asked("DELETE", "")
+        self._make()
+
+    def _make(self) -> None:
+        vectors = {"size": self._identity.dimensions, "distance": "Cosine"}
+        if self._wire.call("PUT", self._path, {"vectors": vectors}) is None:
+            raise VectorsError(
+                f"What answers at {self._wire.location} is no Qdrant.",
+                hint="Name the address of its HTTP port, usually 6333.",
+            )
+        for name in ("row", "container") if self._wire.indexes else ():
+            self._asked("PUT", "/index?wait=true", {"field_name": name, "field_schema": "integer"})
+        first = [1.0] + [0.0] * (self._identity.dimensions - 1)
+        told = {"made_by": _OURS, "embedder": str(self._identity), "identity": self._identity.key}
+        self._put([{"id": _MARK, "vector": first, "payload": told}])
+
+    def _is_current(self, known: Json) -> bool:
+        """Whether a collection of ours is this embedder's. One that somebody else made is left alone."""
+        vectors = known["config"]["params"].get("vectors") or {}
+        fits = (vectors.get("size"), vectors.get("distance")) == (self._identity.dimensions, "Cosine")
+        marks = self._wire.call("POST", f"{self._path}/points", {"ids": [_MARK], "with_payload": True})
+        told = marks[0].get("payload") or {} if marks else {}
+        half_made = fits and not known.get("points_count")
+        if told.get("made_by") != _OURS and not half_made:
+            raise VectorsError(
+                f"The collection {self._collection} of {self._wire.location} was made by somebody else.",
+                hint="Name another one with vectors_collection, or delete it if nobody needs it.",
+            )
+        return fits and told.get("identity") == self._identity.key
+
+    def _put(self, points: Iterable[Json]) -> None:
+        self._asked("PUT", "/points?wait=true", {"points": list(points)})
+
+    def _found(self, search: Json) -> list[tuple[int, float]]:
+        (answer,) = self._asked("POST", "/points/query/batch", {"searches": [search]})
+        return [(one["payload"]["row"], one["score"]) for one in answer["points"]]
+
+    def _asked(self, method: str, path: str, body: Json | None = None) -> Any:
+        """Do something with the collection, which has to be there for it."""
+        result = self._wire.call(method, f"{self._path}{path}", body)
+        if result is None:
+            raise VectorsError(
+                f"The collection {self._collection} of {self._wire.location} is gone.",
+                hint="It is made anew by itself.",
+            )
+        return result
+
+
+def _within(span: Span) -> Json:
+    # By container, since the numbers of rows are larger than what Qdrant compares exactly.
+    return {"key": "container", "range": {"gte": number_of(span[0]), "lte": number_of(span[1])}}
+
+
+def _search(asked: list[float], wanted: Json, most: int, how: Json) -> Json:
+    return {"query": asked, "filter": wanted, "limit": most, "params": how, "with_payload": ["row"]}

@@ -1,0 +1,1 @@
+"""Notes in a bucket of an S3 server: MinIO, SeaweedFS, AWS and what else speaks their protocol."""

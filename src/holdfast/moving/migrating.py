@@ -1,0 +1,195 @@
+"""Moves everything into another database and other notes, and leaves what there was as it was.
+
+The database comes over in one transaction, the notes file by file. Until all of it is there the target has a
+mark, by which a move that broke off is known and done again. Knows no settings.
+"""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.errors import Conflict, HoldfastError, StoreError
+from holdfast.language import say
+from holdfast.memory.workspace.base import ABSENT, Entry, Workspace
+from holdfast.moving.copying import copied, counted, is_empty
+from holdfast.moving.telling import Tell, untold
+from holdfast.store import Store
+from holdfast.store.sqlite_file import FileLock
+
+# A setting of the target as long as it is unfinished.
+MARK = "moving"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What goes where; None for what stays. `origin` and `notes_to` are the names of places in the mark."""
+
+    source: Store
+    notes: Workspace
+    target: Store | None = None
+    target_notes: Workspace | None = None
+    origin: str = ""
+    notes_to: str = ""
+
+    @property
+    def mark(self) -> dict[str, str]:
+        return {"from": self.origin, "notes": self.notes_to}
+
+
+@dataclass(frozen=True, slots=True)
+class NotesMoved:
+    """How many notes there were, how many are there now, and which could not come along, with the reason."""
+
+    before: int = 0
+    after: int = 0
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Rows of each table before and after; no tables where the database stayed, None where the notes did."""
+
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    notes: NotesMoved | None = None
+
+
+def refuse_while_used(database: Path | None) -> None:
+    """What is said meanwhile would be left behind. On a server that is seen only at the end."""
+    if database is None or not database.exists():
+        return
+    with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
+        if not lock.exclusive():
+            raise Conflict(
+                say(f"A Holdfast is running on {database}.", f"Auf {database} läuft ein Holdfast."),
+                hint=say("Stop the server, chats and MCP first.", "Zuerst Server, Chats und MCP beenden."),
+            )
+
+
+def migrate(move: Move, tell: Tell = untold) -> Moved:
+    """Do all of it. The store comes first: what it still owes to the notes is written there, too, later."""
+    again = move.target is not None and _broke_off(move, move.target)
+    before = _store_moved(move, move.target, again, tell) if move.target is not None else {}
+    notes = None
+    if move.target_notes is not None:
+        notes = _notes_moved(move.notes, move.target_notes, again, tell)
+    if move.target is None:
+        return Moved({}, {}, notes)
+    if counted(move.source) != before:
+        raise _went_on(
+            say("something was said", "etwas gesagt"), say("Stop all servers.", "Alle Server anhalten.")
+        )
+    move.target.settings.forget(MARK)
+    after = counted(move.target)
+    if after != before:
+        raise StoreError(
+            say(
+                f"The copy is not what was copied: {_differences(before, after)}.",
+                f"Die Kopie ist nicht, was kopiert wurde: {_differences(before, after)}.",
+            ),
+            hint=say("Does somebody use the target already?", "Benutzt schon jemand das Ziel?"),
+        )
+    return Moved(before, after, notes)
+
+
+def _broke_off(move: Move, target: Store) -> bool:
+    """Whether the target has what an earlier try of the same move left; anything else there is refused."""
+    if move.source.settings.get(MARK) is not None:
+        raise Conflict(
+            say(
+                "The database to be moved is itself an unfinished copy.",
+                "Die Datenbank ist selbst eine unfertige Kopie.",
+            ),
+            hint=say("Finish that move first.", "Zuerst jenen Umzug beenden."),
+        )
+    left = target.settings.get(MARK)
+    if left == move.mark:
+        return True
+    if left is not None:
+        raise Conflict(
+            say("Another move to this database broke off.", "Ein anderer Umzug hierher brach ab."),
+            hint=say(
+                f"Repeat it (from {left['from']}), or choose an empty database.",
+                f"Ihn wiederholen (von {left['from']}), oder eine leere Datenbank nehmen.",
+            ),
+        )
+    if not is_empty(target):
+        raise Conflict(
+            say(
+                "There is something in the target database already.", "In der Ziel-Datenbank ist schon etwas."
+            ),
+            hint=say(
+                "Choose an empty one. If it was moved there before, change `store` only.",
+                "Eine leere nehmen. Wenn alles schon dort ist: nur `store` ändern.",
+            ),
+        )
+    return False
+
+
+def _store_moved(move: Move, target: Store, again: bool, tell: Tell) -> dict[str, int]:
+    def work() -> dict[str, int]:
+        counts = copied(move.source, target, replace=again, tell=tell)
+        target.settings.set(MARK, move.mark)
+        return counts
+
+    return target.atomically(work)
+
+
+def _notes_moved(source: Workspace, target: Workspace, again: bool, tell: Tell) -> NotesMoved:
+    listed = source.entries()
+    left_out = [f"{entry.path}: {entry.trouble}" for entry in listed if entry.trouble]
+    wanted = [entry for entry in listed if not entry.trouble]
+    there = _checked(source, target, wanted, again=again)
+    what = say("notes", "Notizen")
+    tell(what, 0, len(wanted))
+    for number, entry in enumerate(wanted, 1):
+        try:
+            text = source.read(entry.path).text
+        except HoldfastError as error:
+            left_out.append(f"{entry.path}: {error.message}")
+        else:
+            if entry.path not in there or target.read(entry.path).text != text:
+                target.write(entry.path, text, None if entry.path in there else ABSENT)
+        tell(what, number, len(wanted))
+    if source.entries() != listed:
+        raise _went_on(
+            say("notes were written", "Notizen geschrieben"),
+            say("Let nobody write.", "Niemand darf schreiben."),
+        )
+    return NotesMoved(len(listed), len(target.entries()), tuple(left_out))
+
+
+def _checked(source: Workspace, target: Workspace, wanted: list[Entry], *, again: bool) -> set[object]:
+    """The notes that are in the target already. Such that are not ours are refused before one is written."""
+    ours = {entry.path: entry for entry in wanted}
+    there = target.entries()
+    foreign = [
+        str(entry.path)
+        for entry in there
+        if entry.path not in ours
+        or (not again and source.read(entry.path).text != target.read(entry.path).text)
+    ]
+    if foreign:
+        shown = ", ".join(foreign[:3]) + (", …" if len(foreign) > 3 else "")
+        raise Conflict(
+            say(f"There are other notes in the target: {shown}.", f"Im Ziel sind andere Notizen: {shown}."),
+            hint=say(
+                "Choose an empty place, or remove them.", "Einen leeren Ort wählen, oder sie entfernen."
+            ),
+        )
+    return {entry.path for entry in there}
+
+
+def _went_on(what: str, remedy: str) -> Conflict:
+    return Conflict(
+        say(f"While it was moved, {what}.", f"Während des Umzugs wurde {what}."),
+        hint=say(
+            f"{remedy} Then move again: it goes on from here.",
+            f"{remedy} Dann den Umzug wiederholen: er geht von hier aus weiter.",
+        ),
+    )
+
+
+def _differences(before: Mapping[str, int], after: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n} → {after.get(name)}" for name, n in before.items() if after.get(name) != n)

@@ -1,0 +1,58 @@
+"""Who compares vectors, from the command line: what is told of it, when it is well and when it is not."""
+
+import json
+
+import pytest
+
+from holdfast.memory.embedders.fakes import FakeOpenAI
+from holdfast.memory.searching.vectors.qdrant_wires import InFolder
+
+
+@pytest.fixture
+def in_qdrant(home, tmp_path, monkeypatch):
+    """A memory, an embedder that takes no time, and a Qdrant in a folder."""
+    (home / "workspace" / "default").mkdir(parents=True)
+    memories = "- The heron has number 7.\n- The stork has number 8.\n"
+    (home / "workspace" / "default" / "MEMORY.md").write_text(f"# Memory\n\n{memories}")
+    with FakeOpenAI().served() as url:
+        monkeypatch.setenv("HOLDFAST_EMBEDDER", f"openai+{url}")
+        monkeypatch.setenv("HOLDFAST_VECTORS", f"qdrant:{tmp_path / 'qdrant'}")
+        yield tmp_path / "qdrant"
+
+
+def test_every_answer_says_who_compared_vectors_and_every_hit_who_found_it(hold, in_qdrant):
+    state = json.loads(hold("memory", "reindex", "--json"))["vectors"]["engine"]
+    assert (state["engine"], state["behind"], state["trouble"]) == ("qdrant", 0, None)
+    answer = json.loads(hold("memory", "search", "heron", "--json"))
+    assert (answer["compared"], answer["degraded"]) == ("qdrant", [])
+    assert answer["hits"][0]["engines"] == ["fts5", "vectors qdrant"]
+    told = {one["about"]: one for one in json.loads(hold("doctor", "--json", whole=True).stdout)}
+    assert told["vectors"]["state"] == "ok"
+    forgotten = next(hit["id"] for hit in answer["hits"] if "heron" in hit["snippet"])
+    hold("memory", "forget", forgotten, "--yes")
+    hold("memory", "search", "stork")
+    wire = InFolder(in_qdrant)
+    left = wire.call("POST", "/collections/memories/points/scroll", {"limit": 9, "with_vector": False})
+    wire.close()
+    assert [one["payload"]["content"] for one in left["points"][1:]] == ["The stork has number 8."]
+    assert f"qdrant {in_qdrant} (memories)" in told["vectors"]["found"]
+
+
+def test_a_server_that_is_away_is_told_by_search_stats_and_doctor_and_nothing_is_missing(
+    hold, in_qdrant, monkeypatch
+):
+    monkeypatch.setenv("HOLDFAST_VECTORS", "qdrant+http://127.0.0.1:1")
+    assert "Vectors were compared in process" in json.loads(hold("memory", "reindex", "--json"))["trouble"]
+    answer = json.loads(hold("memory", "search", "heron", "--json"))
+    assert (len(answer["hits"]), answer["compared"]) == (2, "in process")
+    assert "Qdrant at http://127.0.0.1:1 does not answer" in answer["degraded"][0]
+    monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+    told = {one["about"]: one for one in json.loads(hold("doctor", "--json", whole=True).stdout)}
+    assert told["Vektoren"]["remedy"] == "Bis dahin vergleicht sie dieser Prozess."
+
+
+def test_a_location_that_is_none_is_refused(hold, in_qdrant, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_VECTORS", "pgvector")
+    refused = hold("memory", "search", "heron", whole=True)
+    assert refused.exit_code != 0
+    assert "the store is no PostgreSQL" in str(refused.exception)

@@ -1,0 +1,339 @@
+"""Engines for vectors, each against the real thing: what only it can get wrong, and what it says then."""
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from os import environ
+from types import SimpleNamespace
+
+import numpy as np
+import psycopg
+import pytest
+from sqlalchemy import make_url
+
+from holdfast.errors import ConfigError, VectorsError
+from holdfast.memory.embedders.base import Identity
+from holdfast.memory.searching.vectors import StoredVectors
+from holdfast.memory.searching.vectors.base import IN_PROCESS, Point
+from holdfast.memory.searching.vectors.choice import VectorOptions, chosen
+from holdfast.memory.searching.vectors.pgvector import PgVectors
+from holdfast.memory.searching.vectors.qdrant import Qdrant
+from holdfast.memory.searching.vectors.qdrant_wires import InFolder, Served
+from holdfast.memory.searching.vectors.sqlite_vec import SqliteVec
+from holdfast.store import open_store
+from holdfast.store.pieces import digest
+from tests.contract.test_store_passages import MINE, OTHERS, put
+from tests.contract.test_vectors import AXES, IDENTITY
+
+EVERYWHERE = [(0, 1 << 60)]
+
+
+def points(number: int, dimensions: int = 4, *, seed: int = 1) -> list[Point]:
+    made = np.random.default_rng(seed).standard_normal((number, dimensions))
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return [Point(row + 1, row, vector) for row, vector in enumerate(made.astype(np.float32))]
+
+
+@pytest.fixture
+def memories():
+    """A store with a memory each of two people."""
+    with open_store("sqlite://") as store:
+        put(store, MINE, "a.md", "north", "east")
+        put(store, OTHERS, "b.md", "north")
+        kept = StoredVectors(store, IDENTITY)
+        kept.keep({digest("north"): AXES[0], digest("east"): AXES[1]})
+        yield store
+
+
+@pytest.fixture(scope="module")
+def database(postgres):
+    return postgres.new_database()
+
+
+@pytest.mark.real
+class TestPgvector:
+    def test_hnsw_with_a_filter_finds_what_a_look_at_each_finds(self, database):
+        """Of the hundred nearest in a tenth of all rows, at least 98."""
+        every = points(3_000, 16)
+        matrix = np.array([one.vector for one in every])
+        # With no other way to sort left, it has to use its index.
+        forced = "-c enable_seqscan=off -c enable_sort=off"
+        url = make_url(database).update_query_dict({"options": forced})
+        engine = PgVectors(url, Identity("test", "many", 16))
+        try:
+            engine.held()
+            engine.put(every)
+            engine.settle()
+            asked, right = points(20, 16, seed=2), 0
+            for one in asked:
+                near = matrix[:300] @ one.vector
+                exact = set(np.argsort(-near)[:100].tolist())
+                right += len(exact & engine.nearest([(0, 299)], one.vector, 100, ()).keys())
+        finally:
+            engine.close()
+        with psycopg.connect(database, options=forced) as connection:
+            (table,) = connection.execute(
+                "SELECT tablename FROM pg_indexes WHERE indexname LIKE '%hnsw'"
+            ).fetchone()
+            plan = connection.execute(
+                f"EXPLAIN SELECT row FROM {table} WHERE row BETWEEN 0 AND 299"
+                " ORDER BY vector <=> (SELECT vector FROM " + table + " LIMIT 1) LIMIT 100"
+            ).fetchall()
+        assert "hnsw" in str(plan)
+        assert right >= 0.98 * 100 * len(asked)
+
+    def test_vectors_that_are_too_long_for_hnsw_are_halved_and_the_longest_compared_one_by_one(
+        self, database
+    ):
+        for dimensions in (3_072, 5_000):
+            engine = PgVectors(make_url(database), Identity("test", "long", dimensions))
+            few = points(3, dimensions)
+            try:
+                engine.held()
+                engine.put(few)
+                engine.settle()
+                near = engine.nearest(EVERYWHERE, few[1].vector, 1, [2])
+            finally:
+                engine.close()
+            assert near[1] == pytest.approx(1.0, abs=1e-3)
+            assert near.keys() == {1, 2}
+
+    def test_the_table_of_another_embedder_goes_when_nobody_needs_it(self, database):
+        old, new = (PgVectors(make_url(database), Identity("test", name, 4)) for name in ("old", "new"))
+        try:
+            old.held()
+            with psycopg.connect(database, autocommit=True) as connection:
+                connection.execute("CREATE TABLE holdfast_vectors_of_mine (key BIGINT)")
+            new.held()
+            new.put(points(3))
+            new.alone()
+            assert len(list(new.held())) == 3
+            with psycopg.connect(database) as connection:
+                connection.execute("SELECT * FROM holdfast_vectors_of_mine")
+            with pytest.raises(VectorsError, match="does not exist"):
+                old.put(points(1))
+            assert list(old.held()) == [], "whoever does need it makes it anew"
+        finally:
+            old.close()
+            new.close()
+
+    def test_who_may_not_switch_it_on_says_what_an_administrator_types(self, postgres):
+        location = postgres.new_database()
+        name = make_url(location).database
+        for statement in (
+            "CREATE ROLE nobody_special LOGIN PASSWORD 'x'",
+            f"REVOKE CREATE ON DATABASE {name} FROM PUBLIC",
+        ):
+            postgres.execute(statement, location)
+        url = make_url(location).set(username="nobody_special", password="x")
+        engine = PgVectors(url, IDENTITY)
+        try:
+            with pytest.raises(VectorsError) as caught:
+                engine.held()
+        finally:
+            engine.close()
+        assert f'An administrator types: psql -d {name} -c "CREATE EXTENSION vector"' in str(caught.value)
+
+    def test_a_server_that_is_away_is_said_so(self):
+        engine = PgVectors(make_url("postgresql://holdfast@127.0.0.1:1/nothing"), IDENTITY)
+        try:
+            with pytest.raises(VectorsError, match="pgvector: The database could not be read or written"):
+                engine.held()
+        finally:
+            engine.close()
+
+
+@contextmanager
+def qdrant_server(folder, *, key: str = ""):
+    """Qdrant's REST routes over HTTP, answered by its own library; `state.down` makes it fail."""
+    wire, state = InFolder(folder), SimpleNamespace(down=False, calls=0)
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            size = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(size)) if size else None
+            state.calls += 1
+            status, result = 200, None
+            if key and self.headers.get("api-key") != key:
+                status = 401
+            elif state.down:
+                status = 500
+            elif self.path.split("?")[0].endswith("/index"):
+                result = {}
+            else:
+                result = wire.call(self.command, self.path, body)
+                status = 404 if result is None else 200
+            told = {"result": result} if status == 200 else {"status": {"error": "out of order"}}
+            sent = json.dumps(told, default=lambda one: one.model_dump(mode="json")).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        do_GET = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", state
+        finally:
+            server.shutdown()
+            thread.join()
+            wire.close()
+
+
+class TestQdrant:
+    def test_over_http_it_finds_what_the_store_has_and_keeps_no_ghost(self, memories, tmp_path):
+        with qdrant_server(tmp_path, key="secret") as (address, _):
+            options = VectorOptions(f"qdrant+{address}", key="secret")
+            index = chosen(options)(memories, IDENTITY)
+            rows = list(index.nearest([MINE], AXES[1], 1, []))
+            both = index.nearest([MINE], AXES[1], 1, list(index.nearest([MINE], AXES[1], 5)))
+            assert (index.engine, index.trouble, len(rows), len(both)) == ("qdrant", "", 1, 2)
+            assert index.follow() == 0
+            memories.passages.remove([memories.passages.containers([MINE])[0].name])
+            index.follow()
+            index.close()
+            reader = Qdrant(Served(address, "secret"), IDENTITY, "memories")
+            held = list(reader.held())
+            reader.close()
+        assert len(held) == 1, "what belongs to somebody else is all that is left"
+
+    def test_a_wrong_key_a_broken_server_and_none_at_all_are_told_apart(self, memories, tmp_path):
+        with qdrant_server(tmp_path, key="secret") as (address, state):
+            told = []
+            for key, state.down in (("wrong", False), ("secret", True)):
+                index = chosen(VectorOptions(f"qdrant+{address}", key=key))(memories, IDENTITY)
+                assert len(index.nearest([MINE], AXES[1], 5)) == 2
+                told.append(index.trouble)
+                index.close()
+        index = chosen(VectorOptions(f"qdrant+{address}"))(memories, IDENTITY)
+        assert (len(index.nearest([MINE], AXES[1], 5)), index.engine) == (2, IN_PROCESS)
+        told.append(index.trouble)
+        index.close()
+        assert "wants another key (401). Set vectors_key" in told[0]
+        assert "answered 500: out of order" in told[1]
+        assert "does not answer" in told[2]
+
+    def test_a_collection_that_somebody_else_made_is_left_alone(self, memories, tmp_path):
+        wire = InFolder(tmp_path)
+        theirs = {"id": 7, "vector": [1.0, 0.0], "payload": {"theirs": True}}
+        wire.call("PUT", "/collections/memories", {"vectors": {"size": 2, "distance": "Dot"}})
+        wire.call("PUT", "/collections/memories/points", {"points": [theirs]})
+        wire.close()
+        index = chosen(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
+        assert len(index.nearest([MINE], AXES[1], 5)) == 2
+        assert index.engine == IN_PROCESS
+        assert "was made by somebody else. Name another one with vectors_collection" in index.trouble
+        index.close()
+        found = wire.call("POST", "/collections/memories/points", {"ids": [7], "with_payload": True})
+        assert found[0]["payload"] == {"theirs": True}
+        wire.close()
+        other = chosen(VectorOptions(f"qdrant:{tmp_path}", collection="mine"))(memories, IDENTITY)
+        assert other.nearest([MINE], AXES[1], 5)
+        assert other.engine == "qdrant"
+        other.close()
+
+    def test_a_collection_of_ours_with_other_dimensions_is_made_anew(self, tmp_path):
+        wire = InFolder(tmp_path)
+        old = Qdrant(wire, Identity("test", "old", 3), "memories")
+        assert list(old.held()) == []
+        old.put(points(5, 3))
+        new = Qdrant(wire, IDENTITY, "memories")
+        assert list(new.held()) == []
+        new.put(points(2))
+        assert sorted(new.held()) == [(1, 0), (2, 1)]
+        wire.close()
+
+    def test_a_collection_that_was_half_made_is_made_whole(self, tmp_path):
+        wire = InFolder(tmp_path)
+        wire.call("PUT", "/collections/memories", {"vectors": {"size": 4, "distance": "Cosine"}})
+        engine = Qdrant(wire, IDENTITY, "memories")
+        assert list(engine.held()) == []
+        engine.put(points(1))
+        assert list(engine.held()) == [(1, 0)]
+        wire.close()
+
+    def test_what_is_gone_behind_our_back_is_said_and_a_row_with_many_pieces_hides_no_other(self, tmp_path):
+        wire = InFolder(tmp_path)
+        engine = Qdrant(wire, IDENTITY, "memories")
+        engine.held()
+        pieces = [Point(number, 1, AXES[0]) for number in range(1, 9)]
+        engine.put([*pieces, Point(20, 2, AXES[1])])
+        assert engine.nearest(EVERYWHERE, AXES[0], 2, ()).keys() == {1, 2}
+        wire.call("DELETE", "/collections/memories")
+        with pytest.raises(VectorsError, match="is gone"):
+            engine.nearest(EVERYWHERE, AXES[0], 2, ())
+        with pytest.raises(VectorsError, match="is gone"):
+            engine.put(pieces)
+        wire.close()
+
+    # The library leaves the file that it could not lock for others to close.
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+    def test_a_folder_that_another_program_has_open_is_said_so(self, memories, tmp_path):
+        first = InFolder(tmp_path)
+        first.call("GET", "/collections/memories")
+        index = chosen(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
+        assert len(index.nearest([MINE], AXES[1], 5)) == 2
+        assert "Another program has the Qdrant in" in index.trouble
+        index.close()
+        first.close()
+
+    @pytest.mark.real
+    @pytest.mark.skipif("HOLDFAST_TEST_QDRANT" not in environ, reason="HOLDFAST_TEST_QDRANT names no server")
+    def test_a_real_server_does_the_same(self, memories):
+        address, key = environ["HOLDFAST_TEST_QDRANT"], environ.get("HOLDFAST_TEST_QDRANT_KEY", "")
+        name = "holdfast_test"
+        wire = Served(address, key)
+        wire.call("DELETE", f"/collections/{name}")
+        index = chosen(VectorOptions(f"qdrant+{address}", key=key, collection=name))(memories, IDENTITY)
+        try:
+            assert len(index.nearest([MINE], AXES[1], 5)) == 2
+            assert (index.engine, index.trouble) == ("qdrant", "")
+            memories.passages.remove([memories.passages.containers([MINE])[0].name])
+            index.follow()
+            assert len(list(Qdrant(wire, IDENTITY, name).held())) == 1
+        finally:
+            index.close()
+            wire.call("DELETE", f"/collections/{name}")
+            wire.close()
+
+
+class TestSqliteVec:
+    def test_an_extension_that_is_none_is_said_so_or_that_none_can_be_loaded(self, memories, tmp_path):
+        index = chosen(VectorOptions("sqlite-vec", extension=str(tmp_path / "no"), folder=tmp_path))(
+            memories, IDENTITY
+        )
+        assert len(index.nearest([MINE], AXES[1], 5)) == 2
+        assert index.engine == IN_PROCESS
+        assert "could not be loaded" in index.trouble or "cannot load extensions" in index.trouble
+        index.close()
+
+    def test_a_file_that_is_no_database_is_said_so(self, tmp_path):
+        (tmp_path / "vectors.db").write_bytes(b"nothing of the kind" * 100)
+        engine = SqliteVec(tmp_path / "vectors.db", IDENTITY)
+        with pytest.raises(VectorsError) as caught:
+            engine.held()
+        engine.close()
+        assert "It can be deleted" in str(caught.value) or "cannot load extensions" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (VectorOptions("faiss"), "vectors is 'faiss'. It must be one of: auto, pgvector"),
+        (VectorOptions("pgvector", store="sqlite:///here.db"), "the store is no PostgreSQL"),
+        (VectorOptions("qdrant://host"), "It must be one of"),
+        (VectorOptions("qdrant+http://"), "names no Qdrant that can be reached"),
+        (VectorOptions("qdrant+http://me:pass@host"), "the key into vectors_key"),
+        (VectorOptions("qdrant:x", collection="a/b"), "make the name of a collection"),
+    ],
+)
+def test_a_location_that_is_none_is_refused_with_what_it_could_be(options, said):
+    with pytest.raises(ConfigError) as caught:
+        chosen(options)
+    assert said in str(caught.value)

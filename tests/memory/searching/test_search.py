@@ -80,6 +80,30 @@ def test_a_note_is_found_with_its_lines_and_says_why(kit):
     assert (answer.degraded, answer.empty, answer.freshness.files) == ((), "", 1)
 
 
+def test_what_is_written_anew_while_it_is_looked_for_is_found(tmp_path):
+    with open_store(f"sqlite:///{tmp_path / 'a.db'}") as store:
+        kit = Kit(store, tmp_path / "workspace")
+        kit.write("default/MEMORY.md", "The kestrel nests on the tower.\n")
+        begun = threading.Semaphore(0)
+
+        def writing() -> None:
+            for number in range(60):
+                begun.acquire()
+                kit.write(
+                    "default/MEMORY.md", f"The kestrel nests on the tower, it was said {number} times.\n"
+                )
+                kit.index.refresh(ME, 60.0)
+
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(writing)
+            found = []
+            for _ in range(60):
+                begun.release()
+                found.append(kit.snippets("Where does the kestrel nest?", within="notes"))
+            written.result()
+    assert all(found)
+
+
 def test_messages_are_found_with_their_conversation(kit):
     name = kit.say("We meet in Kiel on Friday.", "Bring the blue folder.")
     (hit, *_) = kit.search("blue folder").hits

@@ -7,6 +7,7 @@ of both. Every answer says what ran, what did not and why, and every hit where i
 import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -57,6 +58,8 @@ _KIND = re.compile(
 )
 # A name is exact enough to keep a place for when no more rows have it.
 _FEW = 20
+# How often a search is done because rows were replaced meanwhile.
+_AGAIN = 3
 
 
 class Searcher(Protocol):
@@ -73,6 +76,19 @@ class Searcher(Protocol):
         min_score: float = 0.0,
         own: bool = False,
     ) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The best rows, `named` those with a name of the question; `known` what the store has of them now."""
+
+    terms: Sequence[str]
+    matches: Matches
+    near: Near
+    exact: Collection[int]
+    named: Sequence[Scored]
+    ranked: Sequence[Scored]
+    known: Mapping[int, Row]
 
 
 class Search:
@@ -113,17 +129,40 @@ class Search:
         keeps a place, whatever its score.
         """
         question = query[:_LONGEST].strip()
-        means = any(sign.isalnum() for sign in question)
-        if means:
+        if _means(question):
             # Its vector is made while files and words are looked at.
             self._meaning.begin(question)
         places, freshness, trouble = self._ready(scope, within, own)
+        for _ in range(_AGAIN):
+            found = self._ranked(question, places, kinds, limit)
+            matches, near, known = found.matches, found.near, found.known
+            chosen = _chosen(_once(found.ranked, known), _once(found.named, known), limit, min_score)
+            hits = self._hits([(one, known[one.id]) for one in chosen], scope, matches, found.exact, near)
+            # What was written anew while we looked has other rows now, and would be missing.
+            if len(hits) == limit or self._store.passages.containers(places) == matches.containers:
+                break
+        reasons = [reason for reason in (trouble, near.trouble) if reason]
+        if freshness.stale:
+            reasons.append(f"{freshness.stale} changed files are not read again yet.")
+        return Answer(
+            tuple(hits),
+            (matches.engine, "vectors") if near.rows else (matches.engine,),
+            near.model if near.rows else "",
+            tuple(dict.fromkeys((*reasons, *freshness.left_out))),
+            freshness,
+            "" if hits else _why_empty(question, found),
+            near.engine if near.rows else "",
+        )
+
+    def _ranked(
+        self, question: str, places: Sequence[Where], kinds: Collection[str], limit: int
+    ) -> "_Ranked":
         terms, parts = _asked(question)
         matches = self._store.passages.matches(places, terms, parts)
         rows = self._outlines.of(places, matches.containers)
         by_words = fusion.by_words(matches, rows)
         also = rows.ids[by_words > 0].tolist()
-        near = self._meaning.near(places, question, _NEAREST, also) if means else Near()
+        near = self._meaning.near(places, question, _NEAREST, also) if _means(question) else Near()
         weights = self._weights.normalised(by_words=bool(also), by_meaning=bool(near.rows))
         columns = fusion.columns(matches, rows, by_words, near.rows)
         among = columns.candidates(limit, weights.multiplier)
@@ -135,20 +174,7 @@ class Search:
         named = fusion.fused(columns, rows, telling, weights, limit, last)
         ranked = fusion.fused(columns, rows, among, weights, _SPARE * limit, last)
         known = self._store.passages.rows({one.id for one in (*named, *ranked)})
-        chosen = _chosen(_once(ranked, known), _once(named, known), limit, min_score)
-        hits = self._hits([(one, known[one.id]) for one in chosen], scope, matches, exact, near)
-        reasons = [reason for reason in (trouble, near.trouble) if reason]
-        if freshness.stale:
-            reasons.append(f"{freshness.stale} changed files are not read again yet.")
-        return Answer(
-            tuple(hits),
-            (matches.engine, "vectors") if near.rows else (matches.engine,),
-            near.model if near.rows else "",
-            tuple(dict.fromkeys((*reasons, *freshness.left_out))),
-            freshness,
-            "" if hits else _why_empty(question, terms, matches, ranked),
-            near.engine if near.rows else "",
-        )
+        return _Ranked(terms, matches, near, exact, named, ranked, known)
 
     def _ready(self, scope: Scope, within: Within, own: bool) -> tuple[list[Where], Freshness, str]:
         """Where to look, after as much of the index as there is time for was brought up to date."""
@@ -224,6 +250,10 @@ def _found_by(number: int, matches: Matches, near: Near) -> tuple[str, ...]:
     )
 
 
+def _means(question: str) -> bool:
+    return any(sign.isalnum() for sign in question)
+
+
 def _asked(question: str) -> tuple[list[str], list[str]]:
     """The terms of a question, names first, since of a long one only the first are looked up."""
     telling = words.telling(question)
@@ -260,11 +290,11 @@ def _chosen(ranked: Sequence[Scored], named: Sequence[Scored], limit: int, least
     return sorted(chosen, key=lambda one: (-one.score, -one.at, -one.id))
 
 
-def _why_empty(question: str, terms: Sequence[str], matches: Matches, ranked: Sequence[Scored]) -> str:
+def _why_empty(question: str, found: _Ranked) -> str:
     if not question:
         return "Nothing was asked."
-    if not matches.containers:
+    if not found.matches.containers:
         return "There is nothing here to search yet."
-    if not terms and not ranked:
+    if not found.terms and not found.ranked:
         return "There is no word in the question that could be looked for."
-    return "What was found is below the minimum score." if ranked else "Nothing has any of these words."
+    return "What was found is below the minimum score." if found.ranked else "Nothing has any of these words."

@@ -6,17 +6,13 @@ Nothing is fetched for it. Knows what the file says of itself and how the worker
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from holdfast.errors import EmbedderError
-from holdfast.memory.embedders.base import Identity, Vectors
-from holdfast.memory.embedders.checked import Checked
+from holdfast.memory.embedders.base import Identity
+from holdfast.memory.embedders.worked import Worked
 from holdfast.memory.embedders.worker import Worker
-from holdfast.messages import canonical
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.gguf import read_metadata
 
@@ -29,22 +25,15 @@ _WINDOW = 2_048
 _READ = 1 << 20
 
 
-class Gguf(Checked):
-    """The process is started by the first text, ended by `close`, and by `rest` until the next text.
-
-    `seconds` are for one batch, the start included.
-    """
-
-    longest = 2_000
-    # Small, so that a question never waits long for an index that is being built.
-    batch = 8
+class Gguf(Worked):
+    """`seconds` are for one batch, the start included."""
 
     def __init__(self, path: Path, identity: Identity, *, window: int, log: Path, seconds: float) -> None:
-        super().__init__(identity)
         # -P: a file called json.py in the current folder is none of our business.
         command = [sys.executable, "-P", "-m", "holdfast.memory.embedders.gguf_worker"]
         command += ["--model", str(path), "--window", str(window)]
-        self._worker = Worker(command, label=f"llama.cpp with {path.name}", log=log, seconds=seconds)
+        worker = Worker(command, label=f"llama.cpp with {path.name}", log=log, seconds=seconds)
+        super().__init__(identity, worker)
 
     @classmethod
     def open(cls, path: Path, *, log: Path, seconds: float = 300.0) -> Self:
@@ -75,21 +64,6 @@ class Gguf(Checked):
         window = min(trained, _WINDOW) if isinstance(trained, int) and trained > 0 else _WINDOW
         identity = Identity("gguf", f"{path.name} {_fingerprint(path)}", dimensions)
         return cls(path, identity, window=window, log=log, seconds=seconds)
-
-    @property
-    def pid(self) -> int | None:
-        """The worker's process, if there is one."""
-        return self._worker.pid
-
-    def rest(self) -> bool:
-        return self._worker.rest()
-
-    def close(self) -> None:
-        self._worker.close()
-
-    def _vectors(self, texts: Sequence[str]) -> Vectors:
-        answer = self._worker.ask(canonical(list(texts)).encode())
-        return np.frombuffer(answer, "<f4").reshape(len(texts), -1)
 
 
 def _fingerprint(path: Path) -> str:

@@ -1,0 +1,38 @@
+"""An embedder in a process of ours: the first text starts it, `close` ends it, `rest` until the next text.
+
+Knows the worker and how it tells vectors; no model.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from holdfast.memory.embedders.base import Identity, Vectors
+from holdfast.memory.embedders.checked import Checked
+from holdfast.memory.embedders.worker import Worker
+from holdfast.messages import canonical
+
+
+class Worked(Checked):
+    longest = 2_000
+    # Small, so that a question never waits long for an index that is being built; larger is hardly faster.
+    batch = 8
+
+    def __init__(self, identity: Identity, worker: Worker) -> None:
+        super().__init__(identity)
+        self._worker = worker
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process, if there is one."""
+        return self._worker.pid
+
+    def rest(self) -> bool:
+        return self._worker.rest()
+
+    def close(self) -> None:
+        self._worker.close()
+
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        answer = self._worker.ask(canonical(list(texts)).encode())
+        return np.frombuffer(answer, "<f4").reshape(len(texts), -1)

@@ -6,7 +6,7 @@ WORKDIR /src
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
 RUN python -m venv /opt/holdfast \
- && /opt/holdfast/bin/pip install --no-cache-dir --only-binary=:all: --constraint constraints.txt ".[postgres]"
+ && /opt/holdfast/bin/pip install --no-cache-dir --only-binary=:all: --constraint constraints.txt ".[postgres,s3]"
 
 FROM python:3.11-slim
 # llama.cpp, the embedded model, needs OpenMP; nothing else is missing in the slim image.

@@ -7,7 +7,7 @@ from importlib.metadata import Distribution, distribution
 from packaging.requirements import Requirement
 
 # Extras of ours whose packages are shipped in the image, too.
-EXTRAS = frozenset({"postgres"})
+EXTRAS = frozenset({"postgres", "s3"})
 
 
 def needed(requirements: Iterable[str], extras: Collection[str] = EXTRAS) -> dict[str, Distribution]:

@@ -42,7 +42,8 @@ _WORDS = {
 _ABOUT = """# Licences
 
 Holdfast is MIT. It is installed together with these, each under its own licence; none is copied into
-Holdfast's own wheel. psycopg (LGPL) comes only with the extra `postgres`. tld is used under the LGPL.
+Holdfast's own wheel. psycopg (LGPL) comes only with the extra `postgres`, obstore only with `s3`. tld is
+used under the LGPL.
 `opentelemetry-api` is needed by the MCP SDK and does nothing by itself: no exporter is installed, and nothing
 is reported to anybody. This page is written by `make licences` from the packages' own metadata; a test fails
 when one is missing, or has a licence that is not among those we chose.

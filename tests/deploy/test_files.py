@@ -15,8 +15,12 @@ from holdfast import config
 from holdfast.cli import app
 from holdfast.config import Settings
 from holdfast.memory.gate import Gate
+from holdfast.memory.searching.vectors.choice import chosen
+from holdfast.memory.searching.vectors.stored import StoredVectors
+from holdfast.memory.workspace.s3.bucket import Bucket
 from holdfast.server.guard import HEALTH
-from holdfast.wiring import build_upstreams
+from holdfast.wiring import build_upstreams, build_workspace, vector_options
+from tests.deploy.installed import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {f"HOLDFAST_{item.name.upper()}" for item in fields(Settings)}
@@ -44,9 +48,21 @@ def environment() -> dict[str, str]:
 
 def in_compose(service: str, **env: str) -> dict[str, str]:
     """A service's environment, with what `.env` would say."""
-    found = {}
-    for name, value in COMPOSE["services"][service]["environment"].items():
-        found[name] = re.sub(r"\$\{(\w+):-([^}]*)\}", lambda got: env.get(got[1], got[2]), str(value))
+    told = COMPOSE["services"][service]["environment"]
+    return {name: filled_in(str(value), env) for name, value in told.items()}
+
+
+def filled_in(text: str, env: dict[str, str]) -> str:
+    return re.sub(r"\$\{(\w+)(?::-([^}]*))?\}", lambda got: env.get(got[1]) or got[2] or "", text)
+
+
+def env_example(**passwords: str) -> dict[str, str]:
+    """What `.env` says when somebody has chosen their passwords; a line may name the ones above it."""
+    found: dict[str, str] = {}
+    for line in (ROOT / "deploy" / "env.example").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, value = line.split("=", 1)
+            found[name] = passwords.get(name) or filled_in(value, found)
     return found
 
 
@@ -106,23 +122,53 @@ def test_ollama_has_one_model_one_request_and_a_small_cache():
     assert in_compose("holdfast")["HOLDFAST_PARALLEL"] == in_compose("ollama")["OLLAMA_NUM_PARALLEL"]
 
 
-def test_the_profile_for_scale_names_a_store_that_holdfast_knows(tmp_path):
-    scaled = {name for name, one in COMPOSE["services"].items() if one.get("profiles") == ["scale"]}
-    assert scaled == {"postgres", "qdrant", "minio"}
-    lines = (ROOT / "deploy" / "env.example").read_text().splitlines()
-    written = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    given = in_compose("holdfast", **written)
-    store = config.load({"home": tmp_path}, given).settings.store
+def test_the_profile_for_scale_leads_holdfast_to_its_services(tmp_path):
+    written = env_example(POSTGRES_PASSWORD="postgres-password", MINIO_ROOT_PASSWORD="minio-password")
+    started = set(written["COMPOSE_PROFILES"].split(","))
+    scaled = {name for name, one in COMPOSE["services"].items() if started & set(one.get("profiles", ()))}
+    assert scaled == {"postgres", "minio", "bucket"}
+    settings = config.load({"home": tmp_path}, in_compose("holdfast", **written)).settings
+
     user, database = (in_compose("postgres")[name] for name in ("POSTGRES_USER", "POSTGRES_DB"))
-    assert store == f"postgresql://{user}:PASSWORD@postgres/{database}"
-    # What compose asks the file for is in it.
+    assert settings.store == f"postgresql://{user}:postgres-password@postgres/{database}"
+    assert in_compose("postgres", **written)["POSTGRES_PASSWORD"] == "postgres-password"
+    assert chosen(vector_options(settings)) is not StoredVectors
+
+    minio, bucket = (in_compose(name, **written) for name in ("minio", "bucket"))
+    assert (settings.s3_key, settings.s3_secret) == (minio["MINIO_ROOT_USER"], minio["MINIO_ROOT_PASSWORD"])
+    assert bucket["MC_HOST_minio"] == f"http://{settings.s3_key}:{settings.s3_secret}@minio:9000"
+    assert settings.s3_endpoint == "http://minio:9000"
+    assert settings.s3_path_style
+    made = COMPOSE["services"]["bucket"]["command"][-1].partition("/")[2]
+    assert settings.workspace.startswith(f"s3://{made}/")
+    assert isinstance(build_workspace(settings), Bucket)
+
+
+def test_what_compose_asks_for_is_in_the_example_of_its_settings():
     asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
-    assert asked - {"HOLDFAST_LANGUAGE"} <= written.keys()
+    assert asked - {"HOLDFAST_LANGUAGE"} <= env_example().keys()
+
+
+def test_qdrant_can_take_the_place_of_pgvector(tmp_path):
+    lines = (ROOT / "deploy" / "env.example").read_text().splitlines()
+    other = dict(line[2:].split("=", 1) for line in lines if re.match(r"# [A-Z_]+=", line))
+    assert set(other["COMPOSE_PROFILES"].split(",")) == {"scale", *COMPOSE["services"]["qdrant"]["profiles"]}
+    given = in_compose("holdfast", **{**env_example(), **other})
+    settings = config.load({"home": tmp_path}, given).settings
+    assert "qdrant" in settings.vectors
+    assert chosen(vector_options(settings)) is not StoredVectors
+
+
+def test_the_image_has_the_packages_that_the_profile_needs():
+    (extras,) = re.findall(r'"\.\[([\w,]+)\]"', (ROOT / "Dockerfile").read_text())
+    assert set(extras.split(",")) == EXTRAS
 
 
 def test_every_volume_is_declared_and_every_service_named():
     mounted = {
-        volume.split(":")[0] for service in COMPOSE["services"].values() for volume in service["volumes"]
+        volume.split(":")[0]
+        for service in COMPOSE["services"].values()
+        for volume in service.get("volumes", ())
     }
     assert mounted == COMPOSE["volumes"].keys()
     assert set(COMPOSE["services"]["holdfast"]["depends_on"]) <= COMPOSE["services"].keys()

@@ -35,7 +35,15 @@ def _of(row):
 @cache
 def _tests_in(path):
     tree = ast.parse((ROOT / "tests" / path).read_text())
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    grouped = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    return {
+        *_named(tree.body),
+        *(f"{node.name}::{name}" for node in grouped for name in _named(node.body)),
+    }
+
+
+def _named(body):
+    return [node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def test_every_document_has_its_table():

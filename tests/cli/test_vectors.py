@@ -51,6 +51,25 @@ def test_a_server_that_is_away_is_told_by_search_stats_and_doctor_and_nothing_is
     assert told["Vektoren"]["remedy"] == "Bis dahin vergleicht sie dieser Prozess."
 
 
+def test_a_deleted_user_leaves_it_at_once_and_what_could_not_be_told_is_said(
+    hold, home, in_qdrant, monkeypatch
+):
+    (home / "workspace" / "ada").mkdir()
+    (home / "workspace" / "ada" / "MEMORY.md").write_text("- The Quimblefrotz has number 9.\n")
+    hold("memory", "reindex")
+    named = {"HOLDFAST_VECTORS": "qdrant+http://127.0.0.1:1", "HOLDFAST_EMBEDDER": "off"}
+    assert json.loads(hold("users", "delete", "ada", "--yes", "--json"))["elsewhere"] is None
+    files = [file for file in in_qdrant.rglob("*") if file.is_file()]
+    assert files
+    assert not any(b"Quimblefrotz" in file.read_bytes() for file in files)
+    for name, value in named.items():
+        (home / "workspace" / "ada").mkdir()
+        (home / "workspace" / "ada" / "MEMORY.md").write_text("- Again.\n")
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert json.loads(hold("users", "delete", "ada", "--yes", "--json"))["elsewhere"]
+
+
 def test_a_location_that_is_none_is_refused(hold, in_qdrant, monkeypatch):
     monkeypatch.setenv("HOLDFAST_VECTORS", "pgvector")
     refused = hold("memory", "search", "heron", whole=True)

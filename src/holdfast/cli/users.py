@@ -105,6 +105,7 @@ def delete(
             _ask(name, found.conversations, found.memories, found.notes)
         with progress() as tell:
             remove(parts.store, parts, places, name, tell)
+        elsewhere = parts.let_go()
     trouble = scrub(places)
     copies = places.old_copies
     for copy in copies if backups else ():
@@ -112,7 +113,7 @@ def delete(
     left = [] if backups else [str(copy) for copy in copies]
     if as_json:
         told = {"deleted": found.to_json(), "scrubbed": not trouble, "trouble": trouble or None}
-        print_json({**told, "old_copies": left})
+        print_json({**told, "elsewhere": elsewhere or None, "old_copies": left})
         return
     console.print(
         Text(
@@ -122,7 +123,7 @@ def delete(
             )
         )
     )
-    _warn(trouble, left)
+    _warn(trouble, elsewhere, left)
 
 
 def _ask(name: str, talks: int, memories: int, notes: int) -> None:
@@ -149,7 +150,16 @@ def _ask(name: str, talks: int, memories: int, notes: int) -> None:
         raise typer.Exit(1)
 
 
-def _warn(trouble: str, left: list[str]) -> None:
+def _warn(trouble: str, elsewhere: str, left: list[str]) -> None:
+    if elsewhere:
+        complain(
+            say(
+                f"Where vectors are compared, or at QMD, copies may be left: {elsewhere}"
+                " Once it answers, `holdfast memory reindex` takes them away.",
+                f"Wo Vektoren verglichen werden, oder bei QMD, sind vielleicht noch Kopien: {elsewhere}"
+                " Sobald es antwortet, nimmt `holdfast memory reindex` sie weg.",
+            )
+        )
     if trouble:
         complain(
             say(

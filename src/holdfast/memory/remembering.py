@@ -46,6 +46,8 @@ _NEWS: frozenset[Change] = frozenset({"forgotten", "edited", "superseded"})
 _ENOUGH = 50
 # From here on a message is about what was asked.
 _ABOUT = 0.6
+# An engine is known by the embedder whose vectors it has.
+_UNASKED = "Without an embedder nobody can be told."
 
 log = logging.getLogger("holdfast.memory")
 
@@ -78,6 +80,7 @@ class Remembering:
         self.embedder = embedder
         self._former = embedder.former
         self.extra = extra
+        self._has_engine = vectors is not StoredVectors
         self.index = Index(store, workspace, extra=extra, told=self._tell)
         self.meaning = Meaning(
             store,
@@ -156,6 +159,19 @@ class Remembering:
         if self.qmd is not None:
             trouble = " ".join(filter(None, (trouble, self.qmd.refresh(stop, embed=True))))
         return fresh, trouble
+
+    def let_go(self) -> str:
+        """Have those who hold copies drop what is gone: who compares vectors, and QMD.
+
+        Why they could not, if so.
+        """
+        troubles = [self.qmd.refresh()] if self.qmd is not None else []
+        if self._has_engine:
+            known = self.meaning.engine() is not None
+            self.meaning.follow()
+            told = self.meaning.engine() if known else None
+            troubles.append(told["trouble"] or "" if told else self.embedder.trouble or _UNASKED)
+        return " ".join(filter(None, troubles))
 
     def state(self, scope: Scope) -> dict[str, Any]:
         """How far the index is behind the notes of a scope, and whose vectors it has. Nothing is read."""

@@ -206,6 +206,11 @@ def test_our_own_search_answers_and_says_why_when_qmd_is_ill(read, illness, reas
     assert reason in state["because"]
 
 
+def test_a_score_larger_than_any_number_here_is_no_more_than_the_best():
+    (found,) = results(f'[{{"file": "qmd://notes/a.md", "score": {"9" * 400}, "snippet": "The heron."}}]')
+    assert found.score == 1.0
+
+
 def test_nobody_waits_longer_than_its_time_for_what_hangs(kit):
     kit.ill("hang")
     kit.keeper.options = replace(kit.options, timeout=0.5)

@@ -82,7 +82,8 @@ def _found(told: Any) -> Found | None:
     if not isinstance(told, dict) or not isinstance(told.get("file"), str):
         return None
     address, score = _ADDRESS.fullmatch(told["file"]), told.get("score")
-    if address is None or not isinstance(score, int | float) or not math.isfinite(score):
+    # Compared rather than converted: a whole number can be larger than any other.
+    if address is None or not isinstance(score, int | float) or not -math.inf < score < math.inf:
         return None
     snippet = told.get("snippet")
     text = snippet if isinstance(snippet, str) else ""
@@ -92,7 +93,7 @@ def _found(told: Any) -> Found | None:
     return Found(
         address[1],
         unquote(address[2]) if "%" in address[2] else address[2],
-        min(1.0, max(0.0, float(score))),
+        float(min(1, max(0, score))),
         line if isinstance(line, int) and line > 0 else 0,
         first,
         tuple((text[place.end() :] if place else text).split("\n")),

@@ -151,8 +151,10 @@ async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path):
 async def test_a_server_that_filled_its_window_is_told_of_or_asked_again(tmp_path, stream):
     fake = FakeOllama(models=[FakeModel("small", trained_window=WINDOW)], old=True)
     with fake.served() as address:
+        # What an answer taught is kept when the engine has ended.
+        async with engine_with(await connect(address), tmp_path) as before:
+            await Client(before).say("a", stream=stream)
         async with engine_with(await connect(address), tmp_path) as engine:
-            await Client(engine).say("a", stream=stream)
             # This server has a token for every letter, which nobody can know who has not seen it count.
             question = "a " * (WINDOW - len(fake.calls[-1].prompt) + 1)
             client = Client(engine)

@@ -16,8 +16,6 @@ from holdfast.config import Settings
 from holdfast.errors import Conflict
 from holdfast.language import say
 
-WORKSPACE = "workspace"
-
 if TYPE_CHECKING:
     from holdfast.moving.archive import Manifest
     from holdfast.moving.places import Places
@@ -43,11 +41,10 @@ def create(
 ) -> None:
     """Write store, notes, settings and prompts into one file, and check it. A server may go on running."""
     from holdfast.moving import backup
+    from holdfast.wiring import build_workspace
 
     settings = load(context).settings
     target = (file or Path(backup.default_name())).expanduser().absolute()
-    from holdfast.wiring import build_workspace
-
     notes = build_workspace(settings) if _notes_elsewhere(settings) else None
     with progress() as tell:
         made = backup.create(places_of(settings), target, tell, notes)
@@ -102,9 +99,9 @@ def restore(
         complain(
             say(
                 f"The restored settings look for notes in {place}; those of the backup are in"
-                f" {settings.home / WORKSPACE}. `holdfast migrate --notes` moves them.",
+                f" {places_of(settings).workspace}. `holdfast migrate --notes` moves them.",
                 f"Die zurückgespielten Einstellungen suchen Notizen in {place}; die der Sicherung liegen in"
-                f" {settings.home / WORKSPACE}. `holdfast migrate --notes` bringt sie hin.",
+                f" {places_of(settings).workspace}. `holdfast migrate --notes` bringt sie hin.",
             )
         )
 
@@ -114,7 +111,7 @@ def _notes_elsewhere(settings: Settings) -> str:
     from holdfast.wiring import notes_location
 
     place = notes_location(settings)
-    return "" if place == str(settings.home / WORKSPACE) else place
+    return "" if place == str(places_of(settings).workspace) else place
 
 
 @app.command()

@@ -44,10 +44,10 @@ router = APIRouter(prefix="/api/settings", tags=["Settings"])
 # Where all the rest lies is not for a page that lies there, too; nor is what is run here.
 _ELSEWHERE = (
     "home", "store", "workspace", "s3_endpoint", "s3_region", "s3_key", "s3_secret", "s3_path_style",
-    "vectors_extension", "qmd_command",
+    "vectors", "vectors_extension", "qmd_command", "qmd_paths",
 )  # fmt: skip
 # What opens this machine's folders to requests is for people, not for programs with a key.
-_FOLDERS = ("file_roots", "notes_paths", "models_dir", "embedded_model", "vectors", "qmd_paths")
+_FOLDERS = ("file_roots", "notes_paths", "models_dir", "embedded_model")
 # Read anew by every command; all else is read when the server starts.
 _AT_ONCE = ("model", "language")
 _KINDS: Mapping[type, str] = {bool: "switch", int: "whole", float: "number", type(None): "share", str: "text"}

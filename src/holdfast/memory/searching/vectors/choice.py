@@ -4,7 +4,7 @@ What is chosen is opened when it is first used. Knows the engines there are, and
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -33,7 +33,7 @@ class VectorOptions:
     """`store` is where the store is, `folder` where files of ours belong."""
 
     location: str = "auto"
-    key: str = ""
+    key: str = field(default="", repr=False)
     collection: str = COLLECTION
     extension: str = ""
     store: str = ""

@@ -38,7 +38,8 @@ _ONE_CERTIFICATE.write_text(
 certifi.where = lambda: str(_ONE_CERTIFICATE)
 
 
-# Tests of the whole, through an engine, a server or a command: they are left out of `make check`.
+# Tests of the whole, through an engine, a server, a command or an index, and of processes of their own: they
+# are left out of `make check`.
 _WHOLE = (
     "cli",
     "compaction/test_summariser.py",
@@ -49,17 +50,25 @@ _WHOLE = (
     "deploy",
     "docs",
     "evals",
+    "files/test_reading.py",
     "fitting",
     "library",
     "mcp",
+    "memory/embedders/test_worker.py",
+    "memory/searching",
+    "memory/workspace/test_s3",
     "models/test_vocabularies.py",
     "moving",
+    "research/web/test_extraction.py",
+    "research/web/test_fetching.py",
     "server",
     "store/test_opening.py",
     "test_end_to_end.py",
     "test_engine.py",
+    "test_patterns.py",
     "test_private.py",
     "test_release.py",
+    "work/test_watching.py",
 )
 
 

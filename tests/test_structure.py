@@ -1,6 +1,7 @@
 """The layout shows the architecture: imports go down only, files stay small, doors stand outside."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,11 @@ LONG_FUNCTIONS: dict[str, str] = {}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def package_of(path: Path) -> str:
     first = path.relative_to(SOURCE).parts[0]
     return first.removesuffix(".py")
@@ -55,7 +61,7 @@ def level_of(package: str) -> int:
 def imports_of(path: Path) -> set[str]:
     """The packages of ours that a module imports, late imports included."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = (
@@ -87,7 +93,7 @@ def test_imports_go_down_only(path):
 @pytest.mark.parametrize("path", MODULES, ids=ids)
 def test_a_module_is_small_and_says_what_it_is(path):
     text = path.read_text()
-    tree = ast.parse(text)
+    tree = parsed(path)
     name = ids(path)
     assert ast.get_docstring(tree), f"{name} does not say what it is"
     assert text.count("\n") <= 400 or name in LONG_FILES, f"{name} is over 400 lines"
@@ -102,7 +108,7 @@ def test_a_module_is_small_and_says_what_it_is(path):
 @pytest.mark.parametrize("path", MODULES, ids=ids)
 def test_broad_excepts_are_for_doors_and_the_environment_is_for_config(path):
     package = package_of(path)
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ExceptHandler) and package not in DOORS:
             broad = node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException")
             assert not broad, f"{ids(path)}:{node.lineno} catches everything"

@@ -219,7 +219,9 @@ class TestSignsOfLife:
 
     def test_who_leaves_after_the_first_sign_is_noticed(self, holdfast):
         with begun(holdfast, "/api/chat") as response:
-            next(response.iter_raw())
+            # Held: an iterator that nobody has any more closes the connection.
+            bytes_ = response.iter_raw()
+            next(bytes_)
             assert holdfast.provider.began.acquire(timeout=PATIENCE)
         assert holdfast.provider.gave_up.acquire(timeout=PATIENCE)
         (left,) = holdfast.wait_for("failed")

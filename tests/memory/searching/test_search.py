@@ -84,15 +84,16 @@ def test_what_is_written_anew_while_it_is_looked_for_is_found(tmp_path):
     with open_store(f"sqlite:///{tmp_path / 'a.db'}") as store:
         kit = Kit(store, tmp_path / "workspace")
         kit.write("default/MEMORY.md", "The kestrel nests on the tower.\n")
-        begun = threading.Semaphore(0)
+        begun, done = threading.Semaphore(0), threading.Semaphore(0)
 
         def writing() -> None:
             for number in range(60):
                 begun.acquire()
-                kit.write(
-                    "default/MEMORY.md", f"The kestrel nests on the tower, it was said {number} times.\n"
-                )
+                # As a whole, so that nobody finds it empty.
+                kit.write(".new", f"The kestrel nests on the tower, it was said {number} times.\n")
+                (kit.folder / ".new").replace(kit.folder / "default/MEMORY.md")
                 kit.index.refresh(ME, 60.0)
+                done.release()
 
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(writing)
@@ -100,6 +101,7 @@ def test_what_is_written_anew_while_it_is_looked_for_is_found(tmp_path):
             for _ in range(60):
                 begun.release()
                 found.append(kit.snippets("Where does the kestrel nest?", within="notes"))
+                done.acquire()
             written.result()
     assert all(found)
 

@@ -102,12 +102,13 @@ byId("discard").addEventListener("click", () => {
 });
 addEventListener("beforeunload", (event) => Object.keys(drafted()).length && event.preventDefault());
 
+// These wait for nothing, so that no button is there before it does something.
+keys();
+password();
 attempt(async () => {
   await load();
   presets();
   servers();
-  keys();
-  password();
   follow();
   // The rows have moved what an address may point at.
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();

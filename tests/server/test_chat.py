@@ -163,7 +163,7 @@ def test_a_client_that_leaves_stops_the_model_and_loses_nothing(serve):
     assert (last.message.text, last.finish) == ("It is ", "cut")
 
 
-def until(look, tries=400):
+def until(look, tries=3_000):
     """What `look` finds, asked again until it finds something; bounded, so a failure ends."""
     for _ in range(tries):
         found = look()

@@ -96,7 +96,7 @@ def test_a_module_is_small_and_says_what_it_is(path):
     tree = parsed(path)
     name = ids(path)
     assert ast.get_docstring(tree), f"{name} does not say what it is"
-    assert text.count("\n") <= 400 or name in LONG_FILES, f"{name} is over 400 lines"
+    assert text.count("\n") <= 800 or name in LONG_FILES, f"{name} is over 800 lines"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1

@@ -164,7 +164,7 @@ def _measured(case: Case, store: Store, notes: Workspace, meaning: Meaning, embe
         began = time.perf_counter()
         rows = meaning.near(places, text, TOP).rows
         near.append(1_000 * (time.perf_counter() - began))
-        nearest.append(sorted(rows.values(), reverse=True))
+        nearest.append(sorted(rows.best.tolist(), reverse=True)[:TOP])
     state = meaning.engine(ask=True) or {}
     return Measured(
         case.name,

@@ -40,6 +40,7 @@ from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.models.knowledge import Models
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
+from holdfast.recall import recall_over
 from holdfast.research.library import Research
 from holdfast.store import Store
 from holdfast.window.presets import Preset, preset_named
@@ -174,7 +175,8 @@ class Engine:
         library = memories or (remembering.library if remembering else None)
         projector = Projector(store, library) if library else None
         self.afterwards = Afterwards(store, self.compacting, projector, options.pause, remembering, research)
-        self._recalling = Recalling(remembering) if remembering and options.memory else None
+        memory = remembering if options.memory else None
+        self._recalling = Recalling(store, recall_over(store, memory), memory)
         noting = Noting(research, self.compacting.helpers, prompts, self.events) if research else None
         self._researching = Researching(research, noting) if research and noting else None
         self.fitter = Fitter(
@@ -183,8 +185,8 @@ class Engine:
             preset,
             self.turns,
             self.compacting,
-            self.afterwards.notices,
             self._recalling,
+            self.afterwards.notices,
             tells,
             self._researching,
         )
@@ -379,8 +381,7 @@ class Engine:
         self.events.close()
         await self.models.aclose()
         await self.upstreams.aclose()
-        if self._recalling is not None:
-            self._recalling.close()
+        self._recalling.close()
         if self.remembering is not None:
             await asyncio.to_thread(self.remembering.close)
         self.store.close()

@@ -4,7 +4,7 @@ Words only. A setting that is missing here is told in English, among the others.
 """
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve"),
+    "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve", "recall_share"),
     "servers": (
         "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "parallel",
         "upstream_parallel", "stall_timeout", "embedded_model", "embedded_window",
@@ -66,6 +66,8 @@ GERMAN: dict[str, str] = {
     "level_3_ahead": "Anteil, ab dem in Ruhe eine Zusammenfassung entsteht. Leer: der der Voreinstellung.",
     "level_3": "Anteil, ab dem sofort zusammengefasst wird. Leer: der der Voreinstellung.",
     "reserve": "Token, die für die Antwort frei bleiben. 0: nach der Größe des Fensters.",
+    "recall_share": "Anteil am Platz für das, was eine Frage von früher zurückholt. Leer: 30 % bei 4k, 25 % bei"
+    " 8k, 20 % darüber.",
     "helper_model": "Modell für Zusammenfassungen und Erinnerungen. Leer: das, mit dem gesprochen wird; ein"
     " anderes kann es verdrängen.",
     "memory": "Ob über ein Gespräch hinaus etwas behalten wird.",

@@ -21,9 +21,9 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, he
 from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.batching import BatchOptions
-from holdfast.memory.searching.fusion import weights_from
 from holdfast.memory.searching.qmd.options import QmdOptions, command_from, extras_from, mode_named
 from holdfast.memory.searching.qmd.rules import rules_from
+from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.sources import ExtraPaths
 from holdfast.memory.searching.vectors.choice import VectorOptions
 from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast import words
 from holdfast.errors import Conflict
-from holdfast.memory.searching import fusion
+from holdfast.memory.searching import ranking
 from holdfast.memory.searching.outlines import Outlines
 from holdfast.messages import Scope
 from holdfast.store import Coverage, FileState, NewPassage, NotesOf, Store
@@ -34,7 +34,7 @@ def found(store: Store, places, question: str) -> list[str]:
 
 def scored(store: Store, places, matches) -> dict[int, float]:
     rows = Outlines(store).of(places, matches.containers)
-    scores = zip(rows.ids.tolist(), fusion.by_words(matches, rows).tolist(), strict=True)
+    scores = zip(rows.ids.tolist(), ranking.score_words(matches, rows).tolist(), strict=True)
     return {row: score for row, score in scores if score}
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.research.excerpts import excerpts
+from holdfast.text.excerpts import excerpts
 
 GARDEN = "Roses want sun and a little water in the morning. "
 

@@ -141,7 +141,7 @@ def show(
     print_table((model, ""), lines)
 
 
-_SECTIONS = ("window", "reserve", "profile", "recalled", "summary", "research")
+_SECTIONS = ("window", "reserve", "profile", "beginning", "recalled", "summary", "research")
 
 
 @app.command("set")

@@ -128,7 +128,7 @@ class Compacting:
                 ),
                 hint=say("Ask something in it first.", "Stellen Sie zuerst eine Frage darin."),
             )
-        batch = await self._done(place, "somebody asked for it")
+        batch = await self._done(replace(place, fills=False), "somebody asked for it")
         if batch is None:
             raise BadRequest(
                 say(
@@ -257,6 +257,7 @@ class Compacting:
         async with self._turns.of(name):
             await self._turns.settle(name)
             place = await self._places.of(name)
+            place = replace(place, fills=before.fills) if place else None
             proposals = self._proposed(place, written, reason) if place else ()
             if place is None or not proposals:
                 if written.keeping is not None:
@@ -372,7 +373,7 @@ class Compacting:
 
 def _border(place: Place, upto: int | None = None) -> Border | None:
     """Where the summary takes over; where nothing more can leave, over what is out already and has none."""
-    found, base = border(place.view, upto), place.lot.lane.state.base
+    found, base = border(place.view, upto, fills=place.fills), place.lot.lane.state.base
     if found is None and base is not None and place.left and (upto is None or base.depth <= upto):
         return Border(base.through, base.depth, base.keep, ())
     return found

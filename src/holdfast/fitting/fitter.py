@@ -19,16 +19,15 @@ from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.filing import files_for, files_in
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
 from holdfast.fitting.outcome import outcome_of
-from holdfast.fitting.quotes import may_quote, quotes_for
 from holdfast.fitting.recalling import Recalling
 from holdfast.fitting.researching import Researching
 from holdfast.fitting.taking_over import taken_over
 from holdfast.fitting.turns import Turns
-from holdfast.memory.profiles.text import Told
 from holdfast.messages import ChatRequest
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
+from holdfast.recall import Evidence
 from holdfast.store import Store, new_id
 from holdfast.tokens.estimate import Estimate
 from holdfast.window.additions import addition, sources, told
@@ -76,8 +75,8 @@ class Fitter:
         preset: Preset,
         turns: Turns,
         compacting: Compacting,
+        recalling: Recalling,
         notices: Callable[[], Sequence[str]] = tuple,
-        recalling: Recalling | None = None,
         tells: Tells = tells_all,
         researching: Researching | None = None,
     ) -> None:
@@ -159,14 +158,15 @@ class Fitter:
         notices += self._notices()
         if lot.lane.conversation in self._unkept:
             notices.append(self._unkept.pop(lot.lane.conversation))
+        evidence = Evidence()
         try:
-            quotes, trouble = await self._brought(made.view, case, begun)
+            proposals, evidence, trouble = await self._bring(made.view, case, begun)
             notices += trouble
         except StoreError as error:
             log.warning("what the window leaves out could not be searched: %s", error)
             notices.append("not_searched")
         else:
-            made = await asyncio.to_thread(self._again, made, quotes) if quotes else made
+            made = await asyncio.to_thread(self._again, made, proposals) if proposals else made
         if self._researching is not None:
             notices += self._researching.notices(made.view, case.along.finding)
         chain = chain_of(made.view)
@@ -179,13 +179,14 @@ class Fitter:
             "conversation": lot.lane.conversation,
             "model": case.request.model,
             "files": files_in(made.view),
+            "recall": evidence.to_json(),
             "notices": notices,
         }
         duration = int((time.perf_counter() - began) * 1000)
         keep = partial(outcome.keep, self._store, report, duration, summary)
         self._store.along(lot.lane.conversation, keep, partial(self._not_kept, lot.lane.conversation))
         names = [name for one in outcome.others for name in one.data.get("memories", ())]
-        if self._recalling is not None and names:
+        if names:
             self._recalling.count(case, names)
         _say(report)
         return made, report
@@ -210,33 +211,28 @@ class Fitter:
         refused = self._refused.pop(lot.lane.conversation, None)
         believed = _believed(lot.lane.state, refused)
         draft = draft_of(case, lot, min(believed.slack, believed.most))
-        profile = self._recalling.profile(case) if self._recalling else Told()
+        profile = self._recalling.profile(case)
         view = self._along(case, lot, _first(case, lot, draft, profile.text))
-        if self._recalling is not None and view.history >= view.thresholds.leave_out:
+        if view.history >= view.thresholds.leave_out:
             view = view.knowing(nearness=self._recalling.nearness(view))
         made = self._fitted(view, 2 if refused else 0)
         notices = ["profile_broken"] if profile.trouble else []
         if any(one.data.get("trouble") for one in view.proposals):
             notices.append("files_missing")
-        recalls = self._recalling is not None and self._recalling.has_any(case)
+        recalls = self._recalling.has_any(case)
         return _Begun(lot, made, believed, notices, recalls)
 
-    async def _brought(self, view: View, case: Case, begun: "_Begun") -> tuple[list[Proposal], list[str]]:
-        """What is put behind the question: quotes from above, then memories where there is room for them."""
-        quotes: list[Proposal] = []
-        if may_quote(view, begun.lot):
-            quotes = await self._store.run(quotes_for, self._store, view, case.kept, begun.lot)
-        full = any(one.rule == "recalled_full" for one in quotes)
-        if self._recalling is None or not begun.recalls:
-            return quotes, []
-        found: list[Proposal] | None = []
-        if self._researching is not None:
-            found = await self._recalling.in_time(self._researching.beside, view, case)
-        notices = ["not_recalled"] if found is None else []
-        if not full:
-            quotes, more = await self._recalling.beside(view, case, quotes)
-            notices = [*dict.fromkeys((*notices, *more))]
-        return [*(found or ()), *quotes], notices
+    async def _bring(
+        self, view: View, case: Case, begun: "_Begun"
+    ) -> tuple[list[Proposal], Evidence, list[str]]:
+        """What is put behind the question: earlier findings, then evidence from all that was said and noted."""
+        findings: list[Proposal] | None = []
+        if self._researching is not None and begun.recalls:
+            findings = await self._recalling.in_time(self._researching.beside, view, case)
+        notices = ["not_recalled"] if findings is None else []
+        view = view.having(*findings) if findings else view
+        proposals, evidence, more = await self._recalling.bring(view, case, begun.lot)
+        return [*(findings or ()), *proposals], evidence, [*dict.fromkeys((*notices, *more))]
 
     def _along(self, case: Case, lot: Lot, view: View) -> View:
         """With the files that the question points at, and the sources that were found for it."""

@@ -20,6 +20,8 @@ class Place:
     case: Case
     lot: Lot
     view: View
+    # Whether as many exchanges stay as fit when it is summarised; without, only the last two.
+    fills: bool = True
 
     @property
     def conversation(self) -> Conversation:

@@ -1,31 +1,29 @@
-"""What of memory goes into a window: the profile, what a conversation begins with, what a question is about.
+"""What of the past goes into a window: the profile, what a conversation begins with, evidence for a question.
 
-Finding is done in `memory`, how it is written in `window`; here it is decided if, how much, and to whom it
-may be told. Nothing is said twice in one window, and nobody waits long for it.
+Finding is done in `recall`, how it is written in `window`; here it is decided if, how much, and to whom it may be
+told. Nobody waits long for it.
 """
 
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import ParamSpec, TypeVar
 
-from holdfast.conversations.passages import passage
 from holdfast.errors import HoldfastError
 from holdfast.fitting.case import Case
-from holdfast.fitting.quotes import about, replayed
+from holdfast.fitting.lot import Lot
 from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.scopes import is_finding, summary_file
-from holdfast.messages import Scope
-from holdfast.store import new_id, searchable
-from holdfast.window.additions import addition, remembered
+from holdfast.messages import Message, Scope
+from holdfast.recall import Evidence, Need, Recall
+from holdfast.store import Store, new_id, searchable
+from holdfast.text.questions import asks, names_in_prompt
+from holdfast.window.additions import Quote, addition, leave_evidence, recalled
 from holdfast.window.decisions import Proposal
+from holdfast.window.pasted import typed
 from holdfast.window.view import View
-from holdfast.words import terms
 
 log = logging.getLogger("holdfast.memory")
 
@@ -34,37 +32,24 @@ R = TypeVar("R")
 
 # So many questions can be looked up at once.
 _THREADS = 4
-
-# At most so many for one question, quotes from above included; and so many hits are looked at for them.
-_AT_ONCE, _LOOKED_AT = 3, 8
-# Of the room for what is recalled, what a conversation begins with has at most this share.
-_BEGINNING = 0.5
 # So much of a question tells what it is about.
 _ABOUT = 2_000
-# With less room than this nothing is told until something else has left.
-_LEAST = 30
-# What the date, the bullet and a share of the heading take beside each, about.
-_AROUND = 15
+# With less room than this nothing is brought.
+_LEAST = 40
+# What the date and the bullet take beside each memory, about.
+_AROUND = 12
 # Seconds that an answer waits for memory, at most: an embedder that starts takes longer.
-_PATIENCE = 1.0
-# A hit must have so much of the question. Measured on two sets of chats: of what answers a question 79 % have
-# it, of the best that chats about other things have to offer 4 and 7 %.
-_RELEVANT = 0.7
-# What the window has said already need not be remembered: so much of its words in one message is enough.
-_SAID = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """One thing that is remembered, as it would be told."""
-
-    id: str
-    at: float
-    text: str
+_PATIENCE = 1.5
+# Of a server that counts differently, a little is left.
+_SAFE = 0.97
 
 
 class Recalling:
-    def __init__(self, remembering: Remembering) -> None:
+    """`remembering` is None where there is nothing but the log: then only this conversation is searched."""
+
+    def __init__(self, store: Store, recall: Recall, remembering: Remembering | None = None) -> None:
+        self._store = store
+        self._recall = recall
         self._memory = remembering
         # Threads of its own: a search that hangs must not hold up what everybody else does.
         self._pool = ThreadPoolExecutor(_THREADS, "holdfast-recall")
@@ -77,12 +62,12 @@ class Recalling:
 
     def has_any(self, case: Case) -> bool:
         """Whether there is anything that could be remembered in this conversation."""
-        return case.remembers and not self._memory.index.is_empty(case.scope)
+        return self._memory is not None and case.remembers and not self._memory.index.is_empty(case.scope)
 
     def profile(self, case: Case) -> Told:
         """What the model is told of the person who asks."""
         scope = case.scope
-        if scope.kind == "group" or not case.tells:
+        if self._memory is None or scope.kind == "group" or not case.tells:
             return Told()
         try:
             state = self._memory.profile.show(scope).tag, case.budget.profile, id(case.counter)
@@ -96,7 +81,7 @@ class Recalling:
 
     def nearness(self, view: View) -> dict[str, float]:
         """How close what was said is to the question by its meaning, as far as that is known by now."""
-        if view.question is None:
+        if self._memory is None or view.question is None:
             return {}
         texts = {one.item.id: searchable(one.item.message) for one in view.shown}
         question = view.question.message.text[:_ABOUT]
@@ -113,21 +98,20 @@ class Recalling:
         """Has it counted that these went into a window; nobody waits for it."""
         self._begun(self._used, case.scope, names)
 
-    async def beside(
-        self, view: View, case: Case, quotes: list[Proposal]
-    ) -> tuple[list[Proposal], list[str]]:
-        """The quotes with what is remembered beside them, and what did not go well."""
-        if not case.tells:
-            return quotes, ["held_back"]
-        number = _AT_ONCE - sum(len(one.data.get("sources", ())) for one in quotes)
-        room = view.draft.budget.recalled - replayed(view) - sum(one.tokens_after for one in quotes)
-        if not _asks_anew(view) or room < _LEAST or number < 1:
-            return quotes, []
-        answer = await self.in_time(self._told, view, case, room, number)
+    async def bring(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], Evidence, list[str]]:
+        """The decisions that put evidence behind the question, what was looked for, and what did not go well."""
+        if not asks_anew(view):
+            return [], Evidence(), []
+        leaving = leave_evidence(view)
+        bare = view.having(*leaving) if leaving else view
+        begins = view.question is not None and view.question.depth == 0 and self.has_any(case)
+        if not begins and lot.is_whole and _has_all(bare, lot) and not self._may_have_earlier(case):
+            return leaving, Evidence(), []
+        answer = await self.in_time(self._look, bare, case, lot)
         if answer is None:
-            return quotes, ["not_recalled"]
-        found, notices = answer
-        return [*quotes, *found], notices
+            return leaving, Evidence(), ["not_recalled"]
+        proposals, evidence, notices = answer
+        return [*leaving, *proposals], evidence, notices
 
     async def in_time(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         """What comes of work in a thread of memory's own; None where it fails, or nobody can wait for it."""
@@ -142,7 +126,7 @@ class Recalling:
             return None
         if (error := begun.exception()) is not None:
             # Whatever is wrong with memory, the question is asked.
-            log.error("memories could not be looked through", exc_info=error)
+            log.error("what was said earlier could not be looked through", exc_info=error)
             return None
         return begun.result()
 
@@ -161,52 +145,100 @@ class Recalling:
 
     def _used(self, scope: Scope, names: Sequence[str]) -> None:
         try:
-            self._memory.used(scope, names)
+            if self._memory is not None:
+                self._memory.used(scope, names)
         except HoldfastError as error:
             log.info("that memories were of use could not be counted: %s", error)
 
-    def _told(self, view: View, case: Case, room: int, number: int) -> tuple[list[Proposal], list[str]]:
+    def _may_have_earlier(self, case: Case) -> bool:
+        return self._memory is not None and case.remembers and case.tells
+
+    def _look(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], Evidence, list[str]]:
         question = view.question
         assert question is not None
-        told = set(told_in(view))
-        chosen: list[_Known] = []
-        if question.depth == 0 and case.scope.kind == "private":
-            foremost = self._memory.library.foremost(case.scope)
-            beginning = (_Known(one.id, one.date, " ".join(one.text.split())) for one in foremost)
-            chosen += _fitting(beginning, view, int(room * _BEGINNING))
-            told.update(one.id for one in chosen)
-        left = room - sum(view.text_tokens(one.text) + _AROUND for one in chosen)
-        found, notices = self._found(view, case, told, left)
-        chosen += _fitting(found, view, left, number)
-        while chosen:
-            text = remembered(question.message, [(one.at, one.text) for one in chosen])
-            # Only the whole text tells what it really takes.
-            if view.text_tokens(text) <= room:
-                names = [one.id for one in chosen]
-                return [addition(view, question, "recalled", text, new_id("d"), memories=names)], notices
-            chosen.pop()
-        return [], notices
+        room = int((view.room - view.total.high) * _SAFE)
+        quotes, names = list[Quote](), list[str]()
+        if question.depth == 0 and case.scope.kind == "private" and self.has_any(case) and case.tells:
+            quotes, names = self._beginning(view, case.scope, min(room, case.budget.beginning))
+            room -= sum(view.likely_tokens(quote.text) + _AROUND for quote in quotes)
+        need = self._need(view, case, lot, names)
+        evidence = self._recall.bring(need, room, view.likely_tokens) if room >= _LEAST else Evidence()
+        notices = [] if case.tells or not case.remembers else ["held_back"]
+        if self._by_words_alone(evidence):
+            notices.append("recalled_by_words")
+        return self._fitting(view, quotes, names, evidence), evidence, notices
 
-    def _found(self, view: View, case: Case, told: set[str], room: int) -> tuple[list[_Known], list[str]]:
-        assert view.question is not None
-        question = about(view.question.message).text
-        answer = self._memory.own.search(question, case.scope, within="notes", limit=_LOOKED_AT)
-        conversation = case.kept.conversation
-        # The window has the summary of its own conversation anyway.
-        own = str(summary_file(case.scope, conversation.id)) if conversation else ""
-        lacking = set(answer.degraded).difference(answer.freshness.left_out)
-        by_words = lacking and "vectors" not in answer.engines and not self._memory.embedder.off
-        notices = ["recalled_by_words"] if by_words else []
-        weights = dict.fromkeys(terms(question), 1.0)
-        said = _said(view) if answer.hits else []
-        known = []
-        for hit in answer.hits:
-            # Findings are told by `researching`, with what is known of them.
-            elsewhere = hit.path == own or is_finding(PurePosixPath(hit.path))
-            if hit.id not in told and not elsewhere and (hit.exact or hit.relevance >= _RELEVANT):
-                text = passage(hit.snippet, weights, room, view.text_tokens)
-                known.append(_Known(hit.id, hit.at, " ".join(text.split())))
-        return [one for one in known if one.text and not _is_said(said, one.text)], notices
+    def _fitting(
+        self, view: View, beginning: Sequence[Quote], names: Sequence[str], evidence: Evidence
+    ) -> list[Proposal]:
+        """As much of it as fits: only the whole request tells what it really takes."""
+        question = view.question
+        assert question is not None
+        snippets = list(evidence.snippets)
+        while beginning or snippets:
+            quotes = [*beginning, *(Quote(each.origin, each.at, each.role, each.text) for each in snippets)]
+            memories = [*names, *(each.id for each in snippets if each.origin == "memory")]
+            sources = [
+                {"message": each.id, "why": f"{each.score:.0%}"}
+                for each in snippets
+                if each.origin != "memory"
+            ]
+            text = recalled(question.message, quotes)
+            proposal = addition(
+                view, question, "recalled", text, new_id("d"), memories=memories, sources=sources
+            )
+            over = view.having(proposal).total.high - view.room
+            if over <= 0:
+                return [proposal]
+            if not snippets:
+                return []
+            # The least likely ones go, as many as it takes.
+            for snippet in sorted(snippets, key=lambda each: each.score):
+                snippets.remove(snippet)
+                over -= view.likely_tokens(snippet.text)
+                if over <= 0:
+                    break
+        return []
+
+    def _need(self, view: View, case: Case, lot: Lot, known: Sequence[str]) -> Need:
+        question, conversation = view.question, case.kept.conversation
+        assert question is not None
+        assert conversation is not None
+        before = [item.id for item in lot.items if 0 <= item.depth < question.depth]
+        earlier = [shown.item.message for shown in view.shown if shown.item is not question]
+        said = [message.text for message in earlier[-2:] if message.role in ("user", "assistant")]
+        prompt = "\n".join(message.text for message in lot.system)
+        return Need(
+            question=about(question.message).text,
+            scope=case.scope,
+            tree=conversation.tree,
+            head=before[-1] if before else None,
+            conversation=conversation.id,
+            before=[text[:_ABOUT] for text in said],
+            names=names_in_prompt(prompt),
+            present=_whole(view),
+            known={*told_in(view), *known},
+            said=[message.text for message in earlier],
+            remembers=self._may_have_earlier(case),
+        )
+
+    def _beginning(self, view: View, scope: Scope, room: int) -> tuple[list[Quote], list[str]]:
+        """What a conversation begins with, and the names of the memories in it."""
+        assert self._memory is not None
+        quotes, names = [], []
+        for memory in self._memory.library.foremost(scope):
+            text = " ".join(memory.text.split())
+            cost = view.text_tokens(text) + _AROUND
+            if cost <= room:
+                room -= cost
+                quotes.append(Quote("memory", memory.date, "", text))
+                names.append(memory.id)
+        return quotes, names
+
+    def _by_words_alone(self, evidence: Evidence) -> bool:
+        if self._memory is None or self._memory.embedder.off:
+            return False
+        return bool(evidence.degraded) and "vectors" not in evidence.engines and bool(evidence.engines)
 
 
 def told_in(view: View) -> Iterator[str]:
@@ -217,32 +249,23 @@ def told_in(view: View) -> Iterator[str]:
             yield from decision.data.get("memories", ())
 
 
-def _asks_anew(view: View) -> bool:
-    """Whether the newest message is a question for which nothing was recalled yet: not inside a tool loop."""
+def asks_anew(view: View) -> bool:
+    """Whether the newest message is a question for which nothing was brought yet: not inside a tool loop."""
     question, newest = view.question, view.shown[-1] if view.shown else None
     if question is None or question.depth < 0 or newest is None or newest.item is not question:
         return False
     return all(one.section != "recalled" for one in newest.additions)
 
 
-def _said(view: View) -> list[frozenset[str]]:
-    """The words of every message in the window; what is asked is no statement."""
-    return [frozenset(terms(one.message.text)) for one in view.shown if one.item is not view.question]
+def about(question: Message) -> Message:
+    """What points at something: of a statement only what was typed, for what is pasted with it is news."""
+    said = typed(question.text).strip()
+    return question if not said or asks(said) else Message.of("user", said)
 
 
-def _is_said(messages: Sequence[frozenset[str]], text: str) -> bool:
-    """Whether one of the messages says so anyway."""
-    sought = frozenset(terms(text))
-    return any(len(sought & said) >= _SAID * len(sought) for said in messages)
+def _has_all(view: View, lot: Lot) -> bool:
+    return len(_whole(view)) == len(lot.items)
 
 
-def _fitting(known: Iterable[_Known], view: View, room: int, most: int | None = None) -> list[_Known]:
-    chosen: list[_Known] = []
-    for one in known:
-        cost = view.text_tokens(one.text) + _AROUND
-        if cost <= room:
-            room -= cost
-            chosen.append(one)
-        if room < _LEAST or len(chosen) == most:
-            break
-    return chosen
+def _whole(view: View) -> set[str]:
+    return {shown.item.id for shown in view.shown if not shown.rules or shown.rules == ("thinking",)}

@@ -13,11 +13,11 @@ from holdfast.errors import NotFound
 from holdfast.fitting.case import FINDINGS, Case
 from holdfast.fitting.noting import Noting
 from holdfast.messages import Scope
-from holdfast.research.excerpts import excerpts
 from holdfast.research.finding import Finding, Source
 from holdfast.research.library import Research
 from holdfast.research.quoting import defused
 from holdfast.store import new_id
+from holdfast.text.excerpts import excerpts
 from holdfast.window.additions import addition, found, pages, past
 from holdfast.window.brought import earlier_findings
 from holdfast.window.decisions import Addition, Proposal, Section

@@ -16,7 +16,6 @@ from holdfast.memory.keeping.library import Change, Library
 from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.scopes import folder, summary_file
 from holdfast.memory.searching.batching import Batching, BatchOptions
-from holdfast.memory.searching.fusion import MEASURED, Weights
 from holdfast.memory.searching.hits import Freshness
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
@@ -24,6 +23,7 @@ from holdfast.memory.searching.qmd.keeper import Keeper
 from holdfast.memory.searching.qmd.options import QmdOptions
 from holdfast.memory.searching.qmd.searcher import QmdSearch
 from holdfast.memory.searching.qmd.shelves import Collections
+from holdfast.memory.searching.ranking import MEASURED, Weights
 from holdfast.memory.searching.search import Search, Searcher
 from holdfast.memory.searching.sources import Files
 from holdfast.memory.searching.vectors import StoredVectors
@@ -44,8 +44,6 @@ _LEAVES_INDEX: frozenset[Change] = frozenset({"forgotten", "edited", "superseded
 _NEWS: frozenset[Change] = frozenset({"forgotten", "edited", "superseded"})
 # Pieces of what was said that are worth waking the embedder for: about fifty messages.
 _ENOUGH = 50
-# From here on a message is about what was asked.
-_ABOUT = 0.6
 # An engine is known by the embedder whose vectors it has.
 _UNASKED = "Without an embedder nobody can be told."
 
@@ -128,7 +126,7 @@ class Remembering:
     def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
         """Messages of this scope's conversations that are about a question, whatever their words."""
         answer = self.own.search(query, scope, within="conversations", limit=limit)
-        return {hit.id: hit.relevance for hit in answer.hits if hit.relevance >= _ABOUT}
+        return {} if answer.weak else {hit.id: hit.score for hit in answer.hits}
 
     def used(self, scope: Scope, names: Collection[str]) -> None:
         """Count that these went into a window. The index knows whose they are, so no file is read."""

@@ -67,6 +67,7 @@ class Wanted(BaseModel):
 
     preset: Literal["balanced", "arasul", "supermemory", "openclaw", "ollama-prompt"] | None = None
     level_1: Share = None
+    recall_share: Share = None
     level_2: Share = None
     level_3_ahead: Share = None
     level_3: Share = None
@@ -273,6 +274,7 @@ def _shared_out(preset: Preset, window: int) -> dict[str, Any]:
     return {
         "reserve": budget.reserve,
         "profile": budget.profile,
+        "beginning": budget.beginning,
         "recalled": budget.recalled,
         "summary": budget.summary,
         "research": budget.research,

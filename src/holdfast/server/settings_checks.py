@@ -11,7 +11,7 @@ from holdfast.errors import ConfigError, HoldfastError
 from holdfast.memory.embedders.choice import headers_from
 from holdfast.memory.embedders.locations import located
 from holdfast.memory.gate import Gate
-from holdfast.memory.searching.fusion import weights_from
+from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.providers.discovery import is_embedded, keys_from, named_locations, parse_location
 from holdfast.server.origins import Origins, is_loopback

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Column, Connection, Double, MetaData, Table, 
 from holdfast.store.columns import Words
 
 # A change of the tables or triggers needs a new number: they are then built anew.
-_LAYOUT = 2
+_LAYOUT = 3
 
 # Groups of tokens: a row must have one token of every group.
 Groups = Sequence[Sequence[str]]
@@ -36,6 +36,8 @@ rows = Table(
     Column("role", Text),
     Column("at", Double),
     Column("length", BigInteger),
+    # What can be seen of the text itself, as flags.
+    Column("traits", BigInteger),
     Column("tokens", Text),
     Column("body", Words),
     Column("first", BigInteger),
@@ -292,7 +294,7 @@ def _tables(identity: str) -> list[str]:
         (
             f"CREATE TABLE text_rows (id {identity}, passage TEXT NOT NULL, container TEXT NOT NULL,"
             " branch TEXT NOT NULL, place BIGINT NOT NULL, role TEXT NOT NULL, at DOUBLE PRECISION NOT NULL,"
-            " length BIGINT NOT NULL, tokens TEXT NOT NULL, body TEXT NOT NULL, first BIGINT NOT NULL,"
+            " length BIGINT NOT NULL, traits BIGINT NOT NULL, tokens TEXT NOT NULL, body TEXT NOT NULL, first BIGINT NOT NULL,"
             " last BIGINT NOT NULL)"
         ),
         "CREATE INDEX text_rows_passage ON text_rows (passage)",

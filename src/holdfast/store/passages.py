@@ -20,6 +20,7 @@ from holdfast.store.ranking import TERMS, Asked, Lookup, asked_for, counted_once
 from holdfast.store.schema import messages
 from holdfast.store.statements import Statement
 from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
+from holdfast.text.questions import traits_of
 
 # Rows looked at for a question: those with the rarest of its terms, which common terms then only order. With
 # fewer, engines take longer: to look for common terms among some rows costs more than to fetch all that have
@@ -29,7 +30,7 @@ NOTE = "note"
 
 _rows = fulltext.rows
 _OUTLINES = Statement(
-    select(_rows.c.id, _rows.c.length, _rows.c.at, _rows.c.role, _rows.c.branch)
+    select(_rows.c.id, _rows.c.length, _rows.c.at, _rows.c.role, _rows.c.branch, _rows.c.traits)
     .where(_rows.c.id.between(bindparam("low"), bindparam("high")))
     .order_by(_rows.c.id)
 )
@@ -205,7 +206,7 @@ class Passages(Topic):
 
     @reads
     def outlines(self, connection: Connection, ranges: Sequence[Ids]) -> list[tuple[Any, ...]]:
-        """The id, length, time, role and branch of every row in these ranges, by id."""
+        """The id, length, time, role, branch and traits of every row in these ranges, by id."""
         return [
             row for first, last in sorted(ranges) for row in _OUTLINES.all(connection, low=first, high=last)
         ]
@@ -335,6 +336,7 @@ def _row(container: str, place: int, passage: NewPassage) -> dict[str, object]:
         "role": NOTE,
         "at": passage.at,
         "length": length,
+        "traits": int(traits_of(passage.text)),
         "tokens": " ".join(tokens),
         "body": passage.text,
         "first": passage.first,

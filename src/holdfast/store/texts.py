@@ -25,6 +25,7 @@ from holdfast.store.pieces import digest, pieces
 from holdfast.store.ranking import Found, Lookup, Worth, asked_for, rarity_of
 from holdfast.store.schema import branches, conversations, messages
 from holdfast.store.values import Stored
+from holdfast.text.questions import traits_of
 
 # Messages indexed in one transaction: others wait for the writer no longer than these take to write.
 _PORTION = 100
@@ -295,6 +296,7 @@ def _rows_of(row: Any, scope: str) -> Iterator[dict[str, Any]]:
         "role": message.role,
         "at": row.created_at,
         "length": length,
+        "traits": int(traits_of(said)),
         "body": "",
         "first": 0,
         "last": 0,

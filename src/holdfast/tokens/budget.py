@@ -46,9 +46,12 @@ class Budget:
     window: int
     reserve: int
     profile: int
-    recalled: int
+    # What a conversation begins with: rules, preferences, memories and the last days' notes.
+    beginning: int
     summary: int
     research: int
+    # What may be brought back for a question; it may take what history leaves free besides.
+    recalled: int = 0
     levels: Levels = field(default_factory=Levels)
     shares_of: SharesOf = "history"
     # What a request must have in all before it is summarised, ahead or in line.
@@ -57,7 +60,7 @@ class Budget:
     @property
     def memory(self) -> int:
         """What memory may take as a whole."""
-        return self.profile + self.recalled + self.summary
+        return self.profile + self.beginning + self.summary
 
     @property
     def room(self) -> int:
@@ -67,11 +70,15 @@ class Budget:
     @property
     def history(self) -> int:
         """What is sure to be left for history and question when every other section is full."""
-        return self.room - self.memory - self.research
+        return max(0, self.room - self.memory - self.research - self.recalled)
+
+    def for_evidence(self, fixed: int) -> int:
+        """What is held free for what a question brings back: its share of what `fixed` leaves."""
+        return self.recalled * max(0, self.room - fixed) // self.room if self.room else 0
 
     def for_history(self, fixed: int) -> int:
-        """What history can have beside `fixed`: system prompt, tools, newest message, what memory took."""
-        return max(0, self.room - fixed)
+        """What history can have beside `fixed` (system prompt, tools, newest message) and the evidence."""
+        return max(0, self.room - fixed - self.for_evidence(fixed))
 
     def thresholds(self, fixed: int) -> Thresholds:
         """At the latest, a level that is there comes when history is full."""
@@ -102,14 +109,16 @@ class Budget:
         return left if asked is None else min(left, asked)
 
 
-# Window, then reserve, profile, recalled, summary, research.
+# Window, then reserve, profile, beginning, summary, research.
 _TABLE = (
     (4_096, 1_024, 100, 200, 300, 700),
     (8_192, 2_048, 200, 400, 600, 1_500),
-    (16_384, 3_072, 200, 400, 600, 4_000),
-    (32_768, 4_096, 200, 600, 1_200, 8_000),
+    (16_384, 3_072, 200, 600, 600, 4_000),
+    (32_768, 4_096, 200, 1_200, 1_200, 8_000),
 )
 _MEMORY_SHARE = 0.15
+# Window, and the share of its room that evidence for a question has; smaller and larger ones have the ends'.
+_EVIDENCE = ((4_096, 0.30), (8_192, 0.25), (16_384, 0.20))
 # A smaller window holds no conversation.
 SMALLEST = 512
 
@@ -120,10 +129,19 @@ def budget_for(window: int, *, thinks: bool = False, levels: Levels | None = Non
         raise BadRequest(
             f"a window of {window} tokens holds no conversation", hint=f"Set num_ctx to at least {SMALLEST}."
         )
-    reserve, profile, recalled, summary, research = _caps(window)
+    reserve, profile, beginning, summary, research = _caps(window)
     if thinks:
         reserve = min(reserve + reserve // 2, window // 3)
-    return Budget(window, reserve, profile, recalled, summary, research, levels or Levels())
+    recalled = int((window - reserve) * evidence_share(window))
+    return Budget(window, reserve, profile, beginning, summary, research, recalled, levels or Levels())
+
+
+def evidence_share(window: int) -> float:
+    """The share of the room that what is brought back for a question has by default."""
+    for (start, high), (end, low) in pairwise(_EVIDENCE):
+        if window <= end:
+            return high + (low - high) * max(0.0, log2(window / start)) / log2(end / start)
+    return _EVIDENCE[-1][1]
 
 
 def _caps(window: int) -> tuple[int, ...]:
@@ -139,7 +157,7 @@ def _caps(window: int) -> tuple[int, ...]:
 
 def _small(window: int) -> tuple[int, ...]:
     first, reserve, *_, research = _TABLE[0]
-    # 1:2:3 for profile, recalled and summary.
+    # 1:2:3 for profile, beginning and summary.
     sixth = int(window * _MEMORY_SHARE) // 6
     return window * reserve // first, sixth, 2 * sixth, 3 * sixth, window * research // first
 

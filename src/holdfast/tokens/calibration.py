@@ -96,7 +96,8 @@ _ROUNDS = 4
 _CERTAIN = 1e9
 # An interval is three standard deviations to each side.
 _WIDTH = 3.0
-# What was learned from a few chats must not make us certain about texts of another kind.
+# What was learned from a few answers must not make us certain about texts of another kind: from so many on this
+# share of the first doubt stays, and it shrinks as more of them agree.
 _LEAST_DOUBT = 0.25
 _ENOUGH = 8
 
@@ -147,7 +148,7 @@ class Calibration:
         if self.method == "exact":
             doubt = seen
         elif len(self.answers) >= _ENOUGH:
-            doubt = min(doubt, max(seen, _LEAST_DOUBT * doubt))
+            doubt = min(doubt, max(seen, _LEAST_DOUBT * _ENOUGH / len(self.answers) * doubt))
         # Most requests have neither tools nor calls, and what is not there adds nothing.
         there = [(at, number) for at, number in enumerate(row) if number]
         unsure = sum(

@@ -4,7 +4,8 @@ Each becomes a decision on that one message, so it is written once and stays as 
 be quoted is found elsewhere.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from holdfast.messages import Message
@@ -15,10 +16,14 @@ from holdfast.window.pasted import typed
 from holdfast.window.view import View
 from holdfast.words import language_of
 
-_QUOTED = {"en": "[From earlier in this conversation]", "de": "[Von weiter oben im Gespräch]"}
-_REMEMBERED = {
-    "en": "Relevant memories from earlier conversations:",
-    "de": "Relevante Erinnerungen aus früheren Gesprächen:",
+# What stands above things from the past, by where they are from.
+_RECALLED = {
+    "memory": {
+        "en": "Relevant memories from earlier conversations:",
+        "de": "Relevante Erinnerungen aus früheren Gesprächen:",
+    },
+    "earlier": {"en": "[From earlier conversations]", "de": "[Aus früheren Gesprächen]"},
+    "here": {"en": "[From earlier in this conversation]", "de": "[Von weiter oben im Gespräch]"},
 }
 # In words that stay true: a note stands in a window for as long as the conversation goes on.
 _FOUND = {
@@ -74,23 +79,34 @@ def addition(
     return Proposal("add", known, (question.id,), 0, view.text_tokens(text), why, data, id=decision)
 
 
-def quoted(question: Message, quotes: Iterable[tuple[float, str, str]]) -> str:
-    """Quotes with their dates and who said them."""
-    language = _spoken(question)
-    lines = [
-        f"- {datetime.fromtimestamp(at, UTC):%Y-%m-%d}, {_SPEAKER[language].get(role, role)}: {text}"
-        for at, role, text in quotes
-    ]
-    return "\n".join((_QUOTED[language], *lines))
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Something from the past as it is told: where it is from, when it was said, by whom, and its words."""
+
+    origin: str
+    at: float
+    role: str
+    text: str
 
 
-def remembered(question: Message, memories: Sequence[tuple[float, str]]) -> str:
-    """What is known from other conversations, each with its date."""
+def recalled(question: Message, quotes: Sequence[Quote]) -> str:
+    """What is brought back for a question: memories, then earlier conversations, then this one."""
     language = _spoken(question)
+    blocks = []
+    for origin, headings in _RECALLED.items():
+        lines = [_line(quote, language) for quote in quotes if quote.origin == origin]
+        if lines:
+            blocks.append("\n".join((headings[language], *lines)))
+    return "\n\n".join(blocks)
+
+
+def _line(quote: Quote, language: str) -> str:
     # What somebody wrote by hand has no date.
-    dates = (f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}: " if at else "" for at, _ in memories)
-    lines = [f"- {date}{text}" for date, (_, text) in zip(dates, memories, strict=True)]
-    return "\n".join((_REMEMBERED[language], *lines))
+    date = f"{datetime.fromtimestamp(quote.at, UTC):%Y-%m-%d}" if quote.at else ""
+    speaker = _SPEAKER[language].get(quote.role, "")
+    known = ", ".join(filter(None, (date, speaker)))
+    text = " ".join(quote.text.split()) if quote.origin == "memory" else quote.text
+    return f"- {known}: {text}" if known else f"- {text}"
 
 
 def _spoken(question: Message) -> str:
@@ -157,19 +173,19 @@ def clock_for(before: Sequence[Message], now: Sequence[Message]) -> str | None:
     return "\n".join(told)
 
 
-def dropped_recall(view: View) -> list[Proposal]:
-    """The older half of what is still quoted leaves in one go, to make room for other quotes."""
-    quotes = [
-        (shown.item.id, one)
+def leave_evidence(view: View) -> list[Proposal]:
+    """What was brought back for earlier questions leaves: each question brings its own."""
+    vetoed = view.vetoed("replace")
+    old = [
+        (shown.item.id, each)
         for shown in view.shown
-        for one in shown.additions
-        if one.section == "recalled" and one.decision
+        if shown.item is not view.question and shown.item.id not in vetoed
+        for each in shown.additions
+        if each.section == "recalled" and each.decision
     ]
-    older = quotes[: (len(quotes) + 1) // 2]
-    if not older:
+    if not old:
         return []
-    tokens = sum(view.text_tokens(one.text) for _, one in older)
-    instead = {one.decision: "" for _, one in older}
-    names = tuple(dict.fromkeys(name for name, _ in older))
-    reason = "there was no room for other quotes"
-    return [Proposal("replace", "recalled_full", names, tokens, 0, reason, {"instead": instead})]
+    tokens = sum(view.text_tokens(each.text) for _, each in old)
+    names = tuple(dict.fromkeys(name for name, _ in old))
+    data = {"instead": {each.decision: "" for _, each in old}}
+    return [Proposal("replace", "recalled_full", names, tokens, 0, "it was for an earlier question", data)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from holdfast.config import PRESETS, Settings
 from holdfast.errors import ConfigError
 from holdfast.language import say
-from holdfast.tokens.budget import Budget, Levels, SharesOf, budget_for
+from holdfast.tokens.budget import Budget, Levels, SharesOf, budget_for, evidence_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Preset:
     margin: int = 0
     # The reserve a person asked for, 0 for none; at most half the window.
     reserve: int = 0
+    # The share of the room for what a question brings back that a person asked for; None is by the window.
+    recall_share: float | None = None
     # Between two summaries, after a success.
     cooldown_seconds: float = 30.0
     cooldown_messages: int = 2
@@ -45,9 +47,11 @@ class Preset:
         reserve = max(budget.reserve, min(self.reserve_floor, window // 4))
         if self.reserve:
             reserve = min(self.reserve, window // 2)
+        share = evidence_share(window) if self.recall_share is None else self.recall_share
         return replace(
             budget,
             reserve=reserve,
+            recalled=int((window - reserve) * share),
             levels=self._levels(window - reserve, reserve),
             shares_of=self.shares_of,
             floor=min(self.summary_floor, window // 2),
@@ -132,7 +136,7 @@ def preset_from(settings: Settings) -> Preset:
     }
     levels = replace(preset.levels, **given)
     _check_that_they_rise(levels, preset.name)
-    return replace(preset, levels=levels, reserve=settings.reserve)
+    return replace(preset, levels=levels, reserve=settings.reserve, recall_share=settings.recall_share)
 
 
 def _check_that_they_rise(levels: Levels, preset: str) -> None:

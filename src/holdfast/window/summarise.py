@@ -11,7 +11,7 @@ from holdfast.window.items import Item, Unit, units_of
 from holdfast.window.relevance import outliving
 from holdfast.window.view import View, block
 
-# So many exchanges, the newest, stay as they were said.
+# So many exchanges, the newest, stay as they were said at least, where that can be.
 EXCHANGES = 2
 # In a tool loop so many rounds stay, however long the exchange is.
 _ROUNDS = 2
@@ -76,10 +76,11 @@ def is_due(view: View, left: int) -> bool:
     return talk(view) + left >= marks.ahead
 
 
-def border(view: View, upto: int | None = None) -> Border | None:
-    """The last message a summary should stand for, no deeper than `upto`; None if nothing can leave.
+def border(view: View, upto: int | None = None, *, fills: bool = True) -> Border | None:
+    """The last message a summary should stand for, no deeper than `upto`; None if nothing has to leave.
 
-    Exchanges go whole, oldest first; when one alone fills the window, its rounds of tools do.
+    Exchanges go whole, oldest first, until the rest has its share of the window; without `fills`, all but the
+    last two. When one alone fills the window, its rounds of tools go.
     """
     items = [shown.item for shown in view.shown]
     units = units_of(items)
@@ -91,7 +92,10 @@ def border(view: View, upto: int | None = None) -> Border | None:
     last = units[-1].exchange
     most = int(TARGET * view.thresholds.full)
     found: Border | None = None
-    for exchanges in (EXCHANGES, 1, 0):
+    fitting = _exchanges_within(view, units, most) if fills else EXCHANGES
+    if fitting > last:
+        return None
+    for exchanges in dict.fromkeys((max(fitting, EXCHANGES), EXCHANGES, 1, 0)):
         gone = [
             unit
             for unit in free
@@ -101,6 +105,20 @@ def border(view: View, upto: int | None = None) -> Border | None:
         if _left(view, found) <= most:
             break
     return found
+
+
+def _exchanges_within(view: View, units: Sequence[Unit], most: int) -> int:
+    """How many of the newest exchanges, the open one included, have at most so many tokens."""
+    shown = {one.item.id: one.message for one in view.shown}
+    fixed = {item.id for item in view.newest}
+    left, number = most, 0
+    for exchange in range(units[-1].exchange, -1, -1):
+        items = (item for unit in units if unit.exchange == exchange for item in unit.items)
+        left -= sum(view.tokens(shown[item.id]) for item in items if item.id not in fixed)
+        if left < 0:
+            break
+        number += 1
+    return number
 
 
 def _is_old_round(unit: Unit, units: Sequence[Unit]) -> bool:

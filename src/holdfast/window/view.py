@@ -141,7 +141,12 @@ class View:
         return round(self.draft.gauge.likely(self.parts(message)) - self._start)
 
     def text_tokens(self, text: str) -> int:
+        """The most a text may be."""
         return self.draft.gauge.count_text(text).high
+
+    def likely_tokens(self, text: str) -> int:
+        """What a text most likely is: for adding up many, of which not all can be at their most."""
+        return self.draft.gauge.count_text(text).tokens
 
     @cached_property
     def _start(self) -> float:
@@ -170,8 +175,15 @@ class View:
         return max(0, self.total.high - self.fixed.high)
 
     @cached_property
+    def recalled(self) -> int:
+        """What was brought back for the question takes, in tokens."""
+        additions = (each for shown in self.shown if shown.item is self.question for each in shown.additions)
+        return sum(self.text_tokens(each.text) for each in additions if each.section == "recalled")
+
+    @cached_property
     def thresholds(self) -> Thresholds:
-        return self.draft.budget.thresholds(self.fixed.high)
+        """What was brought back has a room of its own, so it moves no mark."""
+        return self.draft.budget.thresholds(max(0, self.fixed.high - self.recalled))
 
     def cost(self, messages: Iterable[Message]) -> Estimate:
         return self.draft.gauge.expected(sum(map(self.parts, messages), self.frame))

@@ -11,6 +11,8 @@ from holdfast.messages import Scope
 
 Kind = Literal["note", "message"]
 
+# Below this the store most likely has no answer.
+WEAK = 0.1
 # Files that cannot be read are named one by one up to here.
 _NAMED = 3
 
@@ -20,9 +22,8 @@ class Hit:
     """A part of a note, or a message.
 
     `path` is the file of a note or the id of a conversation, `lines` the first and last line of the snippet
-    in the file. `parts` are what the score is made of, and add up to it. `relevance` tells how much of the
-    question is in it by word and by meaning: the best of many is not always about it. `engines` are those
-    that found it.
+    in the file. `score` is how likely it holds what was asked for, and `parts` say what speaks for and against it.
+    `engines` are those that found it.
     """
 
     id: str
@@ -36,7 +37,6 @@ class Hit:
     role: str
     memory_kind: str = ""
     exact: bool = False
-    relevance: float = 0.0
     engines: tuple[str, ...] = ()
 
     @property
@@ -71,7 +71,8 @@ class Answer:
     """Hits, best first, and how they were found.
 
     `engines` are those that ran, `model` is whose vectors were compared, and `compared` where. `degraded`
-    says in words why less was done than could be, `empty` why there are no hits.
+    says in words why less was done than could be, `empty` why there are no hits. `likely` is how likely any
+    of them answers the question; where that is little, nothing fits well, and `weak` says so.
     """
 
     hits: tuple[Hit, ...]
@@ -81,10 +82,16 @@ class Answer:
     freshness: Freshness = Freshness()
     empty: str = ""
     compared: str = ""
+    likely: float = 1.0
+
+    @property
+    def weak(self) -> bool:
+        """Whether most likely nothing here answers the question."""
+        return bool(self.hits) and self.likely < WEAK
 
     def to_json(self, *, cited: bool = True) -> dict[str, Any]:
         """With the sources of hits named, if they may be."""
-        told = asdict(self)
+        told = {**asdict(self), "weak": self.weak}
         for hit, out in zip(self.hits, told["hits"], strict=True):
             out["citation"] = f"Source: {hit.citation}" if cited else None
         return told

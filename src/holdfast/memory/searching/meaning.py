@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Embedder, NotNow, Vectors
 from holdfast.memory.searching.batching import Batching
 from holdfast.memory.searching.vectors import StoredVectors, VectorIndex
+from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
 from holdfast.memory.searching.vectors.choice import OpenVectors
 from holdfast.store import Store, Where
 from holdfast.store.pieces import digest, pieces
@@ -26,7 +27,7 @@ from holdfast.store.pieces import digest, pieces
 # Rows that are turned into vectors together: who waits for the embedder waits no longer than these take.
 _TOGETHER = 16
 # With fewer of its vectors an index would put last what merely has none yet.
-_ENOUGH = 0.9
+_ENOUGH = 0.5
 _QUESTIONS = 256
 # Questions whose vectors are made at once.
 _AT_ONCE = 4
@@ -43,7 +44,7 @@ class Near:
     `trouble` says why there is nothing, or less.
     """
 
-    rows: Mapping[int, float] = field(default_factory=dict)
+    rows: Similarities = NO_SIMILARITIES
     model: str = ""
     engine: str = ""
     trouble: str = ""
@@ -90,19 +91,28 @@ class Meaning:
         if (embedder := self._ready()) is not None:
             self._begun(embedder, question)
 
-    def near(self, places: Sequence[Where], question: str, best: int, also: Collection[int] = ()) -> Near:
-        """How near the rows in these places are to the question."""
+    def near(
+        self,
+        places: Sequence[Where],
+        question: str,
+        best: int,
+        also: Collection[int] = (),
+        patience: float | None = None,
+    ) -> Near:
+        """How near the rows in these places are to the question; its vector is waited for so many seconds."""
         embedder = self._current()
         if embedder is None:
             why = self._why_none() or "There is no embedder."
         else:
-            near = self._near(embedder, self._index(embedder), places, question, best, also)
+            near = self._near(embedder, self._index(embedder), places, question, best, also, patience)
             if isinstance(near, Near):
                 return near
             why = near
         former = self._former() if self._former is not None else None
         if former is not None and (embedder is None or former.identity != embedder.identity):
-            instead = self._near(former, self._index_of_former(former), places, question, best, also)
+            instead = self._near(
+                former, self._index_of_former(former), places, question, best, also, patience
+            )
             if isinstance(instead, Near):
                 return replace(instead, trouble=f"Vectors of {former.identity} were compared: {why}")
         return Near(trouble=f"Only words were compared: {why}")
@@ -230,6 +240,7 @@ class Meaning:
         question: str,
         best: int,
         also: Collection[int],
+        patience: float | None = None,
     ) -> Near | str:
         """How near the rows are by the vectors of one embedder, or why these cannot tell."""
         covered = index.coverage(places)
@@ -241,12 +252,14 @@ class Meaning:
             others = f" {jobs} batch jobs are under way for the others." if jobs else ""
             return f"{covered.share:.0%} of the vectors of {embedder.identity} are made.{others}"
         try:
-            vector = self._asked(embedder, question)
+            vector = self._asked(embedder, question, patience)
         except EmbedderError as error:
             return str(error)
+        except TimeoutError:
+            return f"{embedder.identity} took longer than {patience:g} s for the question."
         # Of what has no vector, only the words were compared.
         refused = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
-        near = index.nearest(places, vector, best, also)
+        near = index.compare(places, vector, best, also)
         trouble = " ".join(filter(None, (refused if covered.refused else "", index.trouble)))
         return Near(near, str(embedder.identity), index.engine, trouble)
 
@@ -283,9 +296,9 @@ class Meaning:
             index.refuse([name for name in names if name not in made])
         return len(names)
 
-    def _asked(self, embedder: Embedder, question: str) -> NDArray[np.float32]:
+    def _asked(self, embedder: Embedder, question: str, patience: float | None = None) -> NDArray[np.float32]:
         try:
-            (vector,) = self._begun(embedder, question).result()
+            (vector,) = self._begun(embedder, question).result(patience)
         except EmbedderError:
             # It may be able to, the next time.
             with self._noting:

@@ -6,7 +6,7 @@ Equal containers mean equal rows; of one that changed, all are read again. Knows
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import groupby
 
 import numpy as np
@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from holdfast.store import Store, Where
 from holdfast.store.containers import Container, number_of, ranges
+from holdfast.store.fulltext import ROWS_OF_CONTAINER
 from holdfast.store.passages import NOTE
 
 # Places held in memory; those not asked for longest go.
 _HELD = 8
 # A person's own words, and what somebody wrote down, hold the facts more often than the answers to them.
 _PERSONAL = frozenset({"user", NOTE})
+_SIDES = {"user": 1, "assistant": -1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,14 @@ class Outline:
     note: NDArray[np.bool_]
     personal: NDArray[np.bool_]
     kind: NDArray[np.str_]
+    # Who said it: 1 the person, -1 the model, 0 neither.
+    side: NDArray[np.int8]
+    traits: NDArray[np.int64]
+
+    @property
+    def containers(self) -> NDArray[np.int64]:
+        """The number of the container that each row is in."""
+        return self.ids // ROWS_OF_CONTAINER
 
     def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
         """Where these rows stand; those that are not there are left out."""
@@ -92,8 +102,8 @@ class Outlines:
         return _Held(containers, blocks, _joined(blocks))
 
 
-def _outline(rows: Sequence[tuple[int, int, float, str, str]]) -> Outline:
-    ids, lengths, times, roles, branches = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
+    ids, lengths, times, roles, branches, traits = zip(*rows, strict=True) if rows else ((),) * 6
     notes = [role == NOTE for role in roles]
     return Outline(
         np.array(ids, np.int64),
@@ -103,16 +113,12 @@ def _outline(rows: Sequence[tuple[int, int, float, str, str]]) -> Outline:
         np.array([role in _PERSONAL for role in roles], np.bool_),
         # What was said has the name of its branch there.
         np.array([branch if note else "" for note, branch in zip(notes, branches, strict=True)], np.str_),
+        np.array([_SIDES.get(role, 0) for role in roles], np.int8),
+        np.array(traits, np.int64),
     )
 
 
 def _joined(blocks: Sequence[Outline]) -> Outline:
     every = blocks or [_outline([])]
-    return Outline(
-        np.concatenate([one.ids for one in every]),
-        np.concatenate([one.length for one in every]),
-        np.concatenate([one.at for one in every]),
-        np.concatenate([one.note for one in every]),
-        np.concatenate([one.personal for one in every]),
-        np.concatenate([one.kind for one in every]),
-    )
+    columns = (np.concatenate([getattr(block, column.name) for block in every]) for column in fields(Outline))
+    return Outline(*columns)

@@ -1,65 +1,44 @@
 """Searching notes and conversations, by word and by meaning at once.
 
-Puts the parts together: the index is brought up to date, words and vectors are asked, and one ranking is made
-of both. Every answer says what ran, what did not and why, and every hit where it is and what it is worth.
+Puts the parts together: the index is brought up to date, words and vectors are asked, and one ranking is made of
+both. The same search serves people, tools and the recall of every turn. Every answer says what ran, what did not
+and why, and every hit where it is and how likely it holds what was asked for.
 """
 
-import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
 
-from holdfast import words
 from holdfast.errors import EmbedderError
-from holdfast.memory.searching import fusion
-from holdfast.memory.searching.fusion import MEASURED, Scored, Weights
-from holdfast.memory.searching.hits import Answer, Freshness, Hit
+from holdfast.memory.searching.hits import WEAK, Answer, Freshness, Hit
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning, Near
 from holdfast.memory.searching.outlines import Outlines
+from holdfast.memory.searching.ranking import MEASURED, Ranking, Weights, rank_rows
 from holdfast.memory.searching.snippets import snippet
 from holdfast.messages import Scope
 from holdfast.store import Matches, Row, Store, Where
 from holdfast.store.passages import NOTE
+from holdfast.text.questions import Question, read_question
 
 Within = Literal["notes", "conversations", "all"]
 
 # Seconds for files that have changed and for texts without vectors; what is left over is said.
 BUDGET = 0.3
 LIMIT = 6
-# A longer question is a text, and nobody means every word of it.
-_LONGEST = 2_000
-# Rows that are compared because they are near, whatever their words.
+# Rows that are compared because they are near, where an engine elsewhere does not compare all.
 _NEAREST = 1_000
 # Ranked for each hit that is wanted: a message of enormous size has several rows.
 _SPARE = 2
-# Words that only ask, and would be looked for as if they were the subject.
-_ASKING_EN = frozenset(words.terms("many much often"))
-_ASKING_DE = frozenset(
-    words.terms(
-        """
-        viel viele vielen oft war waren hat hatte hatten man wurde wurden worden wem wen wessen woher wohin
-        wozu womit wovon worauf worum woran worin wodurch wofür wogegen wobei wonach worüber woraus weshalb
-        weswegen inwiefern inwieweit wieviel heißt heißen hieß hießen lautet lautete nennt nannte genannt
-        bezeichnet darf dürfen durfte durften konnte konnten könnten müssen mussten mag mögen möchte sollen
-        sollten wollten wäre wären hätte hätten ab neben seit trotz wegen außer statt innerhalb außerhalb laut
-        gemäß manche manchen mancher mehrere mehreren beide beiden dabei dafür daran darauf daraus darin
-        darüber darum davon davor dadurch danach daher deshalb deswegen jedoch sowie sowohl weder entweder
-        falls bevor nachdem obwohl bereits schon etwa ungefähr meist meisten mehr
-        """
-    )
-)
-# Words that only ask together; an `Art` is a species otherwise.
-_KIND = re.compile(
-    r"\bwelche[rnms]? (?:Art|Sorte)\b|\b(?:what|which) (?:kind|sort|type)s? of\b", re.IGNORECASE
-)
 # A name is exact enough to keep a place for when no more rows have it.
 _FEW = 20
 # How often a search is done because rows were replaced meanwhile.
-_AGAIN = 3
+_RETRIES = 3
+# A part of a compound question must beat the whole by this much to decide a row's place.
+_PART_PENALTY = 0.5
 
 
 class Searcher(Protocol):
@@ -79,16 +58,52 @@ class Searcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
-    """The best rows, `named` those with a name of the question; `known` what the store has of them now."""
+class Candidate:
+    """A row that may hold what was asked for: its sum orders, its score is a probability.
 
-    terms: Sequence[str]
+    `likely` is how likely the question is answered at all if this is the best there is. `part` is the number of the
+    part of a compound question it answers best, 0 for the whole.
+    """
+
+    row: Row
+    total: float
+    score: float
+    likely: float
+    parts: Mapping[str, float]
+    exact: bool = False
+    engines: tuple[str, ...] = ()
+    part: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Candidates, best first, how likely any of them answers the question, and how they were found."""
+
+    candidates: tuple[Candidate, ...]
+    likely: float
+    engines: tuple[str, ...]
+    model: str = ""
+    compared: str = ""
+    degraded: tuple[str, ...] = ()
+    freshness: Freshness = Freshness()
+    # What each term of the question is worth, for choosing passages.
+    worth: Mapping[str, float] = field(default_factory=dict)
+    has_rows: bool = True
+
+    @property
+    def is_weak(self) -> bool:
+        return self.likely < WEAK
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuestion:
+    """One question ranked over all rows."""
+
+    question: Question
     matches: Matches
     near: Near
-    exact: Collection[int]
-    named: Sequence[Scored]
-    ranked: Sequence[Scored]
-    known: Mapping[int, Row]
+    ranking: Ranking
+    exact: frozenset[int]
 
 
 class Search:
@@ -128,58 +143,143 @@ class Search:
         `kinds` narrows it to memories of these kinds. What has a rare name of the question word for word
         keeps a place, whatever its score.
         """
-        question = query[:_LONGEST].strip()
-        if _means(question):
-            # Its vector is made while files and words are looked at.
-            self._meaning.begin(question)
-        places, freshness, trouble = self._ready(scope, within, own)
-        for _ in range(_AGAIN):
-            found = self._ranked(question, places, kinds, limit)
-            matches, near, known = found.matches, found.near, found.known
-            chosen = _chosen(_once(found.ranked, known), _once(found.named, known), limit, min_score)
-            hits = self._hits([(one, known[one.id]) for one in chosen], scope, matches, found.exact, near)
+        # Whoever searches asks, and for something they think is there.
+        question = replace(read_question(query), asks=1.0, personal=True)
+        for _ in range(_RETRIES):
+            result = self.retrieve(
+                [question], scope, within=within, kinds=kinds, limit=_SPARE * limit, own=own
+            )
+            chosen = _choose(result.candidates, limit, min_score)
+            hits = self._hits(chosen, scope, result.worth)
             # What was written anew while we looked has other rows now, and would be missing.
-            if len(hits) == limit or self._store.passages.containers(places) == matches.containers:
+            if len(hits) == len(chosen):
                 break
-        reasons = [reason for reason in (trouble, near.trouble) if reason]
-        if freshness.stale:
-            reasons.append(f"{freshness.stale} changed files are not read again yet.")
         return Answer(
             tuple(hits),
-            (matches.engine, "vectors") if near.rows else (matches.engine,),
-            near.model if near.rows else "",
-            tuple(dict.fromkeys((*reasons, *freshness.left_out))),
-            freshness,
-            "" if hits else _why_empty(question, found),
-            near.engine if near.rows else "",
+            result.engines,
+            result.model,
+            result.degraded,
+            result.freshness,
+            "" if hits else _why_empty(question, result),
+            result.compared,
+            round(result.likely, 4),
         )
 
-    def _ranked(
-        self, question: str, places: Sequence[Where], kinds: Collection[str], limit: int
-    ) -> "_Ranked":
-        terms, parts = _asked(question)
-        matches = self._store.passages.matches(places, terms, parts)
-        rows = self._outlines.of(places, matches.containers)
-        by_words = fusion.by_words(matches, rows)
-        also = rows.ids[by_words > 0].tolist()
-        near = self._meaning.near(places, question, _NEAREST, also) if _means(question) else Near()
-        weights = self._weights.normalised(by_words=bool(also), by_meaning=bool(near.rows))
-        columns = fusion.columns(matches, rows, by_words, near.rows)
-        among = columns.candidates(limit, weights.multiplier)
-        if kinds:
-            among &= rows.note & np.isin(rows.kind, list(kinds))
-        exact = _exact(matches, words.telling(question))
-        last = fusion.newest(rows, among)
-        telling = among & np.isin(rows.ids, list(exact))
-        named = fusion.fused(columns, rows, telling, weights, limit, last)
-        ranked = fusion.fused(columns, rows, among, weights, _SPARE * limit, last)
-        known = self._store.passages.rows({one.id for one in (*named, *ranked)})
-        return _Ranked(terms, matches, near, exact, named, ranked, known)
+    def retrieve(
+        self,
+        questions: Sequence[Question],
+        scope: Scope,
+        *,
+        within: Within = "all",
+        kinds: Collection[str] = (),
+        limit: int = LIMIT,
+        own: bool = False,
+        tree: str = "",
+        patience: float | None = None,
+    ) -> Retrieval:
+        """The best rows for a question, the first of `questions`, and for its parts, the others.
 
-    def _ready(self, scope: Scope, within: Within, own: bool) -> tuple[list[Where], Freshness, str]:
+        With `tree`, only that conversation is searched. With `patience`, in seconds, somebody waits: no vectors are
+        made for what has none yet, and if the question's own is late, words serve alone.
+        """
+        for question in questions:
+            if question.has_meaning:
+                # Its vector is made while files and words are looked at.
+                self._meaning.begin(question.text)
+        places, freshness, trouble = self._prepare(scope, within, own, tree, patience is None)
+        passes = [self._rank(question, places, kinds, patience) for question in questions]
+        first = passes[0]
+        reasons = [reason for reason in (trouble, first.near.trouble) if reason]
+        if freshness.stale:
+            reasons.append(f"{freshness.stale} changed files are not read again yet.")
+        by_meaning = bool(first.near.rows)
+        worth: dict[str, float] = {}
+        for ranked in reversed(passes):
+            worth |= {asked.term: value for asked, value in ranked.matches.rarity.items()}
+        return Retrieval(
+            tuple(self._candidates(passes, limit)),
+            max(ranked.ranking.likely() for ranked in passes),
+            (first.matches.engine, "vectors") if by_meaning else (first.matches.engine,),
+            first.near.model if by_meaning else "",
+            first.near.engine if by_meaning else "",
+            tuple(dict.fromkeys((*reasons, *freshness.left_out))),
+            freshness,
+            worth,
+            bool(first.matches.containers),
+        )
+
+    def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
+        """All rows that a scope sees, ranked for a question: what a search is made of."""
+        places, _, _ = self._prepare(scope, within)
+        return self._rank(question, places, ())
+
+    def _rank(
+        self,
+        question: Question,
+        places: Sequence[Where],
+        kinds: Collection[str],
+        patience: float | None = None,
+    ) -> RankedQuestion:
+        matches = self._store.passages.matches(places, question.terms, question.parts)
+        rows = self._outlines.of(places, matches.containers)
+        also = {row for having in matches.having.values() for row in having}
+        near = Near()
+        if question.has_meaning:
+            near = self._meaning.near(places, question.text, _NEAREST, also, patience)
+        ranking = rank_rows(question, matches, rows, near.rows, self._weights)
+        if kinds:
+            ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
+        return RankedQuestion(
+            question, matches, near, ranking, frozenset(_exact_rows(matches, question.names))
+        )
+
+    def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[Candidate]:
+        """The best rows of all passes, each once, with what decided its place."""
+        best: dict[int, tuple[float, int, int]] = {}
+        for number, ranked in enumerate(passes):
+            rows, sums = ranked.ranking.rows, ranked.ranking.sums
+            places = [*ranked.ranking.best(limit).tolist()]
+            if ranked.exact:
+                exact = np.isin(rows.ids, list(ranked.exact))
+                places += ranked.ranking.best(limit, exact).tolist()
+            for place in places:
+                total = float(sums[place]) - (_PART_PENALTY if number else 0.0)
+                row = int(rows.ids[place])
+                if row not in best or total > best[row][0]:
+                    best[row] = total, number, place
+        known = self._store.passages.rows(best.keys())
+        ordered = sorted(
+            (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
+        )
+        chosen: dict[tuple[str, str], Candidate] = {}
+        for row in ordered:
+            total, number, place = best[row]
+            ranked = passes[number]
+            # Every passage once, with the best of its rows.
+            chosen.setdefault(
+                (known[row].container, known[row].passage),
+                Candidate(
+                    known[row],
+                    total,
+                    float(ranked.ranking.scores[place]),
+                    ranked.ranking.likely(float(ranked.ranking.sums[place])),
+                    ranked.ranking.parts(place),
+                    any(row in each.exact for each in passes),
+                    _engines_of(row, ranked),
+                    number,
+                ),
+            )
+        return list(chosen.values())
+
+    def _prepare(
+        self, scope: Scope, within: Within, own: bool = False, tree: str = "", embeds: bool = True
+    ) -> tuple[list[Where], Freshness, str]:
         """Where to look, after as much of the index as there is time for was brought up to date."""
         places: list[Where] = []
         freshness = Freshness()
+        if tree:
+            self._store.texts.catch_up(where=tree)
+            return [tree], freshness, ""
         if within != "conversations":
             freshness = self._index.refresh(scope, self._budget)
             places += self._index.places(scope, own=own)
@@ -187,29 +287,23 @@ class Search:
             places.append(scope)
             self._store.passages.catch_up(places)
         try:
-            self._meaning.catch_up(places=places, until=self._clock() + self._budget)
+            if embeds:
+                self._meaning.catch_up(places=places, until=self._clock() + self._budget)
         except EmbedderError as error:
             return places, freshness, str(error)
         return places, freshness, ""
 
-    def _hits(
-        self,
-        chosen: Sequence[tuple[Scored, Row]],
-        scope: Scope,
-        matches: Matches,
-        exact: Collection[int],
-        near: Near,
-    ) -> list[Hit]:
-        texts = self._store.passages.texts([row.id for _, row in chosen])
-        weights = {asked.term: value for asked, value in matches.rarity.items()}
-        talks = self._conversations({row.container for _, row in chosen if row.role != NOTE}, scope)
+    def _hits(self, chosen: Sequence[Candidate], scope: Scope, worth: Mapping[str, float]) -> list[Hit]:
+        texts = self._store.passages.texts([candidate.row.id for candidate in chosen])
+        talks = self._conversations({each.row.container for each in chosen if each.row.role != NOTE}, scope)
         hits = []
-        for one, row in chosen:
+        for candidate in chosen:
+            row = candidate.row
             text = texts.get(row.id)
             if text is None:
                 # It was deleted since.
                 continue
-            part = snippet(text, weights)
+            part = snippet(text, worth)
             note = row.role == NOTE
             lines = min(row.last, row.first + part.first), min(row.last, row.first + part.last)
             hits.append(
@@ -219,82 +313,60 @@ class Search:
                     path=row.container.partition(":")[2] if note else talks.get(row.container, ""),
                     lines=lines if note else None,
                     snippet=part.text,
-                    score=round(one.score, 4),
-                    parts={name: round(value, 4) for name, value in one.parts.items() if value},
+                    score=round(candidate.score, 4),
+                    parts=candidate.parts,
                     at=row.at,
                     role=row.role,
                     memory_kind=row.branch if note else "",
-                    exact=row.id in exact,
-                    relevance=round(one.relevance, 4),
-                    engines=_found_by(row.id, matches, near),
+                    exact=candidate.exact,
+                    engines=candidate.engines,
                 )
             )
         return hits
 
     def _conversations(self, trees: Collection[str], scope: Scope) -> dict[str, str]:
         """The conversation on each tree that was used last."""
-        found: dict[str, str] = {}
+        latest: dict[str, str] = {}
         for tree in trees:
-            ours = [one for one in self._store.log.conversations_of(tree) if one.scope == scope]
+            ours = [talk for talk in self._store.log.conversations_of(tree) if talk.scope == scope]
             if ours:
-                found[tree] = max(ours, key=lambda one: (one.updated_at, one.id)).id
-        return found
+                latest[tree] = max(ours, key=lambda talk: (talk.updated_at, talk.id)).id
+        return latest
 
 
-def _found_by(number: int, matches: Matches, near: Near) -> tuple[str, ...]:
-    by_words = any(number in having for having in matches.having.values())
-    by_meaning = number in near.rows
+def _engines_of(row: int, ranked: RankedQuestion) -> tuple[str, ...]:
+    by_words = any(row in having for having in ranked.matches.having.values())
     return (
-        *((matches.engine,) if by_words else ()),
-        *((f"vectors {near.engine}",) if by_meaning else ()),
+        *((ranked.matches.engine,) if by_words else ()),
+        *((f"vectors {ranked.near.engine}",) if row in ranked.near.rows else ()),
     )
 
 
-def _means(question: str) -> bool:
-    return any(sign.isalnum() for sign in question)
-
-
-def _asked(question: str) -> tuple[list[str], list[str]]:
-    """The terms of a question, names first, since of a long one only the first are looked up."""
-    telling = words.telling(question)
-    idle = _ASKING_DE if words.language_of(question) == "de" else _ASKING_EN
-    asked = dict.fromkeys(words.terms(_KIND.sub(" ", question)))
-    terms = [term for term in asked if term in telling or term not in idle]
-    return sorted(terms, key=lambda term: term not in telling), words.parts(question)
-
-
-def _exact(matches: Matches, telling: Collection[str]) -> set[int]:
+def _exact_rows(matches: Matches, names: Collection[str]) -> set[int]:
     """The rows that have a name of the question which few others have."""
     return {
-        number
+        row
         for asked, having in matches.having.items()
-        if asked.weight == 1 and asked.term in telling and len(having) <= _FEW
-        for number in having
+        if asked.weight == 1 and asked.term in names and len(having) <= _FEW
+        for row in having
     }
 
 
-def _once(scored: Sequence[Scored], rows: Mapping[int, Row]) -> list[Scored]:
-    """Every passage once, with the best of its rows; what was deleted meanwhile is none."""
-    best: dict[tuple[str, str], Scored] = {}
-    for one in scored:
-        if (row := rows.get(one.id)) is not None:
-            best.setdefault((row.container, row.passage), one)
-    return list(best.values())
-
-
-def _chosen(ranked: Sequence[Scored], named: Sequence[Scored], limit: int, least: float) -> list[Scored]:
+def _choose(candidates: Sequence[Candidate], limit: int, least: float) -> list[Candidate]:
     """The best, where those that have a name word for word keep up to half of the places."""
-    kept = {one.id: one for one in named[: max(1, limit // 2)]}
-    others = [one for one in ranked if one.score >= least and one.id not in kept]
-    chosen = [*kept.values(), *others[: limit - len(kept)]]
-    return sorted(chosen, key=lambda one: (-one.score, -one.at, -one.id))
+    exact = [candidate for candidate in candidates if candidate.exact][: max(1, limit // 2)]
+    others = [each for each in candidates if each.score >= least and each not in exact]
+    chosen = [*exact, *others[: limit - len(exact)]]
+    return sorted(chosen, key=lambda candidate: -candidate.total)
 
 
-def _why_empty(question: str, found: _Ranked) -> str:
-    if not question:
+def _why_empty(question: Question, result: Retrieval) -> str:
+    if not question.text:
         return "Nothing was asked."
-    if not found.matches.containers:
+    if not result.has_rows:
         return "There is nothing here to search yet."
-    if not found.terms and not found.ranked:
+    if not question.terms and not result.candidates:
         return "There is no word in the question that could be looked for."
-    return "What was found is below the minimum score." if found.ranked else "Nothing has any of these words."
+    if result.candidates:
+        return "What was found is below the minimum score."
+    return "Nothing has any of these words."

@@ -51,7 +51,6 @@ def _hit(one: NewPassage, path: str, score: float, terms: Collection[str]) -> Hi
         at=one.at,
         role=NOTE,
         memory_kind=one.kind,
-        relevance=score,
         engines=(ENGINE,),
     )
 

@@ -22,6 +22,37 @@ Span = tuple[int, int]
 IN_PROCESS = "in process"
 
 
+@dataclass(frozen=True, slots=True)
+class Similarities:
+    """How near rows are to a question: columns of one length, `rows` in rising order.
+
+    `best` is the similarity of a row's nearest piece, `mean` that of all its pieces. `complete` says that every
+    row with vectors is among them, not only the nearest.
+    """
+
+    rows: NDArray[np.int64]
+    best: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    complete: bool = True
+
+    def __bool__(self) -> bool:
+        return len(self.rows) > 0
+
+    def __contains__(self, row: int) -> bool:
+        at = int(np.searchsorted(self.rows, row))
+        return at < len(self.rows) and int(self.rows[at]) == row
+
+
+def similarities_from(near: Mapping[int, float]) -> Similarities:
+    """What an engine answers that knows the nearest only."""
+    rows = np.fromiter(sorted(near), np.int64, len(near))
+    best = np.fromiter((near[row] for row in rows.tolist()), np.float64, len(near))
+    return Similarities(rows, best, best, complete=False)
+
+
+NO_SIMILARITIES = similarities_from({})
+
+
 class VectorIndex(Protocol):
     """The vectors of one embedder. `identity` says which."""
 
@@ -53,10 +84,10 @@ class VectorIndex(Protocol):
     def undone(self, digests: Collection[str]) -> set[str]:
         """Those of these pieces that have no vector yet and were not refused."""
 
-    def nearest(
+    def compare(
         self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
-    ) -> dict[int, float]:
-        """How near the rows in these places are: of the `best` ones, and of those named in `also`."""
+    ) -> Similarities:
+        """How near the rows in these places are: all of them, or the `best` ones and those named in `also`."""
 
     def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
         """Tell whoever finds the nearest what has come and gone; says how many vectors it still lacks."""

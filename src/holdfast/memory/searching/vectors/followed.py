@@ -16,7 +16,14 @@ import numpy as np
 
 from holdfast.errors import VectorsError
 from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.vectors.base import IN_PROCESS, Engine, Point, Vector
+from holdfast.memory.searching.vectors.base import (
+    IN_PROCESS,
+    Engine,
+    Point,
+    Similarities,
+    Vector,
+    similarities_from,
+)
 from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
 from holdfast.memory.searching.vectors.stored import StoredVectors
 from holdfast.store import Coverage, Row, Store, Where
@@ -89,9 +96,9 @@ class FollowedVectors(KeptVectors):
             self._covered.pop(oldest, None)
         return covered
 
-    def nearest(
+    def compare(
         self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
-    ) -> dict[int, float]:
+    ) -> Similarities:
         if self._clock() >= self._away_until:
             containers = self._store.passages.containers(places)
             try:
@@ -101,14 +108,16 @@ class FollowedVectors(KeptVectors):
                     self._well()
                     # A span may have a container in it that was not asked for.
                     among = {one.number for one in containers}
-                    return {row: near for row, near in found.items() if number_of(row) in among}
+                    return similarities_from(
+                        {row: near for row, near in found.items() if number_of(row) in among}
+                    )
                 self._trouble = (
                     f"Vectors were compared in process: {self._behind or 'some'} have still to be handed to"
                     f" {self._engine.name}."
                 )
             except VectorsError as error:
                 self._in_trouble(error)
-        return self._spare.nearest(places, vector, best, also)
+        return self._spare.compare(places, vector, best, also)
 
     def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
         try:

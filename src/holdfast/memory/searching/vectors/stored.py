@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.memory.embedders.base import Identity, Vectors
-from holdfast.memory.searching.vectors.base import Vector
+from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities, Vector
 from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
 from holdfast.store import Coverage, Store, Where
 from holdfast.store.containers import Container, number_of, ranges
@@ -72,20 +72,24 @@ class StoredVectors(KeptVectors):
         with self._loading:
             self._held.clear()
 
-    def nearest(
-        self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
-    ) -> dict[int, float]:
+    def compare(
+        self,
+        places: Sequence[Where],
+        vector: Vector,
+        best: int,  # noqa: ARG002 - all of them are compared
+        also: Collection[int] = (),  # noqa: ARG002
+    ) -> Similarities:
         loaded = self._load(tuple(places))
         if not len(loaded.rows):
-            return {}
+            return NO_SIMILARITIES
         # Row by row on this thread: BLAS would start others, and wait for them on a busy machine.
-        near = np.maximum.reduceat(np.vecdot(loaded.vectors, vector), loaded.starts)
-        chosen = np.isin(loaded.rows, np.fromiter(also, np.int64, len(also)))
-        if best < len(near):
-            chosen[np.argpartition(near, -best)[-best:]] = True
-        else:
-            chosen[:] = True
-        return dict(zip(loaded.rows[chosen].tolist(), near[chosen].tolist(), strict=True))
+        near = np.vecdot(loaded.vectors, vector)
+        sizes = np.diff(np.append(loaded.starts, len(near)))
+        return Similarities(
+            loaded.rows,
+            np.maximum.reduceat(near, loaded.starts).astype(np.float64),
+            np.add.reduceat(near, loaded.starts) / sizes,
+        )
 
     def _load(self, places: tuple[Where, ...]) -> _Loaded:
         """What is held of these places, with all that changed since read anew."""

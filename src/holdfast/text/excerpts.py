@@ -31,7 +31,7 @@ def excerpts(question: str, texts: Sequence[str], room: int, count: Count) -> li
     shares = _shares(costs, room)
     weights = _weights(question, texts)
     return [
-        text if cost <= share else _excerpt(text, weights, share, cost, count)
+        text if cost <= share else _cut(text, weights, share, cost, count)
         for text, cost, share in zip(texts, costs, shares, strict=True)
     ]
 
@@ -54,13 +54,35 @@ def _weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     return {term: log(1 + len(passages) / (1 + having[term])) for term in asked}
 
 
-def _excerpt(text: str, weights: Mapping[str, float], share: int, cost: int, count: Count) -> str:
+def excerpt(
+    text: str,
+    weights: Mapping[str, float],
+    room: int,
+    count: Count,
+    near: Callable[[Sequence[str]], Sequence[float]] | None = None,
+) -> str:
+    """A text as it is, or its passages with most of the terms; `near` tells how near passages are in meaning."""
+    cost = count(text)
+    return text if cost <= room else _cut(text, weights, room, cost, count, near)
+
+
+def _cut(
+    text: str,
+    weights: Mapping[str, float],
+    share: int,
+    cost: int,
+    count: Count,
+    near: Callable[[Sequence[str]], Sequence[float]] | None = None,
+) -> str:
     if share < _LEAST:
         return ""
     characters = share * len(text) / cost
     # Where there is little room, the sentence that answers counts, and not what stands around it.
     passages = _passages(text, min(_PASSAGE, characters / 3))
-    worth = [_worth(one, weights) for one in passages]
+    worth = [_worth(passage, weights) for passage in passages]
+    if near is not None:
+        most = max(worth) or 1.0
+        worth = [own / most + close for own, close in zip(worth, near(passages), strict=True)]
     worth[0] += _OPENING * max(worth)
     ranked = sorted(range(len(passages)), key=lambda at: (-worth[at], at))
     for _ in range(_TRIES):

@@ -1,0 +1,356 @@
+"""From words and vectors to one score: how likely each row of the index holds what a question asks for.
+
+Every row gets a handful of features; a weighted sum of them orders the rows, and a logistic curve over that sum
+turns it into a probability. Weights and curves were fitted by `python -m evals.ranking` on chats of several
+kinds. Works on columns; it knows no store and no text.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import exp, inf, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdfast.errors import ConfigError
+from holdfast.memory.searching.outlines import Outline
+from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
+from holdfast.store import Matches
+from holdfast.store.fulltext import ROWS_OF_CONTAINER
+from holdfast.store.ranking import rarity_of
+from holdfast.text.questions import Question, Trait
+
+Column = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# The two numbers of BM25.
+_SATURATION = 0.9
+_BY_LENGTH = 0.4
+# How far around a row its surroundings reach.
+_REACH = 8
+# A note that is so many seconds older counts half as recent.
+_HALF_LIFE = 30 * 86_400.0
+# The size of the store that the curve was fitted at: among more rows a good match by chance is likelier.
+_USUAL_SIZE = 500
+
+FEATURES = (
+    "rarest",  # how rare the rarest word is that it shares with the question
+    "coverage",  # how much of the question it covers, its neighbours counted half
+    "density",  # how much of the question it covers for its length
+    "relative",  # the same, as a share of the best row's
+    "surroundings",  # the same of the rows around it
+    "container",  # the same of its whole conversation or file
+    "answers",  # how much of the question stands in a question right before it
+    "nearness",  # how much nearer it is in meaning than others, in deviations
+    "neighbours",  # how near the nearer one of its two neighbours is
+    "around",  # how near the rows around it are
+    "whole",  # how near it is as a whole, not only its best piece
+    "person",  # said by the person, or written down
+    "speaker",  # said by whom the question is about (1), or by the other one (-1)
+    "states",  # does not end with a question
+    "length",
+    "fits",  # has a number or a time where the question asks for one
+)
+MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each feature is worth, and how a sum becomes a probability.
+
+    `slope`, `start`, `asks`, `personal` and `size` are the curve that tells how likely anything in the store
+    answers the question, from the sum of its best row; `item_slope` and `item_start` tell how likely one row does.
+    With `multiplier`, only so many rows for each hit are looked at, the best by words and by meaning.
+    """
+
+    features: Mapping[str, float]
+    slope: float
+    start: float
+    asks: float
+    personal: float
+    size: float
+    item_slope: float
+    item_start: float
+    # For notes only: the newer of two equal ones comes first.
+    recent: float = 0.3
+    multiplier: int = 0
+
+
+# Fitted on locomo, beam100k and longmemeval; knowing and xquad_de were left out of it. With vectors of the
+# embedded encoder, and with words alone.
+MEASURED = Weights(
+    features={
+        "rarest": 1.13,
+        "coverage": 3.34,
+        "density": -1.34,
+        "relative": 1.93,
+        "surroundings": 0.44,
+        "container": 2.86,
+        "answers": 1.17,
+        "nearness": 1.41,
+        "neighbours": 3.52,
+        "around": 1.77,
+        "whole": 2.46,
+        "person": 0.35,
+        "speaker": 1.11,
+        "states": 0.59,
+        "length": -1.67,
+        "fits": 1.62,
+    },
+    slope=1.05,
+    start=-9.66,
+    asks=1.96,
+    personal=2.56,
+    size=-1.39,
+    item_slope=0.53,
+    item_start=-7.57,
+)
+WORDS_ALONE = Weights(
+    features={
+        "rarest": 1.28,
+        "coverage": 4.86,
+        "density": -1.49,
+        "relative": 2.71,
+        "surroundings": 2.96,
+        "container": 4.63,
+        "answers": 1.39,
+        "person": 0.46,
+        "speaker": 1.11,
+        "states": 0.35,
+        "length": -2.63,
+        "fits": 1.73,
+    },
+    slope=0.81,
+    start=-7.05,
+    asks=2.09,
+    personal=3.04,
+    size=-1.26,
+    item_slope=0.48,
+    item_start=-6.38,
+)
+# What OpenClaw's documentation says: meaning and words, and nothing else.
+OPENCLAW = Weights(
+    features={"density": 0.3, "nearness": 0.7},
+    slope=6.0,
+    start=-3.0,
+    asks=0.0,
+    personal=0.0,
+    size=0.0,
+    item_slope=6.0,
+    item_start=-3.0,
+    recent=0.0,
+    multiplier=4,
+)
+
+
+def weights_from(text: str) -> Weights:
+    """`0.7:0.3`: what meaning and words are worth, and nothing else counts. Empty: what was measured."""
+    if not text.strip():
+        return MEASURED
+    try:
+        meaning, words = map(float, text.split(":"))
+    except ValueError:
+        meaning = words = -1.0
+    if not (0 <= meaning < inf and 0 <= words < inf and meaning + words > 0):
+        raise ConfigError(f"search_weights is {text!r}.", hint="Write it like 0.7:0.3, meaning before words.")
+    total = meaning + words
+    return replace(OPENCLAW, features={"density": words / total, "nearness": meaning / total})
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Every row of an outline with its sum and probability.
+
+    `features` are the columns the sums are made of, and `among` the rows worth looking at.
+    """
+
+    question: Question
+    rows: Outline
+    sums: Column
+    scores: Column
+    features: Mapping[str, Column]
+    weights: Weights
+    among: Mask
+
+    def best(self, most: int, among: Mask | None = None) -> NDArray[np.intp]:
+        """The places of the best rows, best first; of equal ones the newer."""
+        some = np.flatnonzero(self.among if among is None else self.among & among)
+        if len(some) > 4 * most:
+            some = some[np.argpartition(self.sums[some], -2 * most)[-2 * most :]]
+        order = np.lexsort((self.rows.ids[some], self.rows.at[some], self.sums[some]))[::-1]
+        return some[order[:most]]
+
+    def likely(self, total: float | None = None) -> float:
+        """How likely anything answers the question, when the best row that counts has this sum."""
+        top = float(self.sums[self.among].max(initial=-inf)) if total is None else total
+        return _likely(self.question, top, len(self.rows.ids), self.weights)
+
+    def parts(self, place: int) -> dict[str, float]:
+        """What the sum of a row is made of."""
+        weighted = {
+            name: float(self.weights.features.get(name, 0.0) * column[place])
+            for name, column in self.features.items()
+        }
+        return {name: round(value, 3) for name, value in weighted.items() if abs(value) >= 0.001}
+
+
+def rank_rows(
+    question: Question,
+    matches: Matches,
+    rows: Outline,
+    near: Similarities = NO_SIMILARITIES,
+    weights: Weights = MEASURED,
+) -> Ranking:
+    """The rows of an outline, ranked for a question."""
+    columns = features_of(question, matches, rows, near)
+    if not near:
+        weights = weights if weights.multiplier else WORDS_ALONE
+    sums = np.zeros(len(rows.ids))
+    for name, weight in weights.features.items():
+        sums += weight * columns[name]
+    among = (columns["coverage"] > 0) | (columns["nearness"] > 0)
+    notes = rows.note & among
+    if weights.recent and notes.any():
+        age = np.maximum(0.0, rows.at[notes].max() - rows.at)
+        sums += np.where(rows.note, weights.recent * 0.5 ** (age / _HALF_LIFE), 0.0)
+    if weights.multiplier:
+        among = _preselect(columns, among)
+    scores = 1 / (1 + np.exp(-np.clip(weights.item_slope * sums + weights.item_start, -50, 50)))
+    return Ranking(question, rows, sums, scores, columns, weights, among)
+
+
+def features_of(question: Question, matches: Matches, rows: Outline, near: Similarities) -> dict[str, Column]:
+    """The features of every row, by name, in the order of the outline."""
+    shares, rarest = _coverage(matches, rows)
+    # A memory stands for itself: what happens to be listed beside it says nothing about it.
+    alone = rows.note & (rows.kind != "")
+    group = np.where(alone, -1 - np.arange(len(rows.ids)), rows.containers)
+    penalty = _penalty(rows.length / matches.average)
+    density = shares * (1 + _penalty(np.zeros(1))) / (1 + penalty)
+    before, after = _shift(shares, 1, group), _shift(shares, -1, group)
+    asking = density * ((rows.traits & Trait.ENDS_WITH_QUESTION) > 0)
+    best, mean = _similarity(rows, near)
+    columns = {
+        "rarest": rarest,
+        "coverage": np.minimum(1.0, shares + 0.5 * np.maximum(before, after)),
+        "density": density,
+        "relative": density / max(density.max(initial=0.0), 1e-9),
+        "surroundings": _around(density, group),
+        "container": _containers(matches, rows),
+        "answers": _shift(asking, 1, group),
+        "nearness": (best - best.mean()) / (4 * best.std() + 1e-9) if near else np.zeros(len(rows.ids)),
+        "neighbours": np.maximum(_shift(best, 1, group), _shift(best, -1, group)),
+        "around": _around(best, group),
+        "whole": mean,
+        "person": rows.personal.astype(np.float64),
+        "speaker": rows.side * {"user": 1.0, "assistant": -1.0}.get(question.speaker, 0.0),
+        "states": ((rows.traits & Trait.ENDS_WITH_QUESTION) == 0).astype(np.float64),
+        "length": np.log1p(rows.length) / 5,
+        "fits": ((rows.traits & question.expects) > 0).astype(np.float64),
+    }
+    return columns
+
+
+def score_words(matches: Matches, rows: Outline) -> Column:
+    """BM25 of every row that has some of the words. Repeats do not count: they tell how long it is."""
+    scores = np.zeros(len(rows.ids))
+    for asked, having in matches.having.items():
+        scores[rows.positions(having)] += asked.weight * matches.rarity[asked] * (_SATURATION + 1)
+    return scores / (1 + _penalty(rows.length / matches.average))
+
+
+def _likely(question: Question, top: float, size: int, weights: Weights) -> float:
+    """How likely anything answers the question, when the best row has this sum."""
+    if top == -inf:
+        return 0.0
+    logit = (
+        weights.start
+        + weights.slope * top
+        + weights.asks * question.asks
+        + weights.personal * question.personal
+        + weights.size * log(max(size, 1) / _USUAL_SIZE)
+    )
+    return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
+
+
+def _coverage(matches: Matches, rows: Outline) -> tuple[Column, Column]:
+    """How much of the question's weight each row has, and how rare the rarest of the words is that it has."""
+    worth = np.zeros(len(rows.ids))
+    rarest = np.zeros(len(rows.ids))
+    total = sum(container.rows for container in matches.containers)
+    unheard = rarity_of(total, 0) or 1.0
+    for asked, having in matches.having.items():
+        places = rows.positions(having)
+        worth[places] += asked.weight * matches.rarity[asked]
+        if asked.weight == 1:
+            rarest[places] = np.maximum(rarest[places], matches.rarity[asked] / unheard)
+    whole = sum(matches.worth.values())
+    return np.minimum(1.0, worth / whole) if whole else worth, rarest
+
+
+def _containers(matches: Matches, rows: Outline) -> Column:
+    """How much of the question each row's whole container has; nothing where there is only one."""
+    if len(matches.containers) < 2:
+        return np.zeros(len(rows.ids))
+    numbers = np.array([container.number for container in matches.containers])
+    lengths = np.array([container.length for container in matches.containers], np.float64)
+    worth, whole = np.zeros(len(numbers)), 0.0
+    terms: dict[str, float] = {}
+    for asked, having in matches.having.items():
+        inside = np.unique(np.fromiter(having, np.int64, len(having)) // ROWS_OF_CONTAINER)
+        there = np.isin(numbers, inside)
+        rarity = asked.weight * rarity_of(len(numbers), int(there.sum()))
+        worth[there] += rarity
+        terms[asked.term] = max(terms.get(asked.term, 0.0), rarity)
+    missing = len(matches.worth.keys() - terms.keys()) * rarity_of(len(numbers), 0)
+    whole = sum(terms.values()) + missing
+    penalty = _penalty(lengths / (lengths.mean() or 1.0))
+    shares = np.minimum(1.0, worth / (whole or 1.0)) * (1 + _penalty(np.zeros(1))) / (1 + penalty)
+    at = np.minimum(np.searchsorted(numbers, rows.containers), len(numbers) - 1)
+    # What came in since the words were looked up is in no container that is known here.
+    return np.where(numbers[at] == rows.containers, shares[at], 0.0)
+
+
+def _similarity(rows: Outline, near: Similarities) -> tuple[Column, Column]:
+    """The nearness of each row's best piece and of the whole; rows without vectors count as usual ones."""
+    if not near or not len(rows.ids):
+        return np.zeros(len(rows.ids)), np.zeros(len(rows.ids))
+    places, there = rows.lookup(near.rows)
+    usual = float(near.best.mean()) if near.complete else float(near.best.min())
+    best, mean = np.full(len(rows.ids), usual), np.full(len(rows.ids), min(usual, float(near.mean.mean())))
+    best[places[there]] = near.best[there]
+    mean[places[there]] = near.mean[there]
+    return best, mean
+
+
+def _preselect(columns: Mapping[str, Column], among: Mask) -> Mask:
+    """The best by words and the best by meaning, as OpenClaw looks at no others."""
+    most = 200
+    chosen = np.zeros(len(among), np.bool_)
+    for name in ("density", "nearness"):
+        chosen[np.argsort(columns[name], kind="stable")[-most:]] = True
+    return chosen & among
+
+
+def _shift(column: Column, by: int, group: NDArray[np.int64]) -> Column:
+    """Each row with the value of the row so many places before it in the same container, 0 if there is none."""
+    moved = np.zeros_like(column)
+    if 0 < by < len(column):
+        moved[by:] = np.where(group[by:] == group[:-by], column[:-by], 0.0)
+    elif 0 < -by < len(column):
+        moved[:by] = np.where(group[:by] == group[-by:], column[-by:], 0.0)
+    return moved
+
+
+def _around(column: Column, group: NDArray[np.int64]) -> Column:
+    """The mean over the rows around each, the nearer ones counting more."""
+    total, weights = np.zeros_like(column), 0.0
+    for step in range(1, _REACH + 1):
+        weight = 1 - step / (_REACH + 1)
+        total += weight * (_shift(column, step, group) + _shift(column, -step, group))
+        weights += 2 * weight
+    return total / weights
+
+
+def _penalty(length: Column) -> Column:
+    return _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * length)

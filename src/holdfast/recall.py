@@ -1,0 +1,336 @@
+"""One way to bring things back: what a question needs and the window does not have in full.
+
+For every question one hybrid search goes over the messages of this conversation that were left out or shortened,
+messages of earlier conversations, and notes. The best of it is chosen to fit the room there is: short messages
+whole, long ones as their best passages, each with date and speaker, in the order of time. How much room a question
+may use depends on how likely anything answers it at all. It writes nothing and knows no window.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from holdfast.memory.remembering import Remembering
+from holdfast.memory.scopes import is_finding, summary_file
+from holdfast.memory.searching.index import Index
+from holdfast.memory.searching.meaning import Meaning
+from holdfast.memory.searching.search import Candidate, Retrieval, Search
+from holdfast.memory.workspace.base import Transient
+from holdfast.messages import Scope
+from holdfast.store import Store
+from holdfast.store.passages import NOTE
+from holdfast.text.excerpts import excerpt
+from holdfast.text.questions import (
+    Names,
+    Question,
+    Trait,
+    is_same_question,
+    join_texts,
+    leans_back,
+    read_question,
+    split_question,
+    traits_of,
+)
+from holdfast.words import terms
+
+Origin = Literal["here", "earlier", "memory"]
+
+# Candidates that are looked at for a question.
+_CANDIDATES = 120
+# With less room nothing is brought.
+_LEAST = 25
+# What bullet, date and speaker take beside each snippet, about.
+_AROUND = 14
+# What heading and empty lines take.
+_HEADING = 16
+# A message of up to this many tokens is short, and brought whole; a longer one is cut to a share of the room.
+_SHORT = 160
+_LONG_SHARE = 0.34
+# From this likelihood on a question may use some of its room, and from the other on all of it.
+_SOME, _ALL = 0.15, 0.35
+# While it is not sure that anything fits, one short snippet is enough.
+_ONE = 60
+# A note that a message in the window says nearly word for word is not needed.
+_SAID = 0.9
+# Seconds that a question waits for its vector; later than that, words serve alone.
+_PATIENCE = 0.8
+# So much of the question before is quoted with a passage of its answer.
+_ASKED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What something is looked for: a question, where it is asked, and what the window has already.
+
+    `before` is the exchange before it, for questions that lean on it. `tree` and `head` are the conversation and the
+    last message before the question; `present` the messages that are in the window in full, `known` the memories
+    that stand there, and `said` its texts. Without `remembers` only this conversation is searched.
+    """
+
+    question: str
+    scope: Scope
+    tree: str
+    head: str | None
+    conversation: str = ""
+    before: Sequence[str] = ()
+    names: Names = field(default_factory=Names)
+    present: Collection[str] = ()
+    known: Collection[str] = ()
+    said: Sequence[str] = ()
+    remembers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A text that is brought back; `score` is how likely it holds the answer, `whole` says that nothing was cut."""
+
+    id: str
+    origin: Origin
+    at: float
+    place: int
+    role: str
+    text: str
+    score: float
+    whole: bool
+    parts: Mapping[str, float]
+    container: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was brought for a question, in the order of time, and how it was looked for.
+
+    `searched` are the questions that were searched: the whole one, and its parts. `missed` are the best that were
+    not brought. `likely` is how likely anything answers the question.
+    """
+
+    snippets: tuple[Snippet, ...] = ()
+    searched: tuple[str, ...] = ()
+    likely: float = 0.0
+    missed: tuple[Snippet, ...] = ()
+    engines: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """For the report: what was searched, brought, and just missed, with what speaks for each."""
+        return {
+            "searched": list(self.searched),
+            "likely": round(self.likely, 3),
+            "engines": list(self.engines),
+            "degraded": list(self.degraded),
+            "brought": [_describe(snippet) for snippet in self.snippets],
+            "missed": [_describe(snippet) for snippet in self.missed],
+        }
+
+
+class Recall:
+    """`search` is the one that people and tools use too; `meaning` says how near passages are."""
+
+    def __init__(self, store: Store, search: Search, meaning: Meaning | None = None) -> None:
+        self._store = store
+        self._search = search
+        self._meaning = meaning
+
+    def bring(self, need: Need, room: int, count: Callable[[str], int]) -> Evidence:
+        """The evidence for a question, at most `room` tokens of it."""
+        questions = understand(need)
+        if room < _LEAST or not questions:
+            return Evidence()
+        result = self._search.retrieve(
+            questions,
+            need.scope,
+            tree="" if need.remembers else need.tree,
+            limit=_CANDIDATES,
+            patience=_PATIENCE,
+        )
+        evidence = Evidence(
+            searched=tuple(question.text for question in questions),
+            engines=result.engines,
+            degraded=result.degraded,
+        )
+        candidates = [each for each in result.candidates if each.row.passage not in need.present]
+        candidates = list(self._eligible(candidates, need))
+        likely = max((candidate.likely for candidate in candidates), default=0.0)
+        evidence = replace(evidence, likely=likely)
+        allowed = _room_for(likely, room)
+        picker = _Picker(self, need, questions, result, allowed, count)
+        chosen, missed = picker.pick(candidates)
+        chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
+        return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
+
+    def near(self, question: str, passages: Sequence[str]) -> Sequence[float]:
+        """How near passages are to a question, as far as their vectors are known."""
+        if self._meaning is None:
+            return [0.0] * len(passages)
+        near = self._meaning.nearness(question, {str(at): text for at, text in enumerate(passages)})
+        return [near.get(str(at), 0.0) for at in range(len(passages))]
+
+    def _eligible(self, candidates: Iterable[Candidate], need: Need) -> Iterator[Candidate]:
+        """Without what is on branches that nobody is on, and what the window has in another way."""
+        paths: dict[str, list[Mapping[str, int]]] = {}
+        own_summary = str(summary_file(need.scope, need.conversation)) if need.conversation else ""
+        for candidate in candidates:
+            row = candidate.row
+            if row.role == "system":
+                continue
+            if row.role == NOTE:
+                path = row.container.partition(":")[2]
+                # Findings are told by research, with what is known of their age.
+                elsewhere = path == own_summary or is_finding(PurePosixPath(path))
+                if not elsewhere and row.passage not in need.known:
+                    yield candidate
+                continue
+            if row.container not in paths:
+                paths[row.container] = self._paths(row.container, need)
+            if any(row.place <= path.get(row.branch, -1) for path in paths[row.container]):
+                yield candidate
+
+    def _paths(self, tree: str, need: Need) -> list[Mapping[str, int]]:
+        """The ways through a tree whose messages count: to the question here, to every head elsewhere."""
+        if tree == need.tree:
+            return [self._store.texts.way_to(need.head)] if need.head else []
+        talks = self._store.log.conversations_of(tree)
+        return [self._store.texts.way_to(talk.head) for talk in talks if talk.head and talk.memory]
+
+    def texts(self, candidates: Sequence[Candidate]) -> dict[int, str]:
+        return self._store.passages.texts([candidate.row.id for candidate in candidates])
+
+    def question_before(self, candidate: Candidate) -> str:
+        """What a message answers: the text before it, if that is short."""
+        row = candidate.row
+        before = self._store.passages.texts([row.id - 1]).get(row.id - 1, "")
+        return " ".join(before.split()) if 0 < len(before) <= 2 * _ASKED else ""
+
+
+def recall_over(store: Store, memory: Remembering | None) -> Recall:
+    """Recall over all that is remembered; without memory, over the words of the log alone."""
+    if memory is not None:
+        return Recall(store, memory.own, memory.meaning)
+    meaning = Meaning(store, lambda: None)
+    return Recall(store, Search(store, Index(store, Transient()), meaning))
+
+
+def understand(need: Need) -> list[Question]:
+    """The questions to search: the whole, with the exchange before it where it leans on that, and its parts."""
+    question = read_question(need.question, need.names)
+    if not question.has_meaning:
+        return []
+    if leans_back(question) and need.before:
+        joined = read_question(join_texts([*need.before, need.question]), need.names)
+        return [replace(joined, asks=question.asks, personal=question.personal, expects=question.expects)]
+    return [question, *split_question(question, need.names)]
+
+
+def _room_for(likely: float, room: int) -> int:
+    """How much a question may use of its room."""
+    share = (likely - _SOME) / (_ALL - _SOME)
+    if share <= 0:
+        return 0
+    return max(min(room, _ONE), int(room * min(1.0, share)))
+
+
+class _Picker:
+    """Fills the room with candidates, best first."""
+
+    def __init__(
+        self,
+        recall: Recall,
+        need: Need,
+        questions: Sequence[Question],
+        result: Retrieval,
+        room: int,
+        count: Callable[[str], int],
+    ) -> None:
+        self._recall = recall
+        self._need = need
+        self._question = questions[0]
+        self._result = result
+        self._room = room
+        self._left = room - _HEADING
+        self._count = count
+        self._said = [frozenset(terms(text)) for text in need.said]
+
+    def pick(self, candidates: Sequence[Candidate]) -> tuple[list[Snippet], list[Snippet]]:
+        """What is brought, and the best of what is not."""
+        texts = self._recall.texts(candidates)
+        chosen: list[Snippet] = []
+        missed: list[Snippet] = []
+        seen: set[str] = set()
+        for candidate in candidates:
+            text = texts.get(candidate.row.id, "").strip()
+            if not text or self._is_needless(candidate, text) or text in seen:
+                continue
+            seen.add(text)
+            snippet = self._snippet(candidate, text) if self._left >= _LEAST else None
+            if snippet is None:
+                if len(missed) < 5:
+                    missed.append(_snippet_of(candidate, self._need, _shorten_line(text), whole=False))
+                elif self._left < _LEAST:
+                    break
+                continue
+            self._left -= self._count(snippet.text) + _AROUND
+            chosen.append(snippet)
+        return chosen, missed
+
+    def _snippet(self, candidate: Candidate, text: str) -> Snippet | None:
+        room = self._left - _AROUND
+        cost = self._count(text)
+        if cost <= min(room, max(_SHORT, int(self._room * _LONG_SHARE))):
+            return _snippet_of(candidate, self._need, text, whole=True)
+        most = min(room, max(_SHORT, int(self._room * _LONG_SHARE)))
+        if most < min(cost, _SHORT) // 2:
+            # A fragment is worth little while something else fits.
+            return None
+        before = self._recall.question_before(candidate) if candidate.row.role == "assistant" else ""
+        heading = f"({_shorten_line(before)}) " if before else ""
+        passages = excerpt(
+            text,
+            self._result.worth,
+            most - self._count(heading),
+            self._count,
+            lambda passages: self._recall.near(self._question.text, passages),
+        )
+        return _snippet_of(candidate, self._need, heading + passages, whole=False) if passages else None
+
+    def _is_needless(self, candidate: Candidate, text: str) -> bool:
+        """The question itself asked before, and notes that the window says anyway."""
+        if traits_of(text) & Trait.ONLY_ASKS and is_same_question(text, self._question):
+            return True
+        if candidate.row.role != NOTE:
+            return False
+        sought = frozenset(terms(text))
+        return any(len(sought & said) >= _SAID * len(sought) for said in self._said)
+
+
+def _snippet_of(candidate: Candidate, need: Need, text: str, *, whole: bool) -> Snippet:
+    row = candidate.row
+    origin: Origin = "memory" if row.role == NOTE else "here" if row.container == need.tree else "earlier"
+    return Snippet(
+        row.passage,
+        origin,
+        row.at,
+        row.place,
+        row.role,
+        text,
+        candidate.score,
+        whole,
+        candidate.parts,
+        row.container,
+    )
+
+
+def _shorten_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _ASKED else f"{line[: _ASKED - 1].rstrip()}…"
+
+
+def _describe(snippet: Snippet) -> dict[str, Any]:
+    return {
+        "id": snippet.id,
+        "from": snippet.origin,
+        "score": round(snippet.score, 4),
+        "text": _shorten_line(snippet.text),
+        "whole": snippet.whole,
+        "parts": dict(snippet.parts),
+    }

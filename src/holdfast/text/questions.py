@@ -1,0 +1,314 @@
+"""Reads a question: what it asks for, whom it is about, its parts, and whether it leans on what came before.
+
+Also the traits of any text that matter for whether it can answer a question. All patterns are linear.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntFlag
+from functools import lru_cache
+from typing import Literal
+
+from holdfast import words
+
+# A longer question is a text, and nobody means every word of it.
+LONGEST = 2_000
+# A compound question is searched in at most this many parts beside the whole.
+MOST_PARTS = 4
+# A message with at most this many content words may lean on the exchange before it.
+_FEW_WORDS = 3
+
+Speaker = Literal["user", "assistant", ""]
+
+
+class Trait(IntFlag):
+    """What can be seen of a text without knowing the question."""
+
+    ENDS_WITH_QUESTION = 1
+    ONLY_ASKS = 2
+    HAS_NUMBER = 4
+    HAS_TIME = 8
+
+
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|once|twice"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dutzend|hundert|tausend|halb|einmal)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|morning|evening"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august"
+    r"|september|october|november|december|gestern|vorgestern|heute|morgen|übermorgen|vor|letzte[nmrs]?"
+    r"|nächste[nmrs]?|woche|wochenende|monat|jahr|uhr|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?"
+    r"|januar|februar|märz|mai|juni|juli|oktober|dezember)\b",
+    re.IGNORECASE,
+)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|old|far|often|big|large|high)\b|\bwie ?viele?\b|\bwie (?:lange|oft|alt|weit|groß|hoch)\b"
+    r"|\b(?:number|amount|price|cost|costs|total|percentage|budget|port|anzahl|preis|kostet|kosten|summe|höhe)\b",
+    re.IGNORECASE,
+)
+_ASKS_TIME = re.compile(
+    r"\bwhen\b|\b(?:what|which) (?:date|day|time|year|month|weekday)\b|\bdeadline\b|\bsince when\b|\bwann\b"
+    r"|\bwelche[mnrs]? (?:tag|datum|wochentag|uhrzeit|jahr|monat)\b|\bwie ?viel uhr\b|\bfrist\b|\btermin\b",
+    re.IGNORECASE,
+)
+_QUESTION_WORD = (
+    r"(?:who|whose|whom|what|what's|when|where|which|why|how|wer|wen|wem|wessen|was|wann|wo|wohin|woher|womit|wofür"
+    r"|wovon|worauf|woran|worüber|welche[rsmn]?|warum|wieso|weshalb|wie|wieviele?)"
+)
+# Only a message that asks, or goes back to a subject, is surely looking for something.
+_ASKS = re.compile(
+    rf"\?|^[^\w\n]{{0,3}}(?:(?:and|so|but|now|ok|okay|und|aber|also|nun|please|bitte),? )?{_QUESTION_WORD}\b"
+    r"|\b(?:back to|remember|remind|earlier|regarding|previous(?:ly)?|tell me|zurück zu[rm]?|erinner\w{0,5}"
+    r"|vorhin|damals|bezüglich|nochmal|sag mir|sag mal)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+# "My", "we decided": about the person who asks. "How do I" and "wie kann ich" ask how a thing is done at all.
+_OWN = re.compile(
+    r"\b(?:i|me|my|mine|myself|we|our|ours|us|ich|mir|mich|mein\w{0,2}|wir|uns|unser\w{0,2})\b", re.IGNORECASE
+)
+_HOW_TO = re.compile(
+    r"\b(?:how|where|when|what) (?:do|can|could|should|would|might) (?:i|we|you|one)\b|\bhow to\b"
+    r"|\bwie [^?.!\n]{0,40}?\b(?:ich|man|wir)\b|\b(?:should|can|could) i\b",
+    re.IGNORECASE,
+)
+_YOURS = re.compile(
+    r"\b(?:you|your|yours|du|dir|dich|dein\w{0,2})\b|\b(?:Sie|Ihnen|Ihr\w{0,2})\b", re.IGNORECASE
+)
+_SAID_BY_YOU = re.compile(
+    r"\b(?:did|had|have|that|what|which|when|where|as|were) you\b|\byou (?:said|told|mentioned|suggested|recommended"
+    r"|gave|wrote|listed|explained|provided|proposed|advised)\b|\byour (?:suggestion|answer|advice|recommendation"
+    r"|list|proposal)s?\b|\b(?:hast|hattest|hattet|haben) (?:du|sie)\b|\b(?:du|sie) (?:hast|hattest|haben|hatten)\b"
+    r"|\bdein(?:e|en|er|em)? (?:vorschlag|antwort|rat|empfehlung|liste)\b",
+    re.IGNORECASE,
+)
+# What a compound question is cut at: the end of a question, or a joint before another question word.
+_JOINT = re.compile(
+    rf"[?;]\s{{1,3}}|(?:,\s{{0,2}}(?:and|und|sowie|as well as)?|\s(?:and|und|sowie|as well as))\s{{1,2}}"
+    rf"(?=(?:[\w-]{{1,9}}\s)?{_QUESTION_WORD}\b)",
+    re.IGNORECASE,
+)
+# A list of what is wanted: "start date, budget and what it costs".
+_LIST = re.compile(r",\s{1,2}|\s(?:and|und|sowie)\s", re.IGNORECASE)
+_LEANS = re.compile(
+    r"^[^\w]{0,3}(?:and|und|or|oder|but|aber|also|so|then|dann|what about|how about|was ist mit|wie sieht es mit)\b"
+    r"|\b(?:it|that|this|these|those|they|them|he|she|him|her|there|then|es|das|dies\w{0,2}|dort|damit|davon|dazu"
+    r"|darüber|ihn|ihm|ihnen|(?:the|der|die|das|den) (?:first|second|third|last|other|former|latter|erste|zweite"
+    r"|dritte|letzte|andere)n?(?: one)?)\b",
+    re.IGNORECASE,
+)
+# "Which kind of" asks as one word; a kind is a thing otherwise.
+_KIND_OF = re.compile(
+    r"\bwelche[rnms]? (?:Art|Sorte)\b|\b(?:what|which) (?:kind|sort|type)s? of\b", re.IGNORECASE
+)
+# Words that only ask, and would be looked for as if they were the subject.
+_ASKING_EN = frozenset(words.terms("many much often"))
+_ASKING_DE = frozenset(
+    words.terms(
+        """
+        viel viele vielen oft war waren hat hatte hatten man wurde wurden worden wem wen wessen woher wohin
+        wozu womit wovon worauf worum woran worin wodurch wofür wogegen wobei wonach worüber woraus weshalb
+        weswegen inwiefern inwieweit wieviel heißt heißen hieß hießen lautet lautete nennt nannte genannt
+        bezeichnet darf dürfen durfte durften konnte konnten könnten müssen mussten mag mögen möchte sollen
+        sollten wollten wäre wären hätte hätten ab neben seit trotz wegen außer statt innerhalb außerhalb laut
+        gemäß manche manchen mancher mehrere mehreren beide beiden dabei dafür daran darauf daraus darin
+        darüber darum davon davor dadurch danach daher deshalb deswegen jedoch sowie sowohl weder entweder
+        falls bevor nachdem obwohl bereits schon etwa ungefähr meist meisten mehr
+        """
+    )
+)
+_NAME_IN_PROMPT = (
+    (
+        "assistant",
+        re.compile(
+            r"\b(?:You are|Your name is|Du bist|Du heißt|Dein Name ist|Sie sind)\s+([A-ZÄÖÜ][\w-]{1,30})\b"
+        ),
+    ),
+    (
+        "user",
+        re.compile(
+            r"\b(?:[Yy]ou (?:chat|talk|speak) with|[Tt]he user(?:'s name)? is(?: called| named)?|[Tt]alking to|User name:"
+            r"|Du (?:sprichst|chattest|redest) mit|[Dd]er (?:Nutzer|Benutzer|Anwender) heißt|Name des Nutzers:)\s+"
+            r"([A-ZÄÖÜ][\w-]{1,30})\b"
+        ),
+    ),
+)
+# What stands there and is no name: "You are Assistant", "Du bist Experte".
+_NO_NAMES = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "ein",
+        "eine",
+        "der",
+        "die",
+        "das",
+        "assistant",
+        "helpful",
+        "expert",
+        "experte",
+        "assistent",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the two sides of a conversation are called, where that is known."""
+
+    user: frozenset[str] = frozenset()
+    assistant: frozenset[str] = frozenset()
+
+    @property
+    def any(self) -> frozenset[str]:
+        return self.user | self.assistant
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A message as search reads it.
+
+    `terms` and `parts` are looked up; `expects` are the traits an answer should have; `speaker` is who is asked
+    about, empty if nobody or both; `personal` says that it is about the people talking and not about the world.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    parts: tuple[str, ...]
+    names: frozenset[str] = frozenset()
+    expects: Trait = field(default=Trait(0))
+    speaker: Speaker = ""
+    personal: bool = False
+    # How much of it asks: 1 for a question, less where most of it tells something.
+    asks: float = 0.0
+
+    @property
+    def has_meaning(self) -> bool:
+        return any(sign.isalnum() for sign in self.text)
+
+
+def traits_of(text: str) -> Trait:
+    """The traits of a text that is indexed."""
+    traits = Trait(0)
+    end = text.rstrip().rstrip("\"'“”)*_")
+    if end.endswith("?"):
+        traits |= Trait.ENDS_WITH_QUESTION
+        if all(piece.rstrip("\"'“”)*_").endswith("?") for piece in words.sentences(text[:LONGEST])):
+            traits |= Trait.ONLY_ASKS
+    if _NUMBER.search(text):
+        traits |= Trait.HAS_NUMBER
+    if _TIME.search(text):
+        traits |= Trait.HAS_TIME
+    return traits
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks for something or goes back to it, and does not only tell news."""
+    return _ASKS.search(text[:LONGEST]) is not None
+
+
+@lru_cache(64)
+def names_in_prompt(prompt: str) -> Names:
+    """What the instructions of a conversation call the model and the person."""
+    found: dict[str, set[str]] = {"user": set(), "assistant": set()}
+    for side, pattern in _NAME_IN_PROMPT:
+        found[side].update(
+            name for name in pattern.findall(prompt[:8_000]) if name.casefold() not in _NO_NAMES
+        )
+    return Names(frozenset(found["user"]), frozenset(found["assistant"]))
+
+
+def read_question(text: str, names: Names = Names()) -> Question:  # noqa: B008 - frozen
+    """What a message asks for, to be searched as a whole."""
+    text = text[:LONGEST].strip()
+    mentioned = {side: _mentioned(text, getattr(names, side)) for side in ("user", "assistant")}
+    bare = _without(text, names.any)
+    telling = words.telling(text)
+    idle = _ASKING_DE if words.language_of(text) == "de" else _ASKING_EN
+    terms = [
+        term
+        for term in dict.fromkeys(words.terms(_KIND_OF.sub(" ", bare)))
+        if term in telling or term not in idle
+    ]
+    how_to = _HOW_TO.search(text) is not None
+    own = _OWN.search(text) is not None and not how_to
+    yours = _SAID_BY_YOU.search(text) is not None
+    expects = Trait(0)
+    if _ASKS_NUMBER.search(text):
+        expects |= Trait.HAS_NUMBER
+    if _ASKS_TIME.search(text):
+        expects |= Trait.HAS_TIME
+    return Question(
+        text,
+        # Names first, since of a long question only the first terms are looked up.
+        tuple(sorted(terms, key=lambda term: term not in telling)),
+        tuple(words.parts(bare)),
+        telling,
+        expects,
+        _speaker(mentioned["user"] or (own and not yours), mentioned["assistant"] or yours),
+        own or yours or any(mentioned.values()),
+        _asking_share(text),
+    )
+
+
+def split_question(question: Question, names: Names = Names()) -> list[Question]:  # noqa: B008 - frozen
+    """The parts of a compound question, each to be searched beside the whole; none for a simple one."""
+    pieces = [piece.strip(" ,;?") for piece in _JOINT.split(question.text)]
+    if len(pieces) < 2 and ("," in question.text or ":" in question.text):
+        pieces = [
+            piece.strip(" ,;?") for piece in _LIST.split(question.text.partition(":")[2] or question.text)
+        ]
+        pieces = pieces if len(pieces) > 2 else []
+    parts: list[Question] = []
+    seen: set[str] = set()
+    for piece in pieces if len(pieces) > 1 else ():
+        part = read_question(piece, names)
+        if set(part.terms) - seen:
+            seen.update(part.terms)
+            parts.append(replace(part, asks=question.asks, personal=question.personal))
+    return parts[:MOST_PARTS] if len(parts) > 1 else []
+
+
+def leans_back(question: Question) -> bool:
+    """Whether a message is only understood with the exchange before it: "and the second one?", "und wann?"."""
+    return (
+        len(question.terms) <= _FEW_WORDS and not question.names and _LEANS.search(question.text) is not None
+    )
+
+
+def is_same_question(text: str, question: Question) -> bool:
+    """Whether a text that only asks asks just this: it has no answer in it."""
+    if text.casefold().split() == question.text.casefold().split():
+        return True
+    asked = set(words.terms(text[:LONGEST]))
+    return bool(asked) and len(asked.difference(question.terms)) <= len(asked) // 4
+
+
+def _asking_share(text: str) -> float:
+    sentences = words.sentences(text)
+    return sum(map(asks, sentences)) / len(sentences) if sentences else 0.0
+
+
+def _mentioned(text: str, names: Collection[str]) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}(?:['’]?s)?\b", text) for name in names)
+
+
+def _without(text: str, names: Iterable[str]) -> str:
+    """Nobody says their own name in what they tell: as a word to look for it only misleads."""
+    for name in names:
+        text = re.sub(rf"\b{re.escape(name)}(?:['’]?s)?\b", " ", text)
+    return text
+
+
+def _speaker(user: bool, assistant: bool) -> Speaker:
+    if user == assistant:
+        return ""
+    return "user" if user else "assistant"
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Several texts as one question, for what leans on another."""
+    return " ".join(" ".join(text.split()) for text in texts)[:LONGEST]

@@ -6,6 +6,7 @@ simple programs beside it in the same run. Results are in results/evidence.md.
 
 import argparse
 import json
+import shlex
 import statistics
 import sys
 from collections import defaultdict
@@ -30,16 +31,30 @@ _QUESTIONS = {"locomo": 40, "beam100k": 18, "longmemeval": 200}
 _SETTLE = 900.0
 _ALL = "all"
 _HEAD = (
-    "| set | window | | kind | questions | gold % | all % | touched % | stale | tokens sent | of room % "
-    "| added, median | snippets | at most one % | ms, median | errors | overflows |"
+    "| set | window | | kind | questions | gold % | all % | right % | touched % | stale | tokens sent "
+    "| of room % | added, median | snippets | at most one % | ms, median | errors | overflows | target |"
 )
+# Percent of gold at least, of questions that are right where answers are known word by word.
+_TARGETS = {
+    ("locomo", 4096): 72.0,
+    ("locomo", 8192): 82.0,
+    ("beam100k", 4096): 48.0,
+    ("beam100k", 8192): 58.0,
+    ("longmemeval", 4096): 66.0,
+    ("longmemeval", 8192): 75.0,
+    ("knowing", 2048): 85.0,
+    ("knowing", 4096): 92.0,
+}
+# Tokens around a question that has nothing to do with the chat, at most.
+_UNRELATED_TARGET = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """The questions of a set, or of one kind, in one window, as one program has them answered.
 
-    `stale` counts outdated values told as if they held; `few` is the share with one snippet or none.
+    `right` are those with all of the evidence and no outdated value told as if it held, which `stale` counts.
+    `few` is the share with one snippet or none.
     """
 
     set: str
@@ -49,6 +64,7 @@ class Row:
     questions: int
     gold: float
     all: float
+    right: float
     touched: float
     stale: int
     tokens: float
@@ -60,21 +76,71 @@ class Row:
     errors: int
     overflows: int
 
+    @property
+    def target(self) -> str:
+        """What was promised, and by how much it is missed."""
+        if self.program != HOLDFAST:
+            return "–"
+        if self.kind == UNRELATED:
+            missed, promise = self.added - _UNRELATED_TARGET, f"added at most {_UNRELATED_TARGET}"
+        elif self.kind == _ALL and (least := _TARGETS.get((self._name, self.window))):
+            what, reached = ("right", self.right) if self._name == "knowing" else ("gold", self.gold)
+            missed, promise = least - reached, f"{what} at least {least:.0f}"
+        else:
+            return "–"
+        return f"{promise}: {'met' if missed <= 0 else f'**missed by {missed:.1f}**'}"
+
+    @property
+    def _name(self) -> str:
+        return self.set.partition(",")[0]
+
     def line(self) -> str:
+        shares = (self.gold, self.all, self.right, self.touched)
+        evidence = ("–" if self.kind == UNRELATED else f"{share:.1f}" for share in shares)
         cells = (
-            self.set, f"{self.window:,}", self.program, self.kind, self.questions, *map(self._of_evidence, (
-            self.gold, self.all, self.touched)), self.stale, f"{self.tokens:,.0f}", f"{self.room:.0f}",
-            f"{self.added:.0f}", f"{self.snippets:.1f}", f"{self.few:.0f}", f"{self.milliseconds:.1f}",
-            self.errors, self.overflows,
+            self.set, f"{self.window:,}", self.program, self.kind, self.questions, *evidence, self.stale,
+            f"{self.tokens:,.0f}", f"{self.room:.0f}", f"{self.added:.0f}", f"{self.snippets:.1f}",
+            f"{self.few:.0f}", f"{self.milliseconds:.1f}", self.errors, self.overflows, self.target,
         )  # fmt: skip
         return f"| {' | '.join(map(str, cells))} |"
-
-    def _of_evidence(self, share: float) -> str:
-        return "–" if self.kind == UNRELATED else f"{share:.1f}"
 
 
 def table(rows: Sequence[Row]) -> str:
     return "\n".join((_HEAD, "|---" * (_HEAD.count("|") - 1) + "|", *(row.line() for row in rows)))
+
+
+_PAGE = """# Does the request that reaches the model have the evidence?
+
+`python -m evals.evidence DIR... [--set {sets}] [--window 4096,8192]
+[--questions N] [--kinds] [--fed FOLDER]`. A real `holdfast serve` process stands between a client and a model
+server that keeps what it is sent, counts tokens, answers with what was answered in the chat and writes
+extractive summaries. `locomo` and `beam100k`: one long chat a corpus goes through it turn by turn, then every
+question is asked at its end. `longmemeval`: every session is a chat, and a question begins a new one.
+`knowing`: the chats of a language as one conversation; some questions begin a new one. Beside it, in the same
+run and with the same counter: the newest messages that fit, and BM25 over everything said, with 40 % of the
+window, before them.
+
+- **gold**: share of the messages with the answer that are in the request, by 60 % of their word 5-grams,
+  those under eight words whole; in `knowing` the words of the answer. **all**: questions with every one of
+  them. **touched**: gold, or a quote cut out of it.
+- **stale**: questions where an outdated value is told, and the one that holds is not told with or after it.
+  **right**: all, and nothing stale.
+- **of room**: what was sent, of the window without the reserve. **added**: tokens around the question;
+  **snippets** among them, and questions with **at most one**.
+- **ms**: time of a request that was not the model server's. **overflows**: requests over the window, among
+  them all turns of the chats.
+
+## Reached
+Made by `{command}`.
+
+{table}
+"""
+
+
+def page(rows: Sequence[Row], arguments: Sequence[str]) -> str:
+    """The results for people; folders are wherever somebody has them."""
+    command = shlex.join(["python", "-m", "evals.evidence", *arguments])
+    return _PAGE.format(sets=",".join(SETS), command=command, table=table(rows))
 
 
 Scores = Mapping[str, Sequence[Score]]
@@ -120,6 +186,7 @@ def _row(name: str, window: int, program: str, kind: str, scores: Sequence[Score
         len(scores),
         100 * statistics.mean(score.gold for score in scores),
         100 * statistics.mean(score.whole for score in scores),
+        100 * statistics.mean(score.whole and not score.stale for score in scores),
         100 * statistics.mean(score.touched for score in scores),
         sum(score.stale for score in scores),
         tokens,
@@ -187,6 +254,18 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def _shown(chosen: argparse.Namespace) -> list[str]:
+    """What of the arguments somebody else needs to measure the same."""
+    given = {
+        "--set": ",".join(chosen.set),
+        "--corpus": ",".join(chosen.corpus),
+        "--window": ",".join(map(str, chosen.window)),
+        "--questions": str(chosen.questions or ""),
+    }
+    options = [text for name, value in given.items() if value for text in (name, value)]
+    return ["DIR", *options, *(["--kinds"] if chosen.kinds else [])]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parse(arguments)
     places = find_sets(chosen.folders)
@@ -201,6 +280,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.out:
             # After each set: what was measured is there, also if the rest is given up.
             chosen.out.write_text(json.dumps(questions, ensure_ascii=False, indent=1), encoding="utf-8")
+    if chosen.write:
+        RESULTS.write_text(page(rows, _shown(chosen)), encoding="utf-8")
     print(
         json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2)
         if chosen.json

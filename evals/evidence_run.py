@@ -4,12 +4,11 @@ A question about a chat is asked at its end, each time from the same end: the cl
 the question behind it. Others begin a chat of their own.
 """
 
-import contextlib
 import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +25,8 @@ _OFTEN = 50
 # Idle work begins after five seconds: when nothing was asked or done for longer, it is done. Vectors are made
 # after twenty seconds; those that do not come for much longer do not come at all.
 _QUIET, _STUCK, _LOOK = 8.0, 45.0, 1.0
-_DONE = "evidence.json"
+# In a folder that is kept, once all was told.
+_MARK = "evidence.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,23 @@ def ask_holdfast(
     corpus: Corpus, questions: Sequence[Question], setting: Setting, counts: Counts
 ) -> Iterator[Score]:
     docs = {doc.id: doc for doc in corpus.docs}
-    with Upstream(setting.window) as upstream, _told(corpus, setting, upstream, counts) as home:
+    kept = setting.keep / f"{corpus.set}-{setting.window}-{corpus.name}" if setting.keep else None
+    with (
+        Upstream(setting.window) as upstream,
+        tempfile.TemporaryDirectory(prefix="holdfast-evidence-", ignore_cleanup_errors=True) as place,
+    ):
+        home, missing = Path(place) / "home", 0
+        if kept is not None:
+            missing = _keep(kept, corpus, setting, upstream, counts)
+            # Questions leave no trace in what is kept.
+            shutil.copytree(kept, home)
         with serving(home, upstream.url) as door:
-            _settle(door, upstream, setting.settle, json.loads((home / _DONE).read_text())["missing"])
             client = _Client(door, upstream, counts)
+            if kept is None:
+                _tell(client, corpus)
+            _settle(door, upstream, setting.settle, missing)
             for question in questions:
-                chat = corpus.chats[-1]
-                history = () if question.new_chat else chat.messages
-                messages = [_system(chat), *_wire(history), {"role": "user", "content": question.text}]
-                yield client.ask(corpus, question, messages, docs)
+                yield client.ask(corpus, question, docs)
         counts.overflows += upstream.refusals
 
 
@@ -82,42 +90,29 @@ class _Client:
             progress(f"  {error}")
         return error, 1000 * took
 
-    def ask(
-        self, corpus: Corpus, question: Question, messages: Sequence[Json], docs: dict[str, Doc]
-    ) -> Score:
-        before = len(self._upstream.requests)
+    def ask(self, corpus: Corpus, question: Question, docs: Mapping[str, Doc]) -> Score:
+        chat, before = corpus.chats[-1], len(self._upstream.requests)
+        history = () if question.new_chat else chat.messages
+        messages = [_system(chat), *_wire(history), {"role": "user", "content": question.text}]
         error, took = self.send(messages, _ANSWER)
-        # A request that was refused was made smaller and sent again: the last one counts.
         if len(self._upstream.requests) == before:
             return judge(corpus.name, question, docs, (), 0, took, error or "it never reached the model")
+        # A request that was refused was made smaller and sent again: the last one counts.
         request = self._upstream.requests[-1]
         return judge(corpus.name, question, docs, request.messages, request.tokens, took, error)
 
 
-@contextlib.contextmanager
-def _told(corpus: Corpus, setting: Setting, upstream: Upstream, counts: Counts) -> Iterator[Path]:
-    """A data folder in which the chats were told. Questions leave no trace in the folder that is kept."""
-    with tempfile.TemporaryDirectory(prefix="holdfast-evidence-", ignore_cleanup_errors=True) as place:
-        home = Path(place) / "home"
-        kept = setting.keep / f"{corpus.set}-{setting.window}-{corpus.name}" if setting.keep else None
-        if kept is not None and _is_of(kept, corpus):
-            shutil.copytree(kept, home)
-        else:
-            with serving(home, upstream.url) as door:
-                client = _Client(door, upstream, counts)
-                _tell(client, corpus)
-                missing = _settle(door, upstream, setting.settle)
-            (home / _DONE).write_text(json.dumps({"digest": corpus.digest, "missing": missing}))
-            if kept is not None:
-                shutil.rmtree(kept, ignore_errors=True)
-                shutil.copytree(home, kept)
-        yield home
-
-
-def _is_of(kept: Path, corpus: Corpus) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return bool(json.loads((kept / _DONE).read_text())["digest"] == corpus.digest)
-    return False
+def _keep(kept: Path, corpus: Corpus, setting: Setting, upstream: Upstream, counts: Counts) -> int:
+    """A data folder in which these chats were told, if it is not there yet. How many vectors it lacks."""
+    mark = kept / _MARK
+    known = json.loads(mark.read_text()) if mark.is_file() else {}
+    if known.get("digest") != corpus.digest:
+        shutil.rmtree(kept, ignore_errors=True)
+        with serving(kept, upstream.url) as door:
+            _tell(_Client(door, upstream, counts), corpus)
+            known = {"digest": corpus.digest, "missing": _settle(door, upstream, setting.settle)}
+        mark.write_text(json.dumps(known))
+    return int(known["missing"])
 
 
 def _tell(client: _Client, corpus: Corpus) -> None:

@@ -4,6 +4,7 @@ Counts tokens by a rule of thumb and refuses what is longer than its window. Wha
 answered by an extractive script. Whether a request is a good one is the business of others.
 """
 
+import contextlib
 import json
 import math
 import re
@@ -119,6 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def props(self) -> Json:
         raise NotImplementedError
+
+    def handle(self) -> None:
+        # Idle work is given up when a person comes, and its connection with it.
+        with contextlib.suppress(ConnectionError):
+            super().handle()
 
     def do_GET(self) -> None:
         path, props = self.path.partition("?")[0], self.props()

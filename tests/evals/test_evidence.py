@@ -1,6 +1,8 @@
 """The measure of evidence: it finds what is in a request, and all four sets go through a real server."""
 
 import json
+import socket
+import struct
 
 import httpx
 import pytest
@@ -316,6 +318,17 @@ def test_the_model_server_refuses_counts_and_keeps_what_persons_ask():
         assert upstream.refusals == 1
         assert client.get("/props").json()["default_generation_settings"]["n_ctx"] == 50
         assert client.get("/nowhere").status_code == 404
+
+
+def test_a_request_that_is_given_up_is_nobody_s_trouble(capfd):
+    with Upstream(50) as upstream:
+        host, _, port = upstream.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as line:
+            # Closed with a reset, as by somebody who does not wait for the answer.
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            line.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")
+        assert httpx.get(f"{upstream.url}/health", trust_env=False).status_code == 200
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("exchanges", [EXCHANGES, GERMAN])

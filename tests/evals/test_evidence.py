@@ -133,7 +133,6 @@ def measured(capsys, *arguments):
     return {(row["set"], row["program"], row["kind"]): row for row in rows}
 
 
-@pytest.mark.slow
 def test_all_four_sets_go_through_a_real_server(folder, capsys, monkeypatch):
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     monkeypatch.setattr(evidence, "RESULTS", folder / "evidence.md")
@@ -161,7 +160,6 @@ def test_all_four_sets_go_through_a_real_server(folder, capsys, monkeypatch):
     assert "| locomo | 2,048 | Holdfast | all | 2 |" in evidence.RESULTS.read_text()
 
 
-@pytest.mark.slow
 def test_chats_that_were_kept_are_not_told_again(folder, capsys, monkeypatch):
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     command = [folder, "--set", "knowing", "--corpus", "de", "--window", WINDOW, "--fed", folder / "fed"]

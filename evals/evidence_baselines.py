@@ -14,6 +14,8 @@ from holdfast.words import terms
 
 NEWEST, RANKED = "newest that fit", "BM25, 40 % of the window"
 _SHARE = 0.4
+# With less room than this nothing that says anything fits.
+_LEAST = 20
 _HEADING = "[From earlier in this conversation]"
 # As a search engine has it by default for short texts.
 _K1, _B = 0.9, 0.4
@@ -75,6 +77,8 @@ class Baselines:
     def _quotes(self, question: Question, room: int) -> Iterator[str]:
         """The best ones first, and worse ones where better ones do not fit."""
         for at in self._bm25.rank(question.text):
+            if room < _LEAST:
+                break
             line = _line(self._corpus.docs[at])
             # With the end of the line.
             tokens = count_tokens(line) + 1

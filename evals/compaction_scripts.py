@@ -3,8 +3,10 @@
 Each gets a prompt and gives an answer. They see what a model sees and nothing else: the text of the prompt.
 """
 
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 
 from holdfast.errors import Unreachable
@@ -26,7 +28,12 @@ _HEADINGS = {
     False: ("Requests", "Goal", "Done", "Open", "Must not"),
     True: ("Anfragen", "Ziel", "Erledigt", "Offen", "Nicht tun"),
 }
-_WORDS_BY_DEFAULT = 200
+_WORDS_BY_DEFAULT, _LINES_BY_DEFAULT = 200, 12
+_LINES = re.compile(r"(\d+) (?:lines|Zeilen)")
+# What people say of themselves.
+_OWN = re.compile(r"\b(?:I|my|we|our|me|ich|mein\w*|wir|unser\w*|mir|uns)\b", re.IGNORECASE)
+# Words of a sentence that says something, and not too much for one line.
+_FEWEST, _MOST = 4, 45
 
 
 def asks_on_the_side(prompt: str) -> bool:
@@ -58,8 +65,51 @@ def good(prompt: str) -> Script:
     lines = _within(newest, room * 3 // 4)
     forbidden = _within([one.strip() for one in said if _FORBIDS.search(one)], room // 8)
     asked = _within([one.strip() for one in reversed(said) if _ASKS.search(one)], room // 8)
+    return _minutes(german, (asked, [], lines, asked[:1], forbidden))
+
+
+def extractive(prompt: str) -> str:
+    """Takes down the statements with the rarest words, names and numbers, those of the user first."""
+    german, pieces = _is_german(prompt), _FENCED.findall(prompt)
+    lines = [line for piece in pieces for line in piece.splitlines()]
+    said = _statements(lines)
+    if _is_for_memories(prompt):
+        own = [text for text, by_user in said if by_user and _OWN.search(text)]
+        mark = "FAKT: " if german else "FACT: "
+        limit = _LINES.search(prompt)
+        most = int(limit[1]) if limit else _LINES_BY_DEFAULT
+        return "\n".join(mark + text for text in own[:most]) or "NO_MEMORIES"
+    found = _LIMIT.findall(prompt)
+    room = int(found[-1]) if found else _WORDS_BY_DEFAULT
+    return _minutes(german, ([], [], _within([text for text, _ in said], room * 3 // 5), [], []))
+
+
+def _statements(lines: Sequence[str]) -> list[tuple[str, bool]]:
+    """Whole sentences that ask nothing, the most telling first, and whether the user said each."""
+    said: dict[str, bool] = {}
+    by_user = False
+    for line in lines:
+        if _SPEAKER.match(line):
+            by_user = line.startswith(("User", "Nutzer"))
+        for text in _SENTENCE.findall(_SPEAKER.sub("", line)):
+            sentence = text.strip().removeprefix("- ")
+            if _FEWEST <= len(sentence.split()) <= _MOST and not _ASKS.search(sentence):
+                said.setdefault(sentence, by_user)
+    seen = Counter(word for sentence in said for word in set(sentence.casefold().split()))
+
+    def worth(sentence: str) -> float:
+        words = sentence.split()
+        rarity = sum(math.log((len(said) + 1) / seen[word]) for word in {*sentence.casefold().split()})
+        names = sum(word[0].isupper() or word[0].isdigit() for word in words[1:])
+        return (rarity / math.pow(5 + len(words), 0.7) + 0.3 * min(names, 4)) * (
+            1.5 if said[sentence] else 1.0
+        )
+
+    return [(sentence, said[sentence]) for sentence in sorted(said, key=worth, reverse=True)]
+
+
+def _minutes(german: bool, sections: Sequence[list[str]]) -> str:
     none = "nichts" if german else "none"
-    sections: tuple[list[str], ...] = (asked, [], lines, asked[:1], forbidden)
     return "\n".join(
         f"{heading}\n" + "\n".join(f"- {line}" for line in section or [none])
         for heading, section in zip(_HEADINGS[german], sections, strict=True)

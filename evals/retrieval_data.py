@@ -24,6 +24,8 @@ class Doc:
     at: float | None
     role: str
     text: str
+    # As the set writes it.
+    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,9 @@ def read_docs(folder: Path) -> list[Doc]:
             seconds_of(one.get("date") or ""),
             str(one.get("role") or "document"),
             str(one["text"]),
+            str(one.get("date") or ""),
         )
-        for one in _lines(folder / "docs.jsonl")
+        for one in read_lines(folder / "docs.jsonl")
     ]
 
 
@@ -60,7 +63,7 @@ def read_queries(folder: Path) -> list[Query]:
             str(one.get("kind") or ""),
             tuple(map(str, one.get("gold") or ())),
         )
-        for one in _lines(folder / "queries.jsonl")
+        for one in read_lines(folder / "queries.jsonl")
     ]
 
 
@@ -82,7 +85,7 @@ def seconds_of(date: str) -> float | None:
         return None
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             if line.strip():

@@ -84,6 +84,11 @@ class Door:
             prefix=answer.headers.get("x-holdfast-prefix", ""),
         )
 
+    def get(self, path: str) -> Json:
+        """A page of the API; nothing if it is not there."""
+        answer = self._http.get(path)
+        return dict(answer.json()) if answer.status_code == 200 else {}
+
     def messages(self, conversation: str) -> list[Json]:
         """The conversation as it stands; nothing if it is not there."""
         answer = self._http.get(f"/api/chats/{conversation}/messages")

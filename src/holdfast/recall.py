@@ -48,7 +48,7 @@ _HEADING = 16
 _SHORT = 160
 _LONG_SHARE = 0.34
 # From this likelihood on a question may use some of its room, and from the other on all of it.
-_SOME, _ALL = 0.15, 0.35
+_SOME, _ALL = 0.15, 0.4
 # While it is not sure that anything fits, one short snippet is enough.
 _ONE = 60
 # A note that a message in the window says nearly word for word is not needed.

@@ -81,7 +81,7 @@ class Budget:
         return max(0, self.room - fixed - self.for_evidence(fixed))
 
     def thresholds(self, fixed: int) -> Thresholds:
-        """At the latest, a level that is there comes when history is full."""
+        """At the latest, a level that is there comes when history is full; work ahead keeps its distance."""
         full = self.for_history(fixed)
 
         def tokens(share: float | None, floor: int = 0) -> int:
@@ -95,11 +95,15 @@ class Budget:
                 asked = int(whole * share) - fixed
             return min(full, max(0, asked, floor - fixed))
 
+        summarise = tokens(self.levels.summarise, self.floor)
+        ahead = tokens(self.levels.ahead, self.floor)
+        if NEVER > ahead >= summarise and self.levels.summarise and self.levels.ahead:
+            ahead = max(0, summarise - int(self.room * (self.levels.summarise - self.levels.ahead)))
         return Thresholds(
             prune=tokens(self.levels.prune),
             leave_out=tokens(self.levels.leave_out),
-            ahead=tokens(self.levels.ahead, self.floor),
-            summarise=tokens(self.levels.summarise, self.floor),
+            ahead=ahead,
+            summarise=summarise,
             full=full,
         )
 

@@ -97,13 +97,13 @@ MEASURED = Weights(
         "length": -1.67,
         "fits": 1.62,
     },
-    slope=1.05,
-    start=-9.66,
-    asks=1.96,
-    personal=2.56,
-    size=-1.39,
-    item_slope=0.53,
-    item_start=-7.57,
+    slope=0.56,
+    start=-8.14,
+    asks=3.53,
+    personal=1.85,
+    size=-0.57,
+    item_slope=0.54,
+    item_start=-7.76,
 )
 WORDS_ALONE = Weights(
     features={

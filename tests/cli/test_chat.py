@@ -1,6 +1,7 @@
 """`holdfast chat` with its lines from a pipe: what is said, what is a command, and what is shown of it."""
 
 import os
+import re
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
@@ -78,6 +79,38 @@ def test_what_is_remembered_is_found_listed_and_forgotten(chat):
     assert "/memory WORDS shows ids" in err
     assert "/forget needs a memory's id" in err
     assert "Nothing is remembered here yet" in out
+
+
+def test_what_was_remembered_is_opened_corrected_forgotten_and_that_undone(chat):
+    out, err = chat("/wrong", "/wrong undo")
+    assert "Nothing was remembered in this chat yet" in err
+    assert "There is nothing to undo" in err
+    out, _ = chat(
+        "Remember that the server in Kiel is called arion.",
+        "Remember that the server in Kiel is called borea.",
+        "/wrong",
+        "/wrong The server in Kiel is called boreas.",
+        "/wrong undo",
+        "/wrong forget",
+        "/memory",
+        "/wrong undo",
+        "/memory",
+    )
+    opened = out[: out.index("/wrong TEXT corrects it")].splitlines()
+    assert opened[-2].startswith("since ")
+    assert opened[-2].endswith("called borea.")
+    assert re.match(r"\d{4}-\d\d-\d\d – \d{4}-\d\d-\d\d  .*arion", opened[-1])
+    _, corrected, undone, forgotten, again, listed, *_ = re.split(
+        r"Corrected: |As before: |Forgotten: |Holds again: ", out
+    )
+    assert corrected.startswith("The server in Kiel is called boreas.")
+    assert undone.startswith("The server in Kiel is called borea.")
+    assert forgotten.startswith("The server in Kiel is called borea.")
+    assert again.startswith("The server in Kiel is called arion.")
+    # Listed are arion after the forgetting, and after its undoing borea alone.
+    assert again.count("arion") == 2
+    assert "borea" not in again
+    assert "arion" not in listed
 
 
 def test_a_conversation_is_summarised_taken_back_and_gone_on_with(chat):

@@ -6,6 +6,9 @@ import re
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from typer.testing import CliRunner
 
 from holdfast.cli import app
@@ -17,6 +20,7 @@ from holdfast.events import Events
 from holdfast.language import speak
 from holdfast.messages import Scope
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.providers.serving import served
 
 MODELS = [FakeModel("fake:latest", num_ctx=4096), FakeModel("other:latest", num_ctx=4096)]
 
@@ -142,6 +146,22 @@ def test_research_answers_with_what_was_found_and_says_what_it_would_need(chat):
     assert "Known already" in err
     assert "/research needs what is to be found out" in err
     assert "searxng" in err.lower()
+
+
+def test_research_reads_the_pages_that_a_message_names_and_nothing_of_this_machine_unless_allowed(
+    chat, monkeypatch
+):
+    async def lease(_):
+        return PlainTextResponse("The lease of the old building ends in May, says Mr Heron.")
+
+    with served(Starlette(routes=[Route("/lease.txt", lease)])) as address:
+        question = f"/research When does the lease end? See {address}/lease.txt."
+        out, err = chat(question)
+        assert "[1]" not in out
+        assert "lease.txt" in err, "why it was not read"
+        monkeypatch.setenv("HOLDFAST_RESEARCH_PRIVATE", "on")
+        out, _ = chat(question)
+    assert f"{address}/lease.txt" in out[out.index("[1]") :]
 
 
 def test_help_names_every_command_and_an_unknown_one_is_answered_with_the_near_ones(chat):

@@ -45,7 +45,7 @@ class Noting:
             return
         if finding.summary_by in ("model", "person"):
             return
-        helper = await self._helpers.choose(model, provider)
+        helper = await self._helpers.choose(model, provider, scope)
         if helper is None:
             return
         room = max(_LEAST, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)

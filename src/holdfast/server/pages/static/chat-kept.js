@@ -1,5 +1,5 @@
 // What was remembered of a question: one quiet line under its answer, which opens, is corrected, forgotten and undone.
-import { attempt, date, dialog, el, number, word } from "./core.js";
+import { attempt, dialog, el, number, word } from "./core.js";
 import { call } from "./chat-state.js";
 
 // So much of a memory stands in the line.
@@ -122,7 +122,7 @@ function add(made, { id, text }) {
     const former = told?.replaced.filter((one) => one.superseded_by === id) ?? [];
     if (!former.length) return;
     before.replaceChildren(...former.map((one) => el("span", { dir: "auto" },
-      ` ${word("instead_of", { text: one.text, date: date(one.valid_from) })}`)));
+      ` ${word("instead_of", { text: one.text })}`)));
     if (!item.ours) usual([button(word("take_back"), takeBack)]);
   };
   usual();

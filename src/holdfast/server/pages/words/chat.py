@@ -65,7 +65,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "kept_more": ("and {n} more", "und {n} weitere"),
     "kept_gone": ("Not remembered any more: {text}", "Nicht mehr gemerkt: {text}"),
     "wrong": ("wrong?", "falsch?"),
-    "instead_of": ("(instead of: {text}, since {date})", "(statt: {text}, seit {date})"),
+    "instead_of": ("(instead of: {text})", "(statt: {text})"),
     "take_back": ("Take back, the old one holds", "Zurücknehmen, das Alte gilt"),
     "gone": ("They are forgotten by now.", "Sie sind inzwischen vergessen."),
     "sources": ("Sources", "Quellen"),

@@ -299,10 +299,25 @@ class Engine:
         return (run.place.position or None) if run is not None and run.place is not None else None
 
     def remembered(self, memories: Sequence[Memory], change: str) -> None:
-        """To be told of every change of a memory: whoever follows its scope hears of it."""
+        """To be told of every change of a memory: whoever follows its scope hears of it.
+
+        What was said in a conversation is told there, too, with the messages that it comes from.
+        """
         for memory in memories:
             told = {"change": change, "id": memory.id, "kind": memory.kind, "text": memory.text}
             self.events.publish("memory", told, memory.scope)
+            source = memory.sources[-1] if memory.sources else None
+            scope = self._scope_of(source.conversation) if source else None
+            if source is not None and scope is not None:
+                said = {"conversation": source.conversation, "messages": list(source.messages)}
+                self.events.publish("kept", {**told, **said}, scope)
+
+    def _scope_of(self, conversation: str) -> Scope | None:
+        """Whose a conversation is; a preference that is said in a project belongs to the person."""
+        try:
+            return self.store.log.get(conversation).scope
+        except HoldfastError:
+            return None
 
     def _capacity(self, location: str) -> int:
         named = next((one.name for one in self.upstreams.states() if one.location == location), "")

@@ -42,6 +42,61 @@ def questions(window: Page):
     return window.locator(".message.user[data-message] .words")
 
 
+# What was remembered of a question
+
+
+def kept(window: Page):
+    return window.locator(".message.assistant .kept")
+
+
+def known(server, project):
+    told = server.client.get("/api/memory/list", headers={"X-Holdfast-Project": project}).json()
+    return [one["text"] for one in told["memories"]]
+
+
+def test_what_was_kept_stands_beside_the_answer_and_is_corrected_forgotten_and_undone(page, server, project):
+    window = page("/", project=project)
+    ask(window, "Remember that the server in Kiel is called arion.")
+    line = kept(window).locator("summary")
+    expect(line).to_have_text("Remembered: The server in Kiel is called arion. · wrong?")
+    assert faults(window) == []
+    line.click()
+    window.get_by_role("button", name="Correct").click()
+    window.get_by_label("What is remembered").fill("The server in Kiel is called borea.")
+    window.get_by_role("button", name="Save").click()
+    expect(line).to_contain_text("borea")
+    assert known(server, project) == ["The server in Kiel is called borea."]
+    kept(window).get_by_role("button", name="Undo").click()
+    expect(line).to_contain_text("arion")
+    kept(window).get_by_role("button", name="Forget").click()
+    expect(line).to_have_text("Not remembered any more: The server in Kiel is called arion.")
+    assert known(server, project) == []
+    kept(window).get_by_role("button", name="Undo").click()
+    expect(line).to_have_text("Remembered: The server in Kiel is called arion. · wrong?")
+    assert known(server, project) == ["The server in Kiel is called arion."]
+    window.reload()
+    expect(line).to_have_text("Remembered: The server in Kiel is called arion. · wrong?")
+
+
+def test_a_value_that_took_the_place_of_another_is_taken_back(page, server, project):
+    window = page("/", project=project, language="de")
+    ask(window, "Merk dir: Der Server in Kiel heißt arion.")
+    expect(kept(window)).to_contain_text("Gemerkt: Der Server in Kiel heißt arion. · falsch?")
+    ask(window, "Merk dir: Der Server in Kiel heißt borea.")
+    # What no longer holds is not told any more.
+    expect(kept(window)).to_have_count(1)
+    expect(kept(window)).to_contain_text("borea. · falsch?")
+    kept(window).locator("summary").click()
+    expect(kept(window)).to_contain_text("statt: Der Server in Kiel heißt arion.")
+    window.get_by_role("button", name="Zurücknehmen").click()
+    expect(kept(window).first).to_contain_text("Gemerkt: Der Server in Kiel heißt arion.")
+    expect(kept(window).nth(1)).to_contain_text("Nicht mehr gemerkt: Der Server in Kiel heißt borea.")
+    assert known(server, project) == ["Der Server in Kiel heißt arion."]
+    window.reload()
+    expect(kept(window)).to_have_count(1)
+    expect(kept(window)).to_contain_text("arion")
+
+
 # Asking and reading
 
 

@@ -1,10 +1,14 @@
 """`holdfast chat` with its lines from a pipe: what is said, what is a command, and what is shown of it."""
 
 import os
+import re
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from typer.testing import CliRunner
 
 from holdfast.cli import app
@@ -16,6 +20,7 @@ from holdfast.events import Events
 from holdfast.language import speak
 from holdfast.messages import Scope
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.providers.serving import served
 
 MODELS = [FakeModel("fake:latest", num_ctx=4096), FakeModel("other:latest", num_ctx=4096)]
 
@@ -80,6 +85,38 @@ def test_what_is_remembered_is_found_listed_and_forgotten(chat):
     assert "Nothing is remembered here yet" in out
 
 
+def test_what_was_remembered_is_opened_corrected_forgotten_and_that_undone(chat):
+    out, err = chat("/wrong", "/wrong undo")
+    assert "Nothing was remembered in this chat yet" in err
+    assert "There is nothing to undo" in err
+    out, _ = chat(
+        "Remember that the server in Kiel is called arion.",
+        "Remember that the server in Kiel is called borea.",
+        "/wrong",
+        "/wrong The server in Kiel is called boreas.",
+        "/wrong undo",
+        "/wrong forget",
+        "/memory",
+        "/wrong undo",
+        "/memory",
+    )
+    opened = out[: out.index("/wrong TEXT corrects it")].splitlines()
+    assert opened[-2].startswith("since ")
+    assert opened[-2].endswith("called borea.")
+    assert re.match(r"\d{4}-\d\d-\d\d – \d{4}-\d\d-\d\d  .*arion", opened[-1])
+    _, corrected, undone, forgotten, again, listed, *_ = re.split(
+        r"Corrected: |As before: |Forgotten: |Holds again: ", out
+    )
+    assert corrected.startswith("The server in Kiel is called boreas.")
+    assert undone.startswith("The server in Kiel is called borea.")
+    assert forgotten.startswith("The server in Kiel is called borea.")
+    assert again.startswith("The server in Kiel is called arion.")
+    # Listed are arion after the forgetting, and after its undoing borea alone.
+    assert again.count("arion") == 2
+    assert "borea" not in again
+    assert "arion" not in listed
+
+
 def test_a_conversation_is_summarised_taken_back_and_gone_on_with(chat):
     long = "The gate needs new hinges before winter comes. " * 12
     _, err = chat(*(f"{number} {long}" for number in range(6)))
@@ -109,6 +146,22 @@ def test_research_answers_with_what_was_found_and_says_what_it_would_need(chat):
     assert "Known already" in err
     assert "/research needs what is to be found out" in err
     assert "searxng" in err.lower()
+
+
+def test_research_reads_the_pages_that_a_message_names_and_nothing_of_this_machine_unless_allowed(
+    chat, monkeypatch
+):
+    async def lease(_):
+        return PlainTextResponse("The lease of the old building ends in May, says Mr Heron.")
+
+    with served(Starlette(routes=[Route("/lease.txt", lease)])) as address:
+        question = f"/research When does the lease end? See {address}/lease.txt."
+        out, err = chat(question)
+        assert "[1]" not in out
+        assert "lease.txt" in err, "why it was not read"
+        monkeypatch.setenv("HOLDFAST_RESEARCH_PRIVATE", "on")
+        out, _ = chat(question)
+    assert f"{address}/lease.txt" in out[out.index("[1]") :]
 
 
 def test_help_names_every_command_and_an_unknown_one_is_answered_with_the_near_ones(chat):

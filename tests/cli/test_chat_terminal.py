@@ -122,3 +122,20 @@ def test_a_talk_at_a_terminal(terminal, tmp_path):
         (row,) = store.log.recent(Scope())
         finishes = [one.finish for one in store.log.path(row.head) if one.message.role == "assistant"]
     assert finishes == ["stop", "cut", "stop"]
+
+
+def test_what_was_remembered_is_told_beside_the_answer(terminal):
+    terminal.sees("/help says what can be done")
+    terminal.type("Remember that we deploy on Tuesdays.\r")
+    terminal.sees("You said: Remember that we deploy on Tuesdays.")
+    terminal.sees("Remembered: We deploy on Tuesdays. · wrong? /wrong")
+    terminal.sees("% · level 0")
+    terminal.type("/wrong We deploy on Mondays.\r")
+    terminal.sees("Corrected: We deploy on Mondays.")
+    terminal.sees("% · level 0")
+    terminal.type("/wrong undo\r")
+    terminal.sees("As before: We deploy on Tuesdays.")
+    terminal.sees("% · level 0")
+    terminal.type("\x04")
+    terminal.sees("Go on with: holdfast chat -c c_")
+    assert terminal.process.wait(_PATIENCE) == 0

@@ -119,18 +119,6 @@ async def test_a_text_found_for_the_question_is_sent_with_it_and_stays(tmp_path)
         assert client.report["prefix"]["kept"]
 
 
-async def test_before_a_large_context_history_yields(tmp_path):
-    server = provider()
-    async with engine_with(server, tmp_path) as engine:
-        client = Client(engine)
-        await long_talk(client, 6)
-        before = len(sent(server))
-        found = " ".join(f"Fact {at} about rivers." for at in range(150))
-        await client.say("So?", extra={"openai": {"metadata": {"context": found}}})
-        assert found in sent(server)[-1].text
-        assert len(sent(server)) < before + 2
-
-
 async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path):
     refusal = Overflow("too large", prompt_tokens=3_000, window=WINDOW)
     server = provider([*["Noted."] * 5, refusal, "Now it fits.", refusal, refusal])

@@ -181,6 +181,22 @@ def test_what_is_not_known_is_gathered_and_then_known(tmp_path):
         assert gathered.asked[-1] == ("Wetter Kassel", "quick", ("https://named.example",))
 
 
+def test_pages_that_a_question_names_are_read_for_it_and_known_the_next_time(tmp_path):
+    gathered = Gathered(source())
+    with researching(tmp_path, gather=gathered) as lab:
+
+        def ask(question, **more):
+            return asyncio.run(lab.research.answered(Scope(), question, **more))
+
+        named = "Was sagt (https://wetter.example/kassel?tag=1) über Kassel, und https://b.example/a_(b)?"
+        assert not ask(named).reused
+        assert gathered.asked[-1][2] == ("https://wetter.example/kassel?tag=1", "https://b.example/a_(b)")
+        assert ask(named).reused
+        assert not ask(named.replace("tag=1", "tag=2")).reused, "another page"
+        ask(named, addresses=["https://c.example"])
+        assert gathered.asked[-1][2] == ("https://c.example",), "who names addresses apart means those"
+
+
 def test_where_nothing_can_be_fetched_that_is_said(research):
     with pytest.raises(BadRequest, match="Nothing can be fetched"):
         asyncio.run(research.answered(Scope(), "Wetter in Kassel"))
@@ -200,3 +216,20 @@ def test_what_neither_word_tells_is_found_by_meaning_once_there_was_time_for_it(
         lab.research.understand()
         assert [one.finding.id for one in lab.research.bearing_on(Scope(), question)] == [made.id]
         assert lab.research.bearing_on(Scope(), "Was ist eine Monade in Haskell?") == []
+
+
+@pytest.mark.real
+def test_what_was_found_in_german_answers_the_same_question_in_english(tmp_path):
+    if find_spec(PACKAGE) is None and os.environ.get("CI") != "true":
+        pytest.skip("the sentence encoder is not installed")
+    with researching(tmp_path, embedder="embedded") as lab:
+        made = add(
+            lab.research, "Was kostet eine Wärmepumpe?", Scope(), source(text="Sie kostet 30.000 Euro.")
+        )
+        known = lab.research.known(Scope(), "How much does a heat pump cost?")
+        assert known.finding.id == made.id
+        for other in ("How much does a heat pump cost in Denmark?", "How much does a gas heater cost?"):
+            assert lab.research.known(Scope(), other) is None
+        lab.research.understand()
+        near = "What should we pay for heating with a heat pump?"
+        assert [one.finding.id for one in lab.research.bearing_on(Scope(), near)] == [made.id]

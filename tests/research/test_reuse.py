@@ -1,15 +1,20 @@
 """When an earlier finding answers a question: asked for the same, still holding; never for something else."""
 
+import os
 from dataclasses import replace
 from datetime import date, timedelta
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from holdfast.research.questions import asked, same
+from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
+from holdfast.research.closeness import MEASURED, UNRELATED, on_scale, usual_nearness
+from holdfast.research.questions import asked, may_be_translated, same
 from holdfast.research.reuse import clusters, merged, similar
 from tests.research.making import DAY, NOW, finding, source
+from tests.research.translations import CASES
 
 TODAY = date(2026, 11, 15)
 
@@ -179,6 +184,71 @@ def test_a_relative_day_asked_on_another_day_is_another_day(when, later):
 @settings(max_examples=50, deadline=None)
 def test_any_text_can_be_asked(text):
     asked(text, TODAY)
+
+
+# In two languages
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["Wie wird das Wetter in {}?", "Was kostet ein Haus in {}?", "Wer regiert in {}?"]),
+    st.sampled_from(["What is the weather in {}?", "What does a house in {} cost?", "Who governs {}?"]),
+    st.sampled_from(["Kassel", "Köln", "Berlin", "Paris", "Wien", "Oslo"]),
+    st.sampled_from(["Kassel", "Hamburg", "Berlin", "Paris", "Rome", "Oslo"]),
+)
+def test_another_name_is_never_a_translation(german, english, one, other):
+    assume(one != other)
+    questions = asked(german.format(one), TODAY), asked(english.format(other), TODAY)
+    assert not may_be_translated(*questions)
+    assert not may_be_translated(*questions[::-1])
+
+
+def test_in_another_language_meaning_decides_and_only_if_it_is_sure():
+    known = [finding("Was kostet eine Wärmepumpe?")]
+    asked_in_english = "How much does a heat pump cost?"
+    assert similar(asked_in_english, known, now=NOW) is None, "nobody knows what they mean"
+    for near, expected in ((0.9, "r_1"), (0.7, None)):
+        found = similar(asked_in_english, known, now=NOW, nearness=lambda _, texts, near=near: {"r_1": near})
+        assert (found.finding.id if found else None) == expected
+    german = "Was kostet eine gebrauchte Wärmepumpe?"
+    found = similar(german, known, now=NOW, nearness=lambda _, texts: dict.fromkeys(texts, 1.0))
+    assert found is None, "in one language words decide"
+
+
+def test_what_merely_means_the_same_is_not_merged_for_good():
+    group = [finding("Was kostet eine Wärmepumpe?", id="r_1"), finding("heat pump price", id="r_2")]
+    assert clusters(group, now=NOW) == []
+
+
+@pytest.mark.real
+def test_translations_are_told_from_what_nearly_is_one(tmp_path):
+    if find_spec(PACKAGE) is None and os.environ.get("CI") != "true":
+        pytest.skip("the sentence encoder is not installed")
+    encoder = UniversalSentenceEncoder(log=tmp_path / "encoder.log")
+
+    def nearness(question, texts):
+        first, *others = encoder.embed([question, *texts.values()])
+        return {name: float(vector @ first) for name, vector in zip(texts, others, strict=True)}
+
+    try:
+        assert usual_nearness(encoder.embed(list(UNRELATED))) == pytest.approx(MEASURED, abs=0.002)
+        found = {True: 0, False: 0}
+        for german, english, expected in CASES:
+            for question, known in ((german, english), (english, german)):
+                answered = similar(question, [finding(known)], now=NOW, nearness=nearness)
+                found[expected] += answered is not None
+                assert expected or answered is None, (question, known)
+        wanted = 2 * sum(expected for *_, expected in CASES)
+        assert found[True] >= 0.6 * wanted
+    finally:
+        encoder.close()
+
+
+@given(st.floats(0, 0.9), st.floats(-1, 1))
+def test_every_embedder_is_measured_by_the_same_scale(usual, near):
+    assert on_scale(usual, usual) == pytest.approx(MEASURED)
+    assert on_scale(1.0, usual) == pytest.approx(1.0)
+    assert on_scale(near, MEASURED) == pytest.approx(near)
 
 
 # Findings

@@ -181,19 +181,38 @@ def test_long_sources_are_shown_by_what_answers():
     assert len(prompt) < 20_000
 
 
+DRY = (
+    "In Niestetal 6°C bis 17°C (01.11. bis 07.11.2025), Wind 10 bis 35 km/h aus Süd. Samstag (12°C) und"
+    " Sonntag (11°C) Regen mit 65-90%, am besten wird es Dienstag und Mittwoch."
+)
+BRIEF = "Bitcoin stands at 67.000 dollars on Friday, 5.5% more in 24 hours, says Fidelity."
+
+
 def test_a_good_reply_is_used_with_the_names_of_all_sources_and_its_word_for_how_long():
     made = checked(
         WEATHER,
-        "Zusammenfassung: In Niestetal 6°C bis 17°C (1.11.-7.11.2025). Am Wochenende Regen mit 65-90%. "
-        "Quellen: wetter.com\nHALTBARKEIT: täglich",
+        f"Zusammenfassung: {DRY}\nQuellen: wetter.com\nHALTBARKEIT: täglich",
     )
     assert (made.by, made.volatility, made.refused) == ("model", "daily", "")
-    assert made.summary == (
-        "In Niestetal 6°C bis 17°C (1.11.-7.11.2025). Am Wochenende Regen mit 65-90%. "
-        "Quellen: wetter.com, wetter.de, wetteronline.de."
-    )
-    spelled = checked(BITCOIN, "Bitcoin stands at 67.000 dollars, says Fidelity.\nVOLATILITY: hourly")
+    assert made.summary == f"{DRY} Quellen: wetter.com, wetter.de, wetteronline.de."
+    spelled = checked(BITCOIN, f"{BRIEF}\nVOLATILITY: hourly")
     assert (spelled.by, spelled.volatility) == ("model", "hourly")
+
+
+@pytest.mark.parametrize(
+    ("finding", "reply", "carried"),
+    [
+        (WEATHER, "Ich habe mir die Dokumente zum Wetter angesehen und werde sie berücksichtigen.", 0),
+        (WEATHER, DRY.replace(", Wind 10 bis 35 km/h aus Süd", ""), 12),
+        (BITCOIN, "I have looked at the documents and they are about Bitcoin.", 0),
+        (BITCOIN, BRIEF.replace(", says Fidelity", ""), 4),
+    ],
+)
+def test_what_carries_less_than_the_sources_own_words_does_not_take_their_place(finding, reply, carried):
+    made = checked(finding, reply)
+    assert (made.by, made.summary) == ("text", extracted(finding))
+    assert made.refused.endswith("names and values")
+    assert made.carried == carried
 
 
 @pytest.mark.parametrize(
@@ -226,7 +245,7 @@ def test_a_poor_reply_is_refused_and_the_sources_own_words_take_its_place(reply,
 
 
 def test_of_a_reply_that_is_too_long_whole_sentences_are_kept():
-    made = checked(BITCOIN, "Bitcoin trades at $67,000. " + "It goes up and down all the time. " * 30)
+    made = checked(BITCOIN, f"{BRIEF} " + "It goes up and down all the time. " * 30)
     assert made.by == "model"
     assert 60 < count(made.summary) <= MOST_WORDS
     assert made.summary.endswith("time. Sources: coindesk.com.")

@@ -157,6 +157,22 @@ def test_what_no_longer_holds_and_what_made_room_are_listed_apart(client, door):
     assert found(client.get(f"/api/memory/{old['id']}/history"))["replaced_by"] is None
 
 
+def test_the_history_of_a_slot_is_the_same_from_each_of_its_values_and_the_newest_can_be_taken_back(client):
+    names = [
+        keep(client, f"The server in Kiel is called {name}")["id"] for name in ("arion", "borea", "cyane")
+    ]
+    for name in names:
+        slot = found(client.get(f"/api/memory/{name}/history"))["slot"]
+        assert [one["id"] for one in slot] == names[::-1]
+    assert [one["valid_until"] > 0 for one in slot] == [False, True, True]
+    told = found(client.post(f"/api/memory/{names[2]}/take-back"))
+    assert told["forgotten"]["id"] == names[2]
+    assert [one["id"] for one in told["restored"]] == [names[1]]
+    assert texts(client) == ["The server in Kiel is called borea"]
+    assert [one["id"] for one in found(client.get(f"/api/memory/{names[0]}/history"))["slot"]] == names[1::-1]
+    assert client.post("/api/memory/y_none/take-back").status_code == 404
+
+
 def test_a_memory_comes_with_the_conversation_it_was_learned_in(client, door):
     row, other = door.store.log.create(Scope(), title="About birds"), door.store.log.create(Scope("eve"))
     source = {"kind": "fact", "conversation": row.id}

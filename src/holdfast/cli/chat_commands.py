@@ -113,6 +113,22 @@ async def _forget(chat: Chat, name: str) -> None:
     write(say(f"Forgotten: {gone.text}\n", f"Vergessen: {gone.text}\n"))
 
 
+async def _wrong(chat: Chat, text: str) -> None:
+    from holdfast.cli.chat_notebook import FORGET, UNDO
+
+    notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.talk.scope
+    # A script sees no lines beside its answers; what was remembered is known all the same.
+    notebook.catch_up()
+    if text == UNDO:
+        await asyncio.to_thread(notebook.undo)
+    elif text == FORGET:
+        await asyncio.to_thread(notebook.forget, library, scope)
+    elif text:
+        await asyncio.to_thread(notebook.correct, library, scope, clean(text))
+    else:
+        await asyncio.to_thread(notebook.open, library, scope)
+
+
 async def _memory(chat: Chat, query: str) -> None:
     from holdfast.cli.memory import print_page
     from holdfast.cli.memory_index import print_answer
@@ -190,6 +206,14 @@ TABLE: dict[str, Command] = {
     ),
     "/forget": Command(
         _forget, ("ID", "ID"), ("Forget a memory for good.", "Eine Erinnerung endgültig vergessen.")
+    ),
+    "/wrong": Command(
+        _wrong,
+        ("[TEXT|forget|undo]", "[TEXT|forget|undo]"),
+        (
+            "Open what was remembered last; correct it, forget it, undo that.",
+            "Zeigen, was zuletzt gemerkt wurde; berichtigen, vergessen, rückgängig machen.",
+        ),
     ),
     "/memory": Command(
         _memory,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from holdfast.cli.chat_notebook import Notebook
 from holdfast.cli.compact import phase_named
 from holdfast.cli.output import complain, console, warn, whisper, write
 from holdfast.cli.talk import Talk
@@ -54,6 +55,7 @@ class Screen:
         self._talk = talk
         self._terminal = sys.stdout.isatty()
         self._waiting = Waiting()
+        self.notebook = Notebook()
         # Where the older part became a summary, since something was last said about it.
         self._banners: list[str] = []
         events.listeners.append(self._heard)
@@ -75,10 +77,14 @@ class Screen:
                     if chunk.text:
                         write(f"\n\n{chunk.text}" if thought else chunk.text)
                         thought = False
-        self._tell(time.monotonic() - began, time.monotonic() - (first or began))
+        took_all, took_writing = time.monotonic() - began, time.monotonic() - (first or began)
+        await self._talk.engine.afterwards.write_notes()
+        self._tell(took_all, took_writing)
 
     def tell_summaries(self) -> None:
-        """What was summarised meanwhile."""
+        """What was summarised and remembered meanwhile."""
+        if self._terminal:
+            self.notebook.tell()
         for banner in self._banners:
             console.print(Text(f"── {banner} ──", style="italic"))
         self.forget_summaries()
@@ -114,6 +120,7 @@ class Screen:
         from holdfast.window import sentences
 
         data = event.data
+        self.notebook.hear(event, self._talk.conversation)
         if event.kind != "compaction" or data.get("conversation") != self._talk.conversation:
             return
         self._waiting.tell(f"{phase_named(data['phase'])} {data['percent']} %")
@@ -125,7 +132,7 @@ class Screen:
         self.tell_summaries()
         for line in remembered(self._talk.report):
             if self._terminal:
-                whisper(say("remembered: ", "erinnert: ") + line + "\n")
+                whisper(say("recalled: ", "erinnert: ") + line + "\n")
         for notice in self._talk.notices():
             warn(notice)
         if shortfall := self._talk.shortfall():

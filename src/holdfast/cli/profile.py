@@ -153,7 +153,7 @@ def proposals(context: typer.Context, as_json: Json = False) -> None:
         print_json([asdict(one) for one in waiting])
     elif waiting:
         columns = (say("id", "Id"), say("field", "Feld"), say("value", "Wert"), say("because", "weil"))
-        print_table(columns, [(one.id, one.field, one.value, one.text) for one in waiting])
+        print_table(columns, [(one.id, _label(one), one.value, one.text) for one in waiting])
         console.print(Text("holdfast profile accept ID · holdfast profile dismiss ID", style="dim"))
     else:
         console.print(say("Nothing is proposed.", "Nichts ist vorgeschlagen."))
@@ -179,4 +179,10 @@ def _print_decided(decided: "Proposal", what: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(decided))
     else:
-        console.print(Text(f"{what}: {decided.field} = {decided.value}"))
+        console.print(Text(f"{what}: {_label(decided)} = {decided.value}"))
+
+
+def _label(proposal: "Proposal") -> str:
+    from holdfast.memory.profiles.text import label_of
+
+    return say(label_of(proposal.field, "en"), label_of(proposal.field, "de"))

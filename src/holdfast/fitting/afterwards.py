@@ -88,6 +88,8 @@ class Afterwards:
         # Whether there are notes, for which every question needs the embedder; and when it was last roused.
         self._notes = False
         self._roused_at = float("-inf")
+        # Notes are written by one at a time: an answer's screen and the quiet after it may both want them.
+        self._writing = asyncio.Lock()
 
     def notices(self) -> tuple[str, ...]:
         """What people should know of work that did not go well."""
@@ -344,7 +346,16 @@ class Afterwards:
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
 
+    async def write_notes(self) -> None:
+        """Write what was promised to be remembered now, for whoever wants to show it."""
+        if self._store.outbox.promised != self._promised:
+            await self._write_notes()
+
     async def _write_notes(self) -> None:
+        async with self._writing:
+            await self._project()
+
+    async def _project(self) -> None:
         if self._projector is not None:
             promised = self._store.outbox.promised
             await self._store.run(self._projector.project)

@@ -17,6 +17,7 @@ from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.keeping import Keeping
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
 from holdfast.events import Events
+from holdfast.fitting.call_log import CallLog
 from holdfast.fitting.case import Case, Tells, tells_all
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import Lot
@@ -99,7 +100,8 @@ class Compacting:
         self._clock = clock
         self._cooldown = Cooldown(preset.cooldown_seconds, preset.cooldown_messages)
         self._places = Places(store, models, upstreams, preset, tells)
-        self.helpers = Helpers(models, upstreams, preset, options, clock)
+        self._log = CallLog(store, events)
+        self.helpers = Helpers(models, upstreams, preset, options, clock, self._log)
         self._summing = Summing(store, compactor, self.helpers, options)
 
     def may_be_due(self, report: Mapping[str, Any], answer: Message) -> bool:
@@ -181,7 +183,8 @@ class Compacting:
             options["num_ctx"] = case.budget.window
         request = case.request.with_messages(place.view.messages).with_options(**options)
         try:
-            async with aclosing(case.provider.chat(request)) as chunks:
+            provider = self._log.over(case.provider, place.conversation.scope, case.budget.window)
+            async with aclosing(provider.chat(request)) as chunks:
                 async for _ in chunks:
                     pass
         except ProviderError as error:
@@ -385,6 +388,10 @@ def _fruitless(place: Place) -> Attempt:
 
 
 def _batch(written: Written, proposals: Sequence[Proposal]) -> Batch:
-    """What is said of it: the words that leave, and those that stand for them."""
-    before = max(written.tokens, proposals[0].tokens_before)
-    return Batch(SUMMARY, STRATEGIES[SUMMARY], tuple(proposals), before, proposals[0].tokens_after)
+    """What is said of it: what leaves the window, and what stands for that.
+
+    Where all of it was out already, the summary stands for what was said.
+    """
+    made = proposals[0]
+    before = made.tokens_before if made.messages else written.tokens
+    return Batch(SUMMARY, STRATEGIES[SUMMARY], tuple(proposals), before, made.tokens_after)

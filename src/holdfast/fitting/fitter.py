@@ -15,6 +15,7 @@ from holdfast.compaction.keeping import Keeping
 from holdfast.conversations import lanes
 from holdfast.errors import HoldfastError, Overflow, StoreError
 from holdfast.fitting.case import Along, Case, Tells, draft_of, in_order, tells_all
+from holdfast.fitting.client_context import context_for
 from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.filing import files_for, files_in
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
@@ -30,7 +31,7 @@ from holdfast.providers.base import Provider
 from holdfast.recall import Evidence
 from holdfast.store import Store, new_id
 from holdfast.tokens.estimate import Estimate
-from holdfast.window.additions import addition, sources, told
+from holdfast.window.additions import addition, told
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit, fit_view
 from holdfast.window.items import Item
@@ -219,6 +220,7 @@ class Fitter:
         notices = ["profile_broken"] if profile.trouble else []
         if any(one.data.get("trouble") for one in view.proposals):
             notices.append("files_missing")
+        notices += {one.data["cut"]: None for one in view.proposals if one.data.get("cut") == "context_cut"}
         recalls = self._recalling.has_any(case)
         return _Begun(lot, made, believed, notices, recalls)
 
@@ -273,11 +275,7 @@ def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
     question = view.question
     if question is None or question is not lot.items[-1]:
         return view
-    proposals: list[Proposal] = []
-    there = {one.text for shown in view.shown if shown.item is question for one in shown.additions}
-    texts = case.along.context
-    if texts and (text := sources(question.message, texts)) not in there:
-        proposals.append(addition(view, question, "research", text, new_id("d")))
+    proposals = context_for(view, question, case.along.context)
     clocks = [one.text for shown in view.shown for one in shown.additions if one.section == "clock"]
     if lot.told and clocks[-1:] != [lot.told]:
         proposals.append(addition(view, question, "clock", lot.told, new_id("d")))

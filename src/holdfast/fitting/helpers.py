@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 from holdfast.compaction.asking import Helper
 from holdfast.errors import ModelMissing, ProviderError
+from holdfast.fitting.call_log import CallLog
+from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.window.presets import Preset
 
-log = logging.getLogger("holdfast.compaction")
+logger = logging.getLogger("holdfast.compaction")
 
 # A model that was of no use this often in a row is not asked for so many seconds.
 _USELESS, _REST = 2, 600.0
@@ -43,24 +45,34 @@ class Helpers:
         preset: Preset,
         options: SummaryOptions,
         clock: Callable[[], float],
+        log: CallLog | None = None,
     ) -> None:
         self._models = models
         self._upstreams = upstreams
         self._preset = preset
         self._options = options
         self._clock = clock
+        self._log = log
         # How often in a row a model was of no use, and when it may be asked again.
         self._useless: dict[tuple[str, str], tuple[int, float]] = {}
 
-    async def choose(self, model: str, provider: Provider) -> Helper | None:
-        """The model to ask where `model` is talked to at `provider`, None while the one there is rests."""
+    async def choose(
+        self,
+        model: str,
+        provider: Provider,
+        scope: Scope = Scope(),  # noqa: B008 - frozen
+    ) -> Helper | None:
+        """The model to ask where `model` is talked to at `provider`, None while the one there is rests.
+
+        What it is asked is written down as work for this scope.
+        """
         try:
-            return await self._chosen(model, provider)
+            return await self._chosen(model, provider, scope)
         except (ProviderError, ModelMissing) as error:
-            log.warning("no model helps with summaries: %s", error)
+            logger.warning("no model helps with summaries: %s", error)
             return None
 
-    async def _chosen(self, talked_to: str, provider: Provider) -> Helper | None:
+    async def _chosen(self, talked_to: str, provider: Provider, scope: Scope) -> Helper | None:
         model = self._options.helper or talked_to
         if model != talked_to:
             provider = await self._upstreams.route(model)
@@ -68,10 +80,11 @@ class Helpers:
         if count >= _USELESS and self._clock() < until:
             return None
         windows = await self._models.settled(provider, model)
+        window = windows.used.tokens
         return Helper(
-            provider,
+            self._log.over(provider, scope, window) if self._log else provider,
             model,
-            self._preset.budget(windows.used.tokens, thinks=windows.thinks),
+            self._preset.budget(window, thinks=windows.thinks),
             thinks=windows.thinks,
             sets_window=not decides_itself(provider),
             stall=self._options.stall,
@@ -83,6 +96,6 @@ class Helpers:
         if useful:
             self._useless.pop(key, None)
             return
-        log.warning("%s wrote no usable summary: %s", helper.model, why or "no reason")
+        logger.warning("%s wrote no usable summary: %s", helper.model, why or "no reason")
         count, _ = self._useless.get(key, (0, 0.0))
         self._useless[key] = count + 1, self._clock() + _REST

@@ -45,7 +45,7 @@ class Noting:
             return
         if finding.summary_by in ("model", "person"):
             return
-        helper = await self._helpers.choose(model, provider)
+        helper = await self._helpers.choose(model, provider, scope)
         if helper is None:
             return
         room = max(_LEAST, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)
@@ -56,7 +56,8 @@ class Noting:
             log.warning("%s did not sum up %s: %s", helper.model, finding.id, error)
             return
         made = checked(finding, said.text)
-        self._helpers.judge(helper, useful=made.by == "model", why=made.refused)
+        # One that merely says less than the sources do may still be of use for other work.
+        self._helpers.judge(helper, useful=made.by == "model" or made.carried > 0, why=made.refused)
         if made.by == "model":
             try:
                 done = await asyncio.to_thread(

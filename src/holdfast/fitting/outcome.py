@@ -59,6 +59,7 @@ class Outcome:
                 messages=len(summary.covers) if summary and batch.level == SUMMARY else batch.messages,
                 tokens_before=batch.tokens_before,
                 tokens_after=batch.tokens_after,
+                tokens_freed=_freed(batch),
                 **_how(summary, duration_ms) if batch.level == SUMMARY else {"duration_ms": duration_ms},
             )
             for proposal in batch.proposals:
@@ -86,6 +87,13 @@ class Outcome:
             batch=batch,
             name=proposal.id,
         )
+
+
+def _freed(batch: Batch) -> int:
+    """What left the window by it. What a summary stands for may have left before, and was counted then."""
+    if batch.level != SUMMARY:
+        return batch.tokens_before - batch.tokens_after
+    return sum(one.tokens_before - one.tokens_after for one in batch.proposals)
 
 
 def _how(summary: Keeping | None, duration_ms: int) -> dict[str, Any]:

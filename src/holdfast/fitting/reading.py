@@ -160,6 +160,8 @@ def _banners(
 
 def _banner(store: Store, made: Decision) -> Banner:
     """Not from the statistics, which are forgotten one day: what is said here stays the same."""
-    summary = store.summaries.get(made.data["summary"])
-    before = max(made.tokens_before, summary.tokens if summary else 0)
+    before = made.tokens_before
+    if not made.messages and (summary := store.summaries.get(made.data["summary"])):
+        # All of it was out of the window already: the summary stands for what was said.
+        before = summary.tokens
     return Banner(made, made.data["depth"] + 1, before, made.tokens_after)

@@ -37,7 +37,7 @@ _HISTORY = 2.2
 _LEAST = 30
 # A source with fewer tokens than these cannot be understood; where not even one has them, a note does better,
 # and it gets so many.
-_READABLE, _NOTE = 40, 120
+READABLE, _NOTE = 40, 120
 # So many characters of a source say whether it is shorter than that.
 _GLANCE = 400
 # Findings of which it is said at once that they hold no longer.
@@ -175,20 +175,25 @@ def _shown(view: View, item: Item | None = None) -> list[Addition]:
     ]
 
 
+def room_for_sources(view: View) -> int:
+    """What research may have, and what history does not need."""
+    # History must stay so far from its levels that nothing of it has to leave for this.
+    free = view.room - view.fixed.high - int(view.history * _HISTORY)
+    return max(view.draft.budget.research, int(free * _BORROWED))
+
+
 def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted:
     """The sources as far as there is room: what research may have, and what history does not need.
 
     The first ones come first, each only if enough of it can be shown to be understood.
     """
-    # History must stay so far from its levels that nothing of it has to leave for this.
-    free = view.room - view.fixed.high - int(view.history * _HISTORY)
-    room = max(view.draft.budget.research, int(free * _BORROWED))
+    room = room_for_sources(view)
     language = language_of(question.message.text) or finding.language
     held = finding.expires_at if finding.expired(now) else 0.0
     asked = f"{finding.question}\n{question.message.text}"
     headings = [_heading(number, source) for number, source in finding.numbered]
     texts = [defused(source.text) for source in finding.usable]
-    needed = [min(_READABLE, view.text_tokens(text[:_GLANCE])) for text in texts]
+    needed = [min(READABLE, view.text_tokens(text[:_GLANCE])) for text in texts]
     for most in range(len(texts), 0, -1):
         left = room - view.text_tokens(pages(language, headings[:most], held))
         if left < sum(needed[:most]):

@@ -59,7 +59,9 @@ class Summing:
         said = await self._store.run(self._store.log.part, span.through, below=latest.depth if latest else -1)
         tokens = await asyncio.to_thread(lambda: sum(span.count(_words(stored.message)) for stored in said))
         wanted = case if tokens > _SHORT * span.target else None
-        helper = await self._helpers.choose(wanted.request.model, wanted.provider) if wanted else None
+        helper = (
+            await self._helpers.choose(wanted.request.model, wanted.provider, row.scope) if wanted else None
+        )
         tell(0.0)
         before, again = await self._store.run(self._known, latest) if helper else (latest, [])
         task = Task(

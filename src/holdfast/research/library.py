@@ -14,13 +14,14 @@ from typing import Protocol
 from holdfast.errors import BadRequest, EmbedderError
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import Scope
+from holdfast.research.closeness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.research.extractive import extracted
 from holdfast.research.finding import Finding, Mode, Source, SummaryBy, Volatility
 from holdfast.research.findings import Findings, Troubles, cleaned, names_in, place_of
 from holdfast.research.nearest import Bearing, bearing_on
 from holdfast.research.reuse import Reused, clusters, merged, similar
 from holdfast.research.telling import Tell, untold
-from holdfast.research.texts import MOST_SOURCES
+from holdfast.research.texts import MOST_SOURCES, addresses_in
 from holdfast.research.volatility import expiry, volatility_of
 from holdfast.store.ids import new_id
 
@@ -70,6 +71,8 @@ class Research:
         self.clock = clock
         self._remembering = remembering
         self._gather = gather
+        # How near unrelated questions are to each other, by the name of an embedder.
+        self._usual: dict[str, float] = {}
         # Hear of findings that are gone for good.
         self.listeners: list[Callable[[Finding], None]] = []
 
@@ -85,14 +88,14 @@ class Research:
         tell: Tell = untold,
     ) -> Answered:
         """What there is for a question: an earlier finding that still holds, unless it is to be `fresh`,
-        or else what is gathered now.
+        or else what is gathered now: from the addresses, the pages that the question names, or a search.
         """
         _check(question)
         if not fresh and not addresses:
             known = await asyncio.to_thread(self.known, scope, question, mode)
             if known is not None:
                 return known
-        sources = await self.gathered(question, mode, addresses, tell)
+        sources = await self.gathered(question, mode, addresses or addresses_in(question), tell)
         made = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
         return Answered(made)
 
@@ -109,7 +112,10 @@ class Research:
     def known(self, scope: Scope, question: str, mode: Mode = "quick") -> Answered | None:
         """An earlier finding that still holds and answers the question, with its texts."""
         _check(question)
-        found: Reused | None = similar(question, self.findings.list(scope), now=self.clock(), mode=mode)
+        known = self.findings.list(scope)
+        found: Reused | None = similar(
+            question, known, now=self.clock(), mode=mode, nearness=self._nearness_made
+        )
         if found is None:
             return None
         return Answered(self.findings.get(scope, found.finding.id), reused=True, age=found.age)
@@ -249,14 +255,45 @@ class Research:
             return
         try:
             self._remembering.meaning.vectors_of([finding.question for finding in findings])
+            self._measured_usual()
         except EmbedderError as error:
             log.info("what findings mean cannot be compared: %s", error)
 
     def _nearness(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
+        """By vectors that are there; none is made."""
         try:
-            return self._remembering.meaning.nearness(question, texts)
+            near = self._remembering.meaning.nearness(question, texts)
         except EmbedderError:
             return {}
+        embedder = self._remembering.embedder.ready()
+        usual = self._usual.get(str(embedder.identity), MEASURED) if embedder else MEASURED
+        return {name: on_scale(one, usual) for name, one in near.items()}
+
+    def _nearness_made(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
+        """By vectors that are made for it, which takes a while; nothing without an embedder."""
+        try:
+            vectors = self._remembering.meaning.vectors_of([question, *texts.values()])
+            usual = self._measured_usual()
+        except EmbedderError as error:
+            log.info("what questions mean cannot be compared: %s", error)
+            return {}
+        if vectors is None:
+            return {}
+        return {
+            name: on_scale(float(vector @ vectors[0]), usual)
+            for name, vector in zip(texts, vectors[1:], strict=True)
+        }
+
+    def _measured_usual(self) -> float:
+        """What is usual between unrelated questions, by the embedder that is there; measured once."""
+        embedder = self._remembering.embedder.ready()
+        if embedder is None:
+            return MEASURED
+        name = str(embedder.identity)
+        if name not in self._usual:
+            vectors = self._remembering.meaning.vectors_of(UNRELATED)
+            self._usual[name] = MEASURED if vectors is None else usual_nearness(vectors)
+        return self._usual[name]
 
 
 def _summarised(finding: Finding) -> Finding:

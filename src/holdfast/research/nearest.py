@@ -5,7 +5,7 @@ there already. Pure ranking: values in, values out. Knows no window.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache, lru_cache
@@ -14,9 +14,7 @@ from math import log
 from holdfast import words
 from holdfast.research.dates import dates_in
 from holdfast.research.finding import Finding
-
-# How near texts, each with its name, are to a question; those it knows nothing of are left out.
-Nearness = Callable[[str, Mapping[str, str]], Mapping[str, float]]
+from holdfast.research.reuse import Nearness
 
 _DAY = 86_400.0
 # Of what is older, unless it holds for good, a line is enough.

@@ -118,6 +118,30 @@ _TURNS = _list(
 _PAST = {"de": _list("war waren hatte hatten"), "en": _list("was were did had")}
 # German verbs leave these behind at the end of a sentence: what is switched on is not switched off.
 _LEFT_BEHIND = _list("an aus auf zu ab ein weg hin her um")
+# The same turn in both languages; where they are told apart by nothing else, it is the first of them.
+_TURNED = (
+    "not nicht no kein keine keinen keiner cannot can't isn't don't doesn't won't",
+    "without ohne", "never nie", "except außer", "must muss müssen", "should soll sollte", "may darf dürfen",
+    "before vor", "since seit", "until bis", "over über above", "under unter below", "than als",
+    "more mehr", "less weniger", "only nur", "all alle", "other andere anderen", "against gegen",
+    "between zwischen", "off aus", "on ein an", "to zu",
+)  # fmt: skip
+# What is the most of something may be the least by its meaning, and what begins so may be its own opposite.
+_MOST = late(
+    r"\b(?:most|least|best|worst|(?!rest|test|west|east|nest|guest|forest|harvest|interest)\w{3,}est|\w{3,}ste[nrsm]?)\b",
+    re.IGNORECASE,
+)
+_OPPOSITE = late(
+    r"\b(?:un|non|dis)\w{3,}|\bent\w+iert\w*|\blos\b|\b\w{3,}(?:los|lose[nrsm]?|less|frei|freie[nrsm]?|free)\b",
+    re.IGNORECASE,
+)
+# In English a capital letter inside a sentence begins a name; in German, where every noun has one, one behind
+# a bare preposition does. Letters and digits mixed are names in both.
+_NAME = {
+    "en": late(r"(?<=[^\s.!?:] )[A-Z][\w'-]+"),
+    "de": late(r"\b(?:in|aus|von|nach|bei)\s+([A-ZÄÖÜ][\w-]+)"),
+}
+_MIXED = late(r"\b(?=\w*[A-ZÄÖÜ0-9])(?=\w*[a-zA-Z])\w+[A-ZÄÖÜ0-9]\w*")
 # Small words that say what the next word is to the question.
 _LEADS = {"von": "from", "aus": "from", "ab": "from", "from": "from", "nach": "to", "zu": "to", "to": "to"}
 
@@ -154,6 +178,8 @@ class Asked:
     turns: tuple[str, ...]
     leads: frozenset[tuple[str, str]]
     day: date
+    language: str
+    text: str
 
     @property
     def terms(self) -> frozenset[str]:
@@ -208,6 +234,31 @@ def asked(question: str, day: date) -> Asked:
         turns=tuple(turns),
         leads=frozenset(leads),
         day=day,
+        language=language,
+        text=rest,
+    )
+
+
+def may_be_translated(one: Asked, other: Asked) -> bool:
+    """Whether nothing speaks against that one is the other in another language; what they mean is to be
+    compared as well.
+
+    All that can be compared across languages must be the same: what is wanted, topics, numbers, dates, what
+    turns a question around, and names, which are the same in both.
+    """
+    return (
+        {one.language, other.language} == {"de", "en"}
+        and one.topics == other.topics
+        and _same_wish(one, other)
+        and _numbers(one) == _numbers(other)
+        and _turned(one) == _turned(other)
+        and _same_dates(one, other)
+        and not any(_MOST.search(question.text) for question in (one, other))
+        and _opposites(one) == _opposites(other)
+        and _same_leads(one, other)
+        and _same_length(one, other)
+        and _has_names(one, other)
+        and _has_names(other, one)
     )
 
 
@@ -222,6 +273,33 @@ def same(one: Asked, other: Asked) -> bool:
         and _same_dates(one, other)
         and _same_leads(one, other)
     )
+
+
+def _numbers(question: Asked) -> frozenset[str]:
+    return frozenset(term for term in question.told if not term.isalpha())
+
+
+def _turned(question: Asked) -> list[str]:
+    """What turns a question around, by its English word."""
+    known = {word: row.split()[0] for row in _TURNED for word in row.split()}
+    return sorted(known.get(turn, turn) for turn in question.turns)
+
+
+def _opposites(question: Asked) -> int:
+    return len(_OPPOSITE.findall(question.text))
+
+
+def _same_length(one: Asked, other: Asked) -> bool:
+    """German puts words together: where it has more of them than English, one says something more."""
+    german, english = (one, other) if one.language == "de" else (other, one)
+    return len(german.told) <= len(english.told)
+
+
+def _has_names(one: Asked, other: Asked) -> bool:
+    """Whether the one has every name of the other, alone or in a compound."""
+    names = {*_NAME[other.language].findall(other.text), *_MIXED.findall(other.text)}
+    text = one.text.casefold()
+    return all(name.casefold() in text for name in names)
 
 
 def _same_wish(one: Asked, other: Asked) -> bool:

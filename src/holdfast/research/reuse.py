@@ -1,16 +1,24 @@
 """When an earlier finding answers a question, and which findings are one: those that were asked for the same.
 
-Words alone decide. Vectors cannot: "healthy" and "unhealthy", or with and without "used", are nearer to each
-other by meaning than many two ways of asking one thing. Pure; knows no files.
+Words decide. In one language vectors cannot: "healthy" and "unhealthy", or with and without "used", are
+nearer to each other by meaning than many two ways of asking one thing. Between two languages there are hardly
+any words to compare: there they may decide, where names, numbers, dates and all that turns a question around
+agree. What is merged for good is decided by words alone. Pure; knows no files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from holdfast.research.finding import Finding, Mode, Source
-from holdfast.research.questions import Asked, asked, same
+from holdfast.research.questions import Asked, asked, may_be_translated, same
 from holdfast.research.texts import MOST_SOURCES
+
+# How near texts, each with its name, are to a question; those it knows nothing of are left out.
+Nearness = Callable[[str, Mapping[str, str]], Mapping[str, float]]
+
+# From here on a question in another language asks for the same; measured in tests/research/translations.py.
+_SURE = 0.84
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +29,29 @@ class Reused:
     age: float
 
 
-def similar(question: str, findings: Sequence[Finding], *, now: float, mode: Mode = "quick") -> Reused | None:
-    """The newest finding that still holds and was asked for the same; who asks deep wants a deep one."""
+def similar(
+    question: str,
+    findings: Sequence[Finding],
+    *,
+    now: float,
+    mode: Mode = "quick",
+    nearness: Nearness | None = None,
+) -> Reused | None:
+    """The newest finding that still holds and was asked for the same; who asks deep wants a deep one.
+
+    With `nearness`, it may have been asked in another language.
+    """
     wanted = _asked(question, now)
-    fits = [
-        finding
+    holding = [
+        (finding, _asked(finding.question, finding.created_at))
         for finding in findings
-        if _holds(finding, now)
-        and (finding.mode == "deep" or mode == "quick")
-        and same(wanted, _asked(finding.question, finding.created_at))
+        if _holds(finding, now) and (finding.mode == "deep" or mode == "quick")
     ]
+    fits = [finding for finding, theirs in holding if same(wanted, theirs)]
+    if not fits and nearness is not None:
+        maybe = [finding for finding, theirs in holding if may_be_translated(wanted, theirs)]
+        near = nearness(question, {one.id: one.question for one in maybe}) if maybe else {}
+        fits = [finding for finding in maybe if near.get(finding.id, 0.0) >= _SURE]
     newest = max(fits, key=lambda finding: finding.created_at, default=None)
     return None if newest is None else Reused(newest, newest.age(now))
 

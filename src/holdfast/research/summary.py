@@ -1,7 +1,8 @@
 """What a model is asked for a summary of a finding, and whether what it answered may be used.
 
-At most 100 words over all sources, each of them named, and no number, day or name that is not theirs. Asking
-is somebody else's matter; without a model, or with a poor one, `extracted` says it in the sources' own words.
+At most 100 words over all sources, each of them named, and no number, day or name that is not theirs; and at
+least as many of these as the summary in the sources' own words has, which `extracted` makes: without a model,
+or with a poor one, that one stays. Asking is somebody else's matter.
 """
 
 import re
@@ -63,6 +64,8 @@ class Checked:
     by: SummaryBy
     volatility: Volatility | None = None
     refused: str = ""
+    # How many names and values of the sources the model's own words had.
+    carried: int = 0
 
 
 def prompt_for(finding: Finding, filled: Filled, *, room: int = _ROOM, trouble: str = "") -> str:
@@ -95,11 +98,15 @@ def checked(finding: Finding, reply: str) -> Checked:
         # Who invents things may also invent how long they hold.
         return Checked(extracted(finding), "text", None, refused)
     body = plain(_NAMED.sub("", body.strip()))
-    tail = named(finding)
+    tail, ours = named(finding), extracted(finding)
     kept = _within(body, MOST_WORDS - count(tail))
     if not kept:
-        return Checked(extracted(finding), "text", volatility, "empty" if not body else "too long")
-    return Checked(f"{kept} {tail}".strip(), "model", volatility)
+        return Checked(ours, "text", volatility, "empty" if not body else "too long")
+    carried, wanted = (len(_values(text, finding)) for text in (kept, ours.removesuffix(tail)))
+    if carried < wanted:
+        # However well it reads, it says less.
+        return Checked(ours, "text", volatility, f"{carried} of {wanted} names and values", carried)
+    return Checked(f"{kept} {tail}".strip(), "model", volatility, carried=carried)
 
 
 def _trouble(finding: Finding, body: str) -> str:
@@ -114,16 +121,33 @@ def _trouble(finding: Finding, body: str) -> str:
     if spoken and spoken != wanted:
         return "language"
     said = _NAMED.sub("", body)
-    known = "\n".join(
-        (
-            finding.question,
-            *(f"{source.title}\n{source.url}\n{source.name}\n{source.text}" for source in finding.usable),
-        )
-    )
-    invented = next(_invented(said, known, wanted), "")
+    invented = next(_invented(said, f"{finding.question}\n{_texts(finding)}", wanted), "")
     if invented:
         return f"not in the sources: {invented}"
     return "too short" if count(said) < min(_SHORTEST, count(extracted(finding)) / 4) else ""
+
+
+def _texts(finding: Finding) -> str:
+    """All that the sources of a finding say, and what they are called."""
+    return "\n".join(
+        f"{source.title}\n{source.url}\n{source.name}\n{source.text}" for source in finding.usable
+    )
+
+
+def _values(said: str, finding: Finding) -> set[str]:
+    """The names, numbers, days and months of the sources that a text carries, each once.
+
+    Who only repeats those of the question says nothing.
+    """
+    known, asked = _texts(finding), finding.question
+    days = (_calendar(said) & _calendar(known)) - _calendar(asked)
+    numbers = (_numbers(said) & _numbers(known)) - _numbers(asked)
+    names = _names(said, finding.language) & frozenset(words.terms(known)) - frozenset(words.terms(asked))
+    return {
+        *(f"{kind} {which}" for kind, which in days),
+        *numbers,
+        *(name for name in names if not _has_digit(name)),
+    }
 
 
 def _invented(said: str, known: str, spoken: str) -> Iterator[str]:
@@ -138,12 +162,19 @@ def _invented(said: str, known: str, spoken: str) -> Iterator[str]:
             yield number
     yield from (f"{kind} {which}" for kind, which in sorted(_calendar(said) - calendar))
     there = frozenset(words.terms(known))
+    yield from sorted(name for name in _names(said, spoken) - there if not _has_digit(name))
+
+
+def _names(said: str, spoken: str) -> frozenset[str]:
     names = words.telling(said)
     if spoken == "en":
         # Every German noun has a capital letter.
         names |= {words.terms(name)[0] for name in _INSIDE.findall(said) if words.terms(name)}
-    months = frozenset(words.terms(" ".join((*DAYS, *MONTHS))))
-    yield from sorted(name for name in names - there - months if not any(sign.isdigit() for sign in name))
+    return names - frozenset(words.terms(" ".join((*DAYS, *MONTHS))))
+
+
+def _has_digit(name: str) -> bool:
+    return any(sign.isdigit() for sign in name)
 
 
 def _left(when: str, parts: set[str]) -> str:

@@ -15,11 +15,27 @@ LONGEST = 60_000
 _BYTES = 170_000
 MOST_SOURCES = 20
 
+_ADDRESS = re.compile(r"https?://[^\s<>\"'“”„`|\\^{}]+", re.IGNORECASE)
 _CUT = re.compile(r"\n\[cut: ([0-9,]{1,12}) more characters\]\Z")
 _NOTE = 50
 _PAGE = "\f"
 # Form feeds inside of a text would part it.
 _PARTING = str.maketrans({_PAGE: "\n", "\v": "\n"})
+
+
+def addresses_in(text: str) -> list[str]:
+    """The web pages that a text names, each once; signs that end a sentence are no part of an address."""
+    return list(dict.fromkeys(_address(found) for found in _ADDRESS.findall(text)))
+
+
+def _address(found: str) -> str:
+    address = found.rstrip(".,;:!?*_")
+    while address.endswith((")", "]")):
+        opening = "(" if address.endswith(")") else "["
+        if address.count(opening) >= address.count(address[-1]):
+            break
+        address = address[:-1].rstrip(".,;:!?*_")
+    return address
 
 
 def cut(text: str) -> str:

@@ -160,12 +160,13 @@ async def messages(
     if sum(one is not None for one in (before, after, around)) > 1:
         raise BadRequest("before, after and around are three things: one at a time", param="before")
     part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
-    store, scope = engine_of(request).store, scope_of(request)
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
     turns: Turns = request.app.state.turns
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        told = reading.messages_out(store, row, part, html=html)
+        told = reading.messages_out(engine, row, part, html=html)
         return {**told, "turn": turns.running_in(row.id)} if html else told
 
     return await store.run(store.at_once, work)

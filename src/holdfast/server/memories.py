@@ -18,6 +18,7 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.keeping.catalogue import Aside
 from holdfast.memory.keeping.exchange import Imported, exported, take_in
+from holdfast.memory.keeping.succession import history_of, take_back
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, may_see, visible
 from holdfast.memory.searching.hits import cites
@@ -266,25 +267,30 @@ async def show(request: Request, memory: str) -> dict[str, Any]:
 
 @router.get("/{memory}/history")
 async def history(request: Request, memory: str) -> dict[str, Any]:
-    """One memory, what it took the place of, and what took its place."""
+    """One memory, what it took the place of, and what took its place; `slot` is all of them, newest first."""
     library, scope = remembering_of(request).library, scope_of(request)
 
-    def work() -> tuple[Memory, list[Memory], Memory | None]:
+    def work() -> tuple[Memory, list[Memory], list[Memory]]:
         asked = library.get(scope, memory)
-        try:
-            newer = library.get(scope, asked.superseded_by) if asked.superseded_by else None
-        except NotFound:
-            # It was forgotten since.
-            newer = None
-        return asked, library.replaced(scope, memory), newer
+        return asked, library.replaced(scope, memory), history_of(library, scope, memory)
 
-    asked, replaced, newer = await asyncio.to_thread(work)
+    asked, replaced, slot = await asyncio.to_thread(work)
+    newer = next((one for one in slot if one.id == asked.superseded_by), None)
     return {
         "memory": asked.to_json(),
         "replaced": [one.to_json() for one in replaced],
         "replaced_by": newer.to_json() if newer else None,
-        "conversations": await _conversations(request, [asked, *replaced]),
+        "slot": [one.to_json() for one in slot],
+        "conversations": await _conversations(request, slot),
     }
+
+
+@router.post("/{memory}/take-back")
+async def take_back_(request: Request, memory: str) -> dict[str, Any]:
+    """Forget what should not have been kept; what it took the place of holds again."""
+    library, scope = remembering_of(request).library, scope_of(request)
+    wrong, restored = await asyncio.to_thread(take_back, library, scope, memory)
+    return {"forgotten": wrong.to_json(), "restored": [one.to_json() for one in restored]}
 
 
 @router.put("/{memory}")

@@ -14,11 +14,12 @@ from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
 from holdfast.memory.profiles.profile import Profile
-from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, language_in, told
+from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, label_of, language_in, told
 from holdfast.messages import Scope
 from holdfast.server.door import scope_of
 from holdfast.server.matching import changed, etag, expected
 from holdfast.server.memories import remembering_of
+from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import SMALLEST, budget_for
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import UNKNOWN
@@ -138,10 +139,12 @@ async def patch(
 
 @router.get("/proposals")
 async def proposals(request: Request) -> dict[str, Any]:
-    """What the profile might learn, each with the words it was taken from."""
+    """What the profile might learn, each with the words it was taken from; `label` is what the reader calls
+    the field."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     waiting = await asyncio.to_thread(profile.proposals, scope)
-    return {"proposals": [asdict(one) for one in waiting]}
+    language = language_of(request)
+    return {"proposals": [{**asdict(one), "label": label_of(one.field, language)} for one in waiting]}
 
 
 @router.post("/proposals/{proposal}/accept")

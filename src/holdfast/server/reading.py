@@ -44,18 +44,21 @@ class Brought:
 _NOTHING = Brought()
 
 
-def messages_out(store: Store, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
+def messages_out(engine: Engine, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
     """A part of a conversation; `next` and `newer` are where the parts before and after it begin."""
+    store = engine.store
     reading = reading_of(store, row, part)
     told = reading.to_json()
     if part.limit is not None:
         told |= {"next": reading.older, "newer": reading.newer, "banners": banners_out(store, row)}
     if html:
         shown = {stored.id: stored for stored in reading.path}
-        brought = brought_in(store, row)
+        brought, kept = brought_in(store, row), kept_from(engine, row)
         for entry in told["messages"]:
             if (stored := shown.get(entry["id"] or "")) is not None:
                 entry |= _for_page(store, reading, stored, brought)
+                if stored.message.role == "assistant":
+                    entry["kept"] = [*kept.get(stored.parent or "", ()), *kept.get(stored.id, ())]
             elif entry.get("finish") == "writing":
                 entry["html"] = _html(entry["content"])
     return told
@@ -79,6 +82,20 @@ def told_memories(engine: Engine, row: Conversation, question: str) -> list[dict
     told = {one.id: _memory(engine.store, row, one) for one in (*archived, *kept) if one.id in names}
     told |= _passages(engine.store, row, [name for name in names if name not in told])
     return [told[name] for name in names if name in told]
+
+
+def kept_from(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any]]]:
+    """What is remembered of a conversation and still holds, by the message that it was last taken from."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    if engine.remembering is None:
+        return found
+    memories, _ = engine.remembering.library.everything(row.scope, [])
+    for memory in memories:
+        here = [source for source in memory.sources if source.conversation == row.id and source.messages]
+        if memory.active and here:
+            told = {"id": memory.id, "kind": memory.kind, "text": memory.text}
+            found.setdefault(here[-1].messages[-1], []).append(told)
+    return found
 
 
 def image_of(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:

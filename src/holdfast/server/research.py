@@ -46,7 +46,8 @@ class NewSource(BaseModel):
 
 
 class NewFinding(BaseModel):
-    """A question, with `sources` that were read for it, or `urls` to be read, or `fetch` to look for some.
+    """A question, with `sources` that were read for it, or `urls` to be read, or `fetch` to read the pages
+    that it names, or else to look for some.
 
     With none of these only what is known already is given. `fresh` leaves that aside. `conversation` is the
     one whose next message is about it.

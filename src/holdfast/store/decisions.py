@@ -158,12 +158,14 @@ class Compactions(Topic):
         messages: int,
         tokens_before: int,
         tokens_after: int,
+        tokens_freed: int | None = None,
         memories: int = 0,
         model: str = "",
         path: str = "",
         duration_ms: int = 0,
         now: float | None = None,
     ) -> Compaction:
+        """Note what was done; `tokens_freed` where that is not the difference of the two others."""
         new = Compaction(
             id=new_id("k"),
             conversation=conversation,
@@ -173,7 +175,7 @@ class Compactions(Topic):
             messages=messages,
             tokens_before=tokens_before,
             tokens_after=tokens_after,
-            tokens_freed=tokens_before - tokens_after,
+            tokens_freed=tokens_before - tokens_after if tokens_freed is None else tokens_freed,
             memories=memories,
             model=model,
             path=path,

@@ -6,10 +6,22 @@ Numbers only; whose they may be shown to is decided elsewhere.
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Select, and_, case, cast, func, select, true
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    select,
+    true,
+)
 
 from holdfast.store.database import Topic, reads
-from holdfast.store.schema import compactions, conversations, jobs
+from holdfast.store.schema import compactions, conversations, decisions, jobs
 
 DAY = 86_400
 
@@ -109,10 +121,17 @@ class Statistics(Topic):
 
     @reads
     def compactions(self, connection: Connection, span: Span) -> list[DayOfCompactions]:
+        """How often each level worked, and what it freed; what somebody undid has freed nothing."""
+        undone = exists().where(
+            decisions.c.conversation == compactions.c.conversation,
+            decisions.c.batch == compactions.c.id,
+            decisions.c.vetoed_at.is_not(None),
+        )
+        freed = case((undone, 0), else_=compactions.c.tokens_freed)
         day = _day(compactions.c.created_at, span)
-        query: Select[Any] = select(
-            day, compactions.c.level, func.count(), _total(compactions.c.tokens_freed)
-        ).where(compactions.c.created_at >= span.since)
+        query: Select[Any] = select(day, compactions.c.level, func.count(), _total(freed)).where(
+            compactions.c.created_at >= span.since
+        )
         if span.user is not None:
             query = query.join(conversations, conversations.c.id == compactions.c.conversation)
             query = query.where(_owned(conversations, span))

@@ -21,6 +21,8 @@ _OPENING = 0.5
 _SAMPLE = 4_000
 # What was reckoned and not counted may be this much too large, and is made smaller so often.
 _TRIES, _SMALLER = 6, 0.9
+# What the words of a whole text are worth beside those of its best passage.
+_COVERED = 0.25
 # With less room nothing is worth quoting.
 _LEAST = 20
 
@@ -33,6 +35,16 @@ def excerpts(question: str, texts: Sequence[str], room: int, count: Count) -> li
     return [
         text if cost <= share else _cut(text, weights, share, cost, count)
         for text, cost, share in zip(texts, costs, shares, strict=True)
+    ]
+
+
+def bearing(question: str, texts: Sequence[str]) -> list[float]:
+    """How much each text has to say to a question: by its best passage, and by how much it covers in all."""
+    weights = _weights(question, texts)
+    return [
+        max(_worth(one, weights) for one in _passages(text))
+        + _COVERED * sum(weights.get(term, 0.0) for term in set(words.terms(text)))
+        for text in texts
     ]
 
 

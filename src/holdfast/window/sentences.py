@@ -172,6 +172,10 @@ _NOTICES: _Table = {
         "not all of the sources had room in the window",
         "nicht alle Quellen hatten im Fenster Platz",
     ),
+    "context_cut": (
+        "not all of the context that came with the question had room in the window",
+        "nicht der ganze Kontext zur Frage hatte im Fenster Platz",
+    ),
     "sources_noted": (
         "of the sources only a summary had room in the window",
         "von den Quellen hatte im Fenster nur eine Zusammenfassung Platz",

@@ -183,6 +183,9 @@ def summarised(view: View, border: Border, text: str, summary: str, reason: str)
     rules, agreed = _outliving(view, border)
     gone = set(border.gone)
     tokens = sum(view.tokens(one.message) for one in view.shown if one.item.id in gone)
+    if view.rendered.summary:
+        # The last summary leaves as well.
+        tokens += view.text_tokens(view.rendered.summary)
     data = {
         "through": border.through,
         "depth": border.depth,

@@ -115,14 +115,14 @@ def test_a_form_fills_the_fields_the_file_has(profile, file):
     assert fields["praeferenzen"] == {
         "antwortlaenge": "mittel",
         "code_sprache": "javascript",
-        "formality": "locker",
+        "formalitaet": "locker",
     }
 
 
 def test_a_preference_in_one_line_survives_being_one_of_several(profile):
     profile.fill(ME, {"preferences": "Kurz & prägnant"}, "de")
     profile.set(ME, "preferences.formality", "locker")
-    assert profile.fields(ME)["praeferenzen"] == {"style": "Kurz & prägnant", "formality": "locker"}
+    assert profile.fields(ME)["praeferenzen"] == {"style": "Kurz & prägnant", "formalitaet": "locker"}
 
 
 # Told to the model
@@ -132,14 +132,14 @@ def test_all_of_it_is_told_where_there_is_room(profile, file):
     said = profile.text(ME, 200, words, "de")
     assert said.text.splitlines() == [
         "Du bist ein KI-Assistent für folgendes Unternehmen:",
-        "firma: Beispiel GmbH",
-        "branche: IT-Dienstleistungen",
-        "sprache: de",
-        "mitarbeiter: 25",
-        "produkte: Webentwicklung, Cloud-Hosting",
-        "praeferenzen:",
-        "  antwortlaenge: mittel",
-        "  code_sprache: javascript",
+        "Firma: Beispiel GmbH",
+        "Branche: IT-Dienstleistungen",
+        "Sprache: de",
+        "Mitarbeiter: 25",
+        "Produkte: Webentwicklung, Cloud-Hosting",
+        "Vorlieben:",
+        "  Antwortlänge: mittel",
+        "  Programmiersprache: javascript",
         "Berücksichtige diesen Kontext in deinen Antworten.",
     ]
     assert said.left_out == ()
@@ -150,16 +150,36 @@ def test_the_cap_holds_and_what_is_left_out_is_told(profile, file, cap):
     said = profile.text(ME, cap, words, "de")
     assert words(said.text) <= cap
     told = {line.split(":")[0].strip() for line in said.text.splitlines()}
-    every = {"firma", "branche", "sprache", "mitarbeiter", "produkte", "antwortlaenge", "code_sprache"}
+    every = {"Firma", "Branche", "Sprache", "Mitarbeiter", "Produkte", "Antwortlänge", "Programmiersprache"}
     assert {name.split(".")[-1] for name in said.left_out} == every - told
 
 
 def test_the_first_ranks_are_told_first(profile, file):
     said = profile.text(ME, 22, words, "de")
-    assert "firma" in said.text
-    assert "sprache: de" in said.text
-    assert "produkte" in said.left_out
-    assert "mitarbeiter" in said.left_out
+    assert "Firma" in said.text
+    assert "Sprache: de" in said.text
+    assert "Produkte" in said.left_out
+    assert "Mitarbeiter" in said.left_out
+
+
+def test_fields_are_called_by_names_of_the_language_they_are_told_in(profile, file):
+    file.write_text("language: de\ncompany: Neu AG\npreferences:\n  formality: du\nhobby: Segeln\n")
+    said = profile.text(ME, 200, words)
+    assert said.text.splitlines()[1:-1] == [
+        "Sprache: de",
+        "Firma: Neu AG",
+        "Vorlieben:",
+        "  Anrede: du",
+        "hobby: Segeln",
+    ]
+    file.write_text("sprache: en\nfirma: New Ltd\nvorlieben:\n  antwortlaenge: short\n")
+    said = profile.text(ME, 200, words)
+    assert said.text.splitlines()[1:-1] == [
+        "language: en",
+        "company: New Ltd",
+        "preferences:",
+        "  answer_length: short",
+    ]
 
 
 def test_nothing_is_told_where_there_is_nothing(profile):
@@ -258,4 +278,4 @@ def test_learning_by_itself_never_overrules_a_person(profile, file):
     assert profile.propose(liking("Bitte immer kurze Antworten.")).status == "open"
     assert profile.propose(liking("Ich möchte geduzt werden.")).status == "accepted"
     fields = profile.fields(ME)["praeferenzen"]
-    assert (fields["antwortlaenge"], fields["formality"]) == ("mittel", "du")
+    assert (fields["antwortlaenge"], fields["formalitaet"]) == ("mittel", "du")

@@ -34,9 +34,25 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "team_size": ("team_size", "teamgroesse", "teamgröße", "mitarbeiter", "teamSize"),
     "products": ("products", "produkte"),
 }
+_GERMAN_ONLY = {names[1] for names in FIELDS.values()} - {names[0] for names in FIELDS.values()}
 _RANKS = {name: rank for rank, names in enumerate(FIELDS.values()) for name in names}
 
 _STYLE = "style"
+# What German readers, people and models, see for the fields that are known.
+_GERMAN = {
+    "language": "Sprache",
+    "name": "Name",
+    "company": "Firma",
+    "preferences": "Vorlieben",
+    "preferences.answer_length": "Antwortlänge",
+    "preferences.formality": "Anrede",
+    "preferences.code_language": "Programmiersprache",
+    "preferences.style": "Stil",
+    "industry": "Branche",
+    "location": "Standort",
+    "team_size": "Teamgröße",
+    "products": "Produkte",
+}
 
 _HEADS = {
     ("de", True): "Du bist ein KI-Assistent für folgendes Unternehmen:",
@@ -147,8 +163,29 @@ def language_in(text: str) -> Literal["de", "en"]:
     named = str(value_of(text, "language") or "").lower()
     if named:
         return "de" if named.startswith(("de", "ger")) else "en"
-    german = {names[1] for names in FIELDS.values()} - {names[0] for names in FIELDS.values()}
-    return "de" if german.intersection(parsed(text)) or language_of(text) == "de" else "en"
+    return "de" if _GERMAN_ONLY.intersection(parsed(text)) or language_of(text) == "de" else "en"
+
+
+def label_of(key: str, language: Literal["de", "en"]) -> str:
+    """What a field is called for a reader of this language; one that nobody knows is called as it is."""
+    outer, _, inner = key.partition(".")
+    if not inner:
+        return _label(outer, language, inside=False)
+    return f"{_label(outer, language, inside=False)}.{_label(inner, language, inside=True)}"
+
+
+def _label(name: str, language: Literal["de", "en"], *, inside: bool) -> str:
+    groups = ((key, names) for key, names in FIELDS.items() if ("." in key) == inside)
+    known, names = next(((key, names) for key, names in groups if name in names), ("", ()))
+    if inside and name == _STYLE:
+        known = f"preferences.{_STYLE}"
+    if not known:
+        return name
+    if language == "en":
+        return known.rpartition(".")[2]
+    # Who has another German word for it reads their own.
+    own = name not in names[:2] and name.islower() and bool(names)
+    return name.capitalize() if own else _GERMAN[known]
 
 
 def told(text: str, cap: int, count: Callable[[str], int], language: Literal["de", "en"]) -> Told:
@@ -159,12 +196,12 @@ def told(text: str, cap: int, count: Callable[[str], int], language: Literal["de
     chosen: set[str] = set()
     best = ""
     for key, _ in sorted(units, key=lambda unit: _rank(unit[0])):
-        body = _body([unit for unit in units if unit[0] in chosen | {key}])
+        body = _body([unit for unit in units if unit[0] in chosen | {key}], language)
         whole = f"{_HEADS[language, company]}\n{body}\n{_ENDS[language]}"
         if count(whole) <= cap:
             chosen.add(key)
             best = whole
-    return Told(redacted(best), tuple(key for key, _ in units if key not in chosen))
+    return Told(redacted(best), tuple(label_of(key, language) for key, _ in units if key not in chosen))
 
 
 def _yaml() -> YAML:
@@ -195,10 +232,13 @@ def _names_in(fields: CommentedMap, key: str) -> list[str]:
         raise BadRequest(f"'{key}' is no field.", hint="Name a field, or FIELD.INNER for one inside another.")
     found: list[str] = []
     place: Any = fields
+    # A new field of a German profile gets its German name.
+    german = bool(_GERMAN_ONLY.intersection(fields))
     for depth, part in enumerate(parts):
         others = _others(part, inside=depth > 0)
         there = place if isinstance(place, dict) else {}
-        name = part if part in there else next((other for other in others if other in there), part)
+        new = others[1] if german and others else part
+        name = part if part in there else next((other for other in others if other in there), new)
         found.append(name)
         place = there.get(name)
     return found
@@ -224,11 +264,11 @@ def _rank(key: str) -> int:
     return _RANKS.get(name, _RANKS.get(outer, len(_RANKS)))
 
 
-def _body(units: list[tuple[str, Any]]) -> str:
+def _body(units: list[tuple[str, Any]], language: Literal["de", "en"]) -> str:
     lines: list[str] = []
     last = ""
     for key, value in units:
-        outer, _, inner = key.partition(".")
+        outer, _, inner = label_of(key, language).partition(".")
         if inner and outer != last:
             lines.append(f"{outer}:")
         last = outer

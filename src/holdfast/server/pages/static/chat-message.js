@@ -1,6 +1,7 @@
 // One message as an element: what was said, thinking and tools folded, pictures and files, what can be done.
 // It does nothing by itself: `acts` says what happens when somebody wants something.
 import { cleaned, copier, el, moment, number, word } from "./core.js";
+import { line as keptLine } from "./chat-kept.js";
 import { call, here, state } from "./chat-state.js";
 import { facts, remembered, sources } from "./chat-under.js";
 
@@ -106,6 +107,7 @@ function under(entry) {
   if (line) made.push(line);
   if (entry.memories) made.push(remembered(entry.id, entry.memories));
   if (entry.findings?.length) made.push(sources(entry.findings));
+  if (entry.kept?.length) made.push(keptLine(entry.kept));
   return made;
 }
 

@@ -4,6 +4,7 @@ import * as composer from "./chat-composer.js";
 import { frame, kinds, sideways } from "./chat-frame.js";
 import * as list from "./chat-list.js";
 import { follow, Live } from "./chat-live.js";
+import * as kept from "./chat-kept.js";
 import { actions, editor, message } from "./chat-message.js";
 import * as messages from "./chat-messages.js";
 import { announce, call, here, state, stream } from "./chat-state.js";
@@ -225,6 +226,7 @@ async function carry(live, first, { asked = null, back = () => {} }) {
       history.pushState({ id: data.conversation }, "", `/c/${data.conversation}`);
     }
     state.chat = data.chat;
+    live.element.dataset.parent = data.question ?? "";
     list.touched(data.chat);
     head();
     if (asked && data.question) identify(asked, data);
@@ -282,6 +284,7 @@ function finish(live, done) {
   const trouble = done.trouble && !running?.stopped ? el("p", { class: "trouble", role: "alert", dir: "auto" }, [done.trouble.message, done.trouble.hint].filter(Boolean).join(" ")) : null;
   live.below.before(...[trouble, line, used, done.findings.length ? sources(done.findings) : null].filter(Boolean));
   made.append(actions({ id: done.message, role: "assistant", text: done.text, content: done.text }, made, acts, false));
+  kept.under(made);
   messages.banners(done.banners);
   messages.end();
 }
@@ -316,10 +319,11 @@ open(root.dataset.conversation || fromAddress(), { sought: location.hash.slice(1
 /** What happens elsewhere. A browser has few connections for all its tabs, so one that nobody looks at needs none. */
 function listen() {
   heard = state.kind;
-  source = events(["compaction", "job", "research"], (kind, data) => {
+  source = events(["compaction", "job", "kept", "research"], (kind, data) => {
     const begun = kind === "job" && data.status === "running" && data.kind === "main" && !running;
     const ours = data.conversation === state.conversation;
     if (kind === "research") running?.live.hears?.(data);
+    else if (kind === "kept") ours && kept.hear(data);
     else if (kind === "compaction" && data.phase === "done" && ours && !running) messages.refresh();
     else if (begun && ours) show();
     else if (begun) list.load();

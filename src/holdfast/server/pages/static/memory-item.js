@@ -141,20 +141,25 @@ function undoable(text, undo) {
   document.getElementById("toasts").append(made);
 }
 
-/** What it took the place of, and what took its place. */
+/** All that stood in its place, the newest first, each with the time in which it held. */
 async function unfold(button, made, item) {
   const there = made.querySelector(".past");
   button.setAttribute("aria-expanded", String(!there));
   if (there) return there.remove();
   const told = await attempt(() => ask(`/api/memory/${encodeURIComponent(item.id)}/history`));
   if (!told) return button.setAttribute("aria-expanded", "false");
-  const line = (memory, label) => el("li", {}, el("span", { class: "faint small" }, label), " ", el("span", { dir: "auto" }, memory.text));
-  const rows = [
-    ...(told.replaced_by ? [line(told.replaced_by, word("took_its_place"))] : []),
-    ...told.replaced.map((memory) => line(memory, memory.valid_until ? word("until", { date: date(memory.valid_until) }) : word("replaced"))),
-  ];
+  const rows = told.slot.length > 1 ? told.slot.map((memory) => el("li", { class: memory.superseded_by ? "former" : "", "aria-current": memory.id === item.id ? "true" : undefined },
+    el("span", { class: "faint small" }, held(memory)), " ", el(memory.superseded_by ? "s" : "span", { dir: "auto" }, memory.text))) : [];
   return made.append(el("div", { class: "past", role: "group", "aria-label": word("history") },
-    rows.length ? el("ul", {}, ...rows) : el("p", { class: "faint small" }, word("no_history"))));
+    rows.length ? el("ol", {}, ...rows) : el("p", { class: "faint small" }, word("no_history"))));
+}
+
+function held(memory) {
+  const from = memory.valid_from ? date(memory.valid_from) : "";
+  if (!memory.superseded_by) return from ? word("since", { date: from }) : word("holds_now");
+  const until = memory.valid_until ? date(memory.valid_until) : "";
+  if (!until) return word("replaced");
+  return from ? word("from_until", { from, until }) : word("until", { date: until });
 }
 
 /** A form for something new, under the button that asked for it. */

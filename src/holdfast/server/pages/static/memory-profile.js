@@ -118,7 +118,7 @@ export function profile() {
       }
       (byId("proposals").querySelector("button") ?? text).focus();
     });
-    return el("li", { class: "proposal" }, el("div", { class: "grow" }, el("strong", { class: "mono" }, one.field), ": ", el("span", { dir: "auto" }, one.value),
+    return el("li", { class: "proposal" }, el("div", { class: "grow" }, el("strong", {}, one.label), ": ", el("span", { dir: "auto" }, one.value),
       el("div", { class: "faint small", dir: "auto" }, word("because", { text: one.text }))),
       el("div", { class: "row" }, el("button", { type: "button", onclick: () => decide("accept") }, word("accept")),
         el("button", { type: "button", class: "quiet", onclick: () => decide("dismiss") }, word("dismiss"))));

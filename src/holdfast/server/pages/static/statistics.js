@@ -85,7 +85,9 @@ function jobRow(job) {
     job.position && el("span", { class: "tag" }, word("position", { n: job.position })),
     el("strong", { dir: "auto" }, job.model), el("span", { class: "faint small grow", dir: "auto" }, where),
     el("span", { class: "faint small", "aria-hidden": "true", data: { since: job.started_at ?? job.queued_at } }, elapsed(job.started_at ?? job.queued_at)),
-    job.conversation && el("a", { href: `/c/${encodeURIComponent(job.conversation)}` }, word("open_chat")), stop);
+    job.conversation && el("a", { href: `/c/${encodeURIComponent(job.conversation)}` }, word("open_chat")),
+    // Background work gives way by itself when somebody asks something.
+    job.kind !== "background" && stop);
 }
 
 async function cancel(job, button) {

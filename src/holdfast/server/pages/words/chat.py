@@ -61,6 +61,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "forget": ("Forget", "Vergessen"),
     "forgotten": ("Forgotten.", "Vergessen."),
     "memory_text": ("What is remembered", "Was behalten wird"),
+    "kept": ("Remembered: {text}", "Gemerkt: {text}"),
+    "kept_more": ("and {n} more", "und {n} weitere"),
+    "kept_gone": ("Not remembered any more: {text}", "Nicht mehr gemerkt: {text}"),
+    "wrong": ("wrong?", "falsch?"),
+    "instead_of": ("(instead of: {text})", "(statt: {text})"),
+    "take_back": ("Take back, the old one holds", "Zurücknehmen, das Alte gilt"),
     "gone": ("They are forgotten by now.", "Sie sind inzwischen vergessen."),
     "sources": ("Sources", "Quellen"),
     "summarised": (

@@ -13,7 +13,8 @@ CAUSES = (
 )  # fmt: skip
 NOTICES = (
     "not_searched", "not_noted", "not_recalled", "recalled_by_words", "held_back", "profile_broken",
-    "files_missing", "sources_cut", "sources_noted", "sources_missing", "not_kept", "not_smaller",
+    "files_missing", "context_cut", "sources_cut", "sources_noted", "sources_missing",
+    "not_kept", "not_smaller",
 )  # fmt: skip
 
 WORDS: dict[str, tuple[str, str]] = {

@@ -24,13 +24,11 @@ from holdfast.text.excerpts import excerpt
 from holdfast.text.questions import (
     Names,
     Question,
-    Trait,
     is_same_question,
     join_texts,
     leans_back,
     read_question,
     split_question,
-    traits_of,
 )
 from holdfast.words import terms
 
@@ -49,6 +47,8 @@ _SHORT = 160
 _LONG_SHARE = 0.34
 # From this likelihood on a question may use some of its room, and from the other on all of it.
 _SOME, _ALL = 0.15, 0.4
+# What has a rare name of the question word for word is likely meant.
+_NAMED = 0.25
 # While it is not sure that anything fits, one short snippet is enough.
 _ONE = 60
 # A note that a message in the window says nearly word for word is not needed.
@@ -151,11 +151,12 @@ class Recall:
         )
         candidates = [each for each in result.candidates if each.row.passage not in need.present]
         candidates = list(self._eligible(candidates, need))
-        likely = max((candidate.likely for candidate in candidates), default=0.0)
+        likely = max((max(each.likely, _NAMED * each.exact) for each in candidates), default=0.0)
         evidence = replace(evidence, likely=likely)
         allowed = _room_for(likely, room)
         picker = _Picker(self, need, questions, result, allowed, count)
-        chosen, missed = picker.pick(candidates)
+        # What only tells something needs no more than what it surely points at.
+        chosen, missed = picker.pick(candidates, _CANDIDATES if questions[0].asks else 1)
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
         return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
 
@@ -251,8 +252,8 @@ class _Picker:
         self._count = count
         self._said = [frozenset(terms(text)) for text in need.said]
 
-    def pick(self, candidates: Sequence[Candidate]) -> tuple[list[Snippet], list[Snippet]]:
-        """What is brought, and the best of what is not."""
+    def pick(self, candidates: Sequence[Candidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
+        """What is brought, at most so many, and the best of what is not."""
         texts = self._recall.texts(candidates)
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
@@ -262,11 +263,12 @@ class _Picker:
             if not text or self._is_needless(candidate, text) or text in seen:
                 continue
             seen.add(text)
-            snippet = self._snippet(candidate, text) if self._left >= _LEAST else None
+            full = self._left < _LEAST or len(chosen) == most
+            snippet = None if full else self._snippet(candidate, text)
             if snippet is None:
                 if len(missed) < 5:
                     missed.append(_snippet_of(candidate, self._need, _shorten_line(text), whole=False))
-                elif self._left < _LEAST:
+                elif full:
                     break
                 continue
             self._left -= self._count(snippet.text) + _AROUND
@@ -295,7 +297,7 @@ class _Picker:
 
     def _is_needless(self, candidate: Candidate, text: str) -> bool:
         """The question itself asked before, and notes that the window says anyway."""
-        if traits_of(text) & Trait.ONLY_ASKS and is_same_question(text, self._question):
+        if is_same_question(text, self._question):
             return True
         if candidate.row.role != NOTE:
             return False

@@ -25,6 +25,7 @@ from holdfast.store import open_store
 from holdfast.store.pieces import digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
 from tests.contract.test_vectors import AXES, IDENTITY
+from tests.memory.searching.nearest import nearest
 
 EVERYWHERE = [(0, 1 << 60)]
 
@@ -191,8 +192,8 @@ class TestQdrant:
         with qdrant_server(tmp_path, key="secret") as (address, _):
             options = VectorOptions(f"qdrant+{address}", key="secret")
             index = chosen(options)(memories, IDENTITY)
-            rows = list(index.nearest([MINE], AXES[1], 1, []))
-            both = index.nearest([MINE], AXES[1], 1, list(index.nearest([MINE], AXES[1], 5)))
+            rows = list(nearest(index, [MINE], AXES[1], 1, []))
+            both = nearest(index, [MINE], AXES[1], 1, list(nearest(index, [MINE], AXES[1], 5)))
             assert (index.engine, index.trouble, len(rows), len(both)) == ("qdrant", "", 1, 2)
             assert index.follow() == 0
             memories.passages.remove([memories.passages.containers([MINE])[0].name])
@@ -208,11 +209,11 @@ class TestQdrant:
             told = []
             for key, state.down in (("wrong", False), ("secret", True)):
                 index = chosen(VectorOptions(f"qdrant+{address}", key=key))(memories, IDENTITY)
-                assert len(index.nearest([MINE], AXES[1], 5)) == 2
+                assert len(nearest(index, [MINE], AXES[1], 5)) == 2
                 told.append(index.trouble)
                 index.close()
         index = chosen(VectorOptions(f"qdrant+{address}"))(memories, IDENTITY)
-        assert (len(index.nearest([MINE], AXES[1], 5)), index.engine) == (2, IN_PROCESS)
+        assert (len(nearest(index, [MINE], AXES[1], 5)), index.engine) == (2, IN_PROCESS)
         told.append(index.trouble)
         index.close()
         assert "wants another key (401). Set vectors_key" in told[0]
@@ -226,7 +227,7 @@ class TestQdrant:
         wire.call("PUT", "/collections/memories/points", {"points": [theirs]})
         wire.close()
         index = chosen(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
-        assert len(index.nearest([MINE], AXES[1], 5)) == 2
+        assert len(nearest(index, [MINE], AXES[1], 5)) == 2
         assert index.engine == IN_PROCESS
         assert "was made by somebody else. Name another one with vectors_collection" in index.trouble
         index.close()
@@ -234,7 +235,7 @@ class TestQdrant:
         assert found[0]["payload"] == {"theirs": True}
         wire.close()
         other = chosen(VectorOptions(f"qdrant:{tmp_path}", collection="mine"))(memories, IDENTITY)
-        assert other.nearest([MINE], AXES[1], 5)
+        assert nearest(other, [MINE], AXES[1], 5)
         assert other.engine == "qdrant"
         other.close()
 
@@ -278,7 +279,7 @@ class TestQdrant:
         first = InFolder(tmp_path)
         first.call("GET", "/collections/memories")
         index = chosen(VectorOptions(f"qdrant:{tmp_path}"))(memories, IDENTITY)
-        assert len(index.nearest([MINE], AXES[1], 5)) == 2
+        assert len(nearest(index, [MINE], AXES[1], 5)) == 2
         assert "Another program has the Qdrant in" in index.trouble
         index.close()
         first.close()
@@ -292,7 +293,7 @@ class TestQdrant:
         wire.call("DELETE", f"/collections/{name}")
         index = chosen(VectorOptions(f"qdrant+{address}", key=key, collection=name))(memories, IDENTITY)
         try:
-            assert len(index.nearest([MINE], AXES[1], 5)) == 2
+            assert len(nearest(index, [MINE], AXES[1], 5)) == 2
             assert (index.engine, index.trouble) == ("qdrant", "")
             memories.passages.remove([memories.passages.containers([MINE])[0].name])
             index.follow()
@@ -308,7 +309,7 @@ class TestSqliteVec:
         index = chosen(VectorOptions("sqlite-vec", extension=str(tmp_path / "no"), folder=tmp_path))(
             memories, IDENTITY
         )
-        assert len(index.nearest([MINE], AXES[1], 5)) == 2
+        assert len(nearest(index, [MINE], AXES[1], 5)) == 2
         assert index.engine == IN_PROCESS
         assert "could not be loaded" in index.trouble or "cannot load extensions" in index.trouble
         index.close()

@@ -17,6 +17,7 @@ from holdfast.store.pieces import digest, pieces
 from tests.contract.conftest import missing, place_for_a_store
 from tests.contract.test_store import SCOPE, talk
 from tests.contract.test_store_passages import MINE, OTHERS, put
+from tests.memory.searching.nearest import nearest
 
 AXES = np.eye(4, dtype=np.float32)
 IDENTITY = Identity("test", "axes", 4)
@@ -79,7 +80,7 @@ def test_the_nearest_piece_of_a_row_counts(store, vectors):
     vectors.keep({digest("south"): AXES[2], digest(first): AXES[0]})
     vectors.keep({digest(piece): AXES[1] for piece in others})
     assert vectors.coverage([MINE]).missing == 0
-    near = vectors.nearest([MINE], AXES[1], 10)
+    near = nearest(vectors, [MINE], AXES[1], 10)
     assert near[row_of(store, [MINE], long)] == pytest.approx(1.0)
     assert near[row_of(store, [MINE], "south")] == pytest.approx(0.0, abs=1e-6)
 
@@ -89,7 +90,7 @@ def test_only_the_best_are_given_and_those_that_were_named(store, vectors):
         put(store, MINE, f"{number}.md", text)
         vectors.keep({digest(text): AXES[number]})
     named = row_of(store, [MINE], "west")
-    near = vectors.nearest([MINE], AXES[0], 1, [named])
+    near = nearest(vectors, [MINE], AXES[0], 1, [named])
     assert near == {row_of(store, [MINE], "north"): pytest.approx(1.0), named: pytest.approx(0.0, abs=1e-6)}
 
 
@@ -99,23 +100,23 @@ def test_nothing_is_near_across_a_border_or_after_it_is_gone(store, vectors):
     name = put(store, MINE, "a.md", "north")
     put(store, OTHERS, "b.md", "north")
     vectors.keep({digest("north"): AXES[0]})
-    assert len(vectors.nearest([MINE, SCOPE], AXES[0], 10)) == 2
+    assert len(nearest(vectors, [MINE, SCOPE], AXES[0], 10)) == 2
     store.passages.remove([name])
-    assert len(vectors.nearest([MINE, SCOPE], AXES[0], 10)) == 1
+    assert len(nearest(vectors, [MINE, SCOPE], AXES[0], 10)) == 1
     store.log.delete(conversation.id)
-    assert vectors.nearest([MINE, SCOPE], AXES[0], 10) == {}
-    assert len(vectors.nearest([OTHERS], AXES[0], 10)) == 1
-    assert vectors.nearest([NotesOf("nobody")], AXES[0], 10) == {}
+    assert nearest(vectors, [MINE, SCOPE], AXES[0], 10) == {}
+    assert len(nearest(vectors, [OTHERS], AXES[0], 10)) == 1
+    assert nearest(vectors, [NotesOf("nobody")], AXES[0], 10) == {}
 
 
 def test_vectors_that_come_later_are_seen(store, vectors):
     put(store, MINE, "a.md", "north")
-    assert vectors.nearest([MINE], AXES[0], 10) == {}
+    assert nearest(vectors, [MINE], AXES[0], 10) == {}
     vectors.keep({digest("north"): AXES[0]})
-    assert list(vectors.nearest([MINE], AXES[0], 10).values()) == [pytest.approx(1.0)]
+    assert list(nearest(vectors, [MINE], AXES[0], 10).values()) == [pytest.approx(1.0)]
     put(store, MINE, "b.md", "east")
     vectors.keep({digest("east"): AXES[1]})
-    assert len(vectors.nearest([MINE], AXES[0], 10)) == 2
+    assert len(nearest(vectors, [MINE], AXES[0], 10)) == 2
 
 
 def test_vectors_of_another_embedder_are_never_compared(store, vectors, opened):
@@ -124,11 +125,11 @@ def test_vectors_of_another_embedder_are_never_compared(store, vectors, opened):
     vectors.close()
     other = opened(Identity("test", "other", 4))
     assert other.coverage([MINE]).missing == 1
-    assert other.nearest([MINE], AXES[0], 10) == {}
+    assert nearest(other, [MINE], AXES[0], 10) == {}
     # The same name and another size, as after an update that forgot to change its name.
     store.embeddings.keep(vectors.identity.key, {digest("north"): b"\0" * 8})
     other.close()
-    assert opened().nearest([MINE], AXES[0], 10) == {}
+    assert nearest(opened(), [MINE], AXES[0], 10) == {}
 
 
 def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
@@ -138,7 +139,7 @@ def test_a_refused_piece_counts_as_done_and_is_near_to_nothing(store, vectors):
     vectors.keep({digest("east"): AXES[1]})
     assert vectors.coverage([MINE]) == vectors.coverage() == Coverage(2, 0, 1)
     assert vectors.known([digest("north"), digest("east")]).keys() == {digest("east")}
-    assert vectors.nearest([MINE], AXES[0], 10).keys() == {row_of(store, [MINE], "east")}
+    assert nearest(vectors, [MINE], AXES[0], 10).keys() == {row_of(store, [MINE], "east")}
 
 
 @pytest.fixture
@@ -161,19 +162,19 @@ def test_the_vectors_of_a_place_are_loaded_once_and_together(store, vectors, loa
         put(store, MINE, f"{number}.md", f"north {number}")
         vectors.keep({digest(f"north {number}"): AXES[number % 4]})
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: vectors.nearest([MINE], AXES[0], 20), range(4)))
+        found = list(pool.map(lambda _: nearest(vectors, [MINE], AXES[0], 20), range(4)))
     assert [len(near) for near in found] == [20] * 4
     assert len(loads) == 1
     put(store, MINE, "7.md", "south")
     vectors.keep({digest("south"): AXES[2]})
-    assert vectors.nearest([MINE], AXES[2], 20)[row_of(store, [MINE], "south")] == pytest.approx(1.0)
+    assert nearest(vectors, [MINE], AXES[2], 20)[row_of(store, [MINE], "south")] == pytest.approx(1.0)
     assert len(loads) == 2
 
 
 def test_loading_vectors_looks_at_no_row_of_another_place(loads):
     with open_store("sqlite://") as store:
         put(store, MINE, "a.md", "north")
-        StoredVectors(store, Identity("test", "axes", 4)).nearest([MINE], AXES[0], 10)
+        nearest(StoredVectors(store, Identity("test", "axes", 4)), [MINE], AXES[0], 10)
         ((statement, parameters),) = loads
         plan = store.database.read(
             lambda connection: connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()

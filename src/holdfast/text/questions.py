@@ -280,11 +280,18 @@ def leans_back(question: Question) -> bool:
 
 
 def is_same_question(text: str, question: Question) -> bool:
-    """Whether a text that only asks asks just this: it has no answer in it."""
-    if text.casefold().split() == question.text.casefold().split():
+    """Whether a text asks just this: it has no answer in it. A name that is not in the question may be one."""
+    if _plain(text) == _plain(question.text):
         return True
-    asked = set(words.terms(text[:LONGEST]))
-    return bool(asked) and len(asked.difference(question.terms)) <= len(asked) // 4
+    if len(text) > 2 * len(question.text) + 200 or not traits_of(text) & Trait.ONLY_ASKS:
+        return False
+    asked = set(words.terms(text))
+    new = asked.difference(question.terms)
+    return bool(asked) and len(new) <= len(asked) // 4 and not new & words.telling(text)
+
+
+def _plain(text: str) -> list[str]:
+    return [word.strip("?!.,;:\"'“”„()*_") for word in text.casefold().split()]
 
 
 def _asking_share(text: str) -> float:

@@ -15,6 +15,7 @@ from holdfast.memory.searching.vectors.followed import FollowedVectors
 from holdfast.store import NotesOf, open_store
 from holdfast.store.pieces import digest
 from tests.contract.test_store_passages import MINE, OTHERS, put
+from tests.memory.searching.nearest import nearest
 
 AXES = np.eye(4, dtype=np.float32)
 IDENTITY = Identity("test", "axes", 4)
@@ -108,7 +109,7 @@ def said(shelf: Shelf) -> set[str]:
 
 def test_only_what_came_and_went_is_told(store, vectors, shelf):
     remember(store, vectors, "a.md", "north", "east")
-    assert len(vectors.nearest([MINE], AXES[0], 10)) == 2
+    assert len(nearest(vectors, [MINE], AXES[0], 10)) == 2
     before = dict(shelf.points)
     remember(store, vectors, "b.md", "up")
     remember(store, vectors, "a.md", "north", "west")
@@ -136,7 +137,7 @@ def test_after_a_crash_ghosts_go_and_what_is_lacking_comes(store, shelf, clock):
     store.passages.remove([store.passages.containers([MINE])[-1].name])
     remember(store, one, "c.md", "west")
     other = FollowedVectors(store, IDENTITY, shelf, clock)
-    assert len(other.nearest([MINE], AXES[0], 10)) == 3
+    assert len(nearest(other, [MINE], AXES[0], 10)) == 3
     assert said(shelf) == {"north", "east", "west"}
 
 
@@ -145,14 +146,14 @@ def test_an_engine_that_breaks_off_is_filled_later_and_meanwhile_nothing_is_miss
 ):
     remember(store, vectors, "a.md", *(f"word {number}" for number in range(20)))
     shelf.room = 7
-    assert len(vectors.nearest([MINE], AXES[0], 50)) == 20
+    assert len(nearest(vectors, [MINE], AXES[0], 50)) == 20
     assert vectors.engine == IN_PROCESS
     assert vectors.trouble == ("Vectors were compared in process: The shelf fell down. It is put up again.")
     shelf.room = 10_000
-    assert len(vectors.nearest([MINE], AXES[0], 50)) == 20
+    assert len(nearest(vectors, [MINE], AXES[0], 50)) == 20
     assert vectors.engine == IN_PROCESS, "it is left alone for a while"
     clock.now += 60
-    assert len(vectors.nearest([MINE], AXES[0], 50)) == 20
+    assert len(nearest(vectors, [MINE], AXES[0], 50)) == 20
     assert (vectors.engine, vectors.trouble, len(shelf.points)) == ("shelf", "", 20)
 
 
@@ -160,7 +161,7 @@ def test_an_engine_that_is_away_comes_back_by_itself(store, vectors, shelf, cloc
     remember(store, vectors, "a.md", "north", "east")
     vectors.follow()
     shelf.away = True
-    near = vectors.nearest([MINE], AXES[1], 1)
+    near = nearest(vectors, [MINE], AXES[1], 1)
     assert list(near.values()) == [pytest.approx(1.0)]
     assert "The shelf is away. Wait for it." in vectors.trouble
     assert vectors.state()["engine"] == IN_PROCESS
@@ -176,11 +177,11 @@ def test_an_engine_that_is_away_comes_back_by_itself(store, vectors, shelf, cloc
 
 def test_a_question_waits_for_few_vectors_to_be_handed_over_and_not_for_many(store, vectors, shelf):
     remember(store, vectors, "a.md", *(f"word {number}" for number in range(200)))
-    assert len(vectors.nearest([MINE], AXES[0], 300)) == 200
+    assert len(nearest(vectors, [MINE], AXES[0], 300)) == 200
     assert "136 have still to be handed to shelf" in vectors.trouble
     assert vectors.state(ask=True)["behind"] == 136
     vectors.follow()
-    assert len(vectors.nearest([MINE], AXES[0], 300)) == 200
+    assert len(nearest(vectors, [MINE], AXES[0], 300)) == 200
     assert (vectors.engine, vectors.state(ask=True)["behind"]) == ("shelf", 0)
 
 
@@ -198,8 +199,8 @@ def test_what_somebody_else_took_away_or_put_back_is_noticed(store, vectors, she
 
 def test_of_rows_that_were_named_the_store_tells_what_the_engine_does_not(store, vectors):
     remember(store, vectors, "a.md", "north", "east", "south")
-    rows = sorted(vectors.nearest([MINE], AXES[0], 10))
-    near = vectors.nearest([MINE], AXES[0], 1, rows)
+    rows = sorted(nearest(vectors, [MINE], AXES[0], 10))
+    near = nearest(vectors, [MINE], AXES[0], 1, rows)
     assert near == {rows[0]: pytest.approx(1.0), rows[1]: 0.0, rows[2]: 0.0}
 
 
@@ -215,7 +216,7 @@ def test_a_point_tells_people_what_it_is_about(store, vectors, shelf):
 def test_what_was_closed_is_not_opened_again(store, vectors, shelf):
     remember(store, vectors, "a.md", "north")
     vectors.close()
-    assert len(vectors.nearest([MINE], AXES[0], 10)) == 1
+    assert len(nearest(vectors, [MINE], AXES[0], 10)) == 1
     assert (vectors.engine, shelf.points) == (IN_PROCESS, {})
 
 
@@ -235,7 +236,7 @@ def test_no_question_waits_while_an_engine_takes_its_time(store, vectors, shelf)
     following = threading.Thread(target=vectors.follow)
     following.start()
     assert began.wait(30)
-    assert len(vectors.nearest([MINE], AXES[0], 10)) == 2
+    assert len(nearest(vectors, [MINE], AXES[0], 10)) == 2
     assert vectors.trouble == "Vectors were compared in process: some have still to be handed to shelf."
     asked.set()
     following.join()
@@ -256,7 +257,7 @@ def test_with_another_embedder_the_engine_of_the_last_one_is_closed_and_a_new_on
         meaning.catch_up()
         assert meaning.near([MINE], "north", 5).engine == "shelf"
     assert len(made) == 2
-    assert len(made[0].nearest([MINE], AXES[0], 5)) == 2
+    assert len(nearest(made[0], [MINE], AXES[0], 5)) == 2
     assert "shelf was closed" in made[0].trouble
     meaning.close()
 

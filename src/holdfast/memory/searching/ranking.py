@@ -32,6 +32,8 @@ _REACH = 8
 _HALF_LIFE = 30 * 86_400.0
 # The size of the store that the curve was fitted at: among more rows a good match by chance is likelier.
 _USUAL_SIZE = 500
+# And of the smallest it was fitted on.
+_SMALLEST_SIZE = 200
 
 FEATURES = (
     "rarest",  # how rare the rarest word is that it shares with the question
@@ -120,13 +122,13 @@ WORDS_ALONE = Weights(
         "length": -2.63,
         "fits": 1.73,
     },
-    slope=0.81,
-    start=-7.05,
-    asks=2.09,
-    personal=3.04,
-    size=-1.26,
-    item_slope=0.48,
-    item_start=-6.38,
+    slope=0.82,
+    start=-7.61,
+    asks=2.74,
+    personal=2.02,
+    size=-0.97,
+    item_slope=0.49,
+    item_start=-6.46,
 )
 # What OpenClaw's documentation says: meaning and words, and nothing else.
 OPENCLAW = Weights(
@@ -268,7 +270,7 @@ def _likely(question: Question, top: float, size: int, weights: Weights) -> floa
         + weights.slope * top
         + weights.asks * question.asks
         + weights.personal * question.personal
-        + weights.size * log(max(size, 1) / _USUAL_SIZE)
+        + weights.size * log(max(size, _SMALLEST_SIZE) / _USUAL_SIZE)
     )
     return 1 / (1 + exp(-max(-50.0, min(50.0, logit))))
 

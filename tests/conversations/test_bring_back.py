@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.conversations.passages import passage
-from holdfast.conversations.recall import Snippet, bring_back
 from holdfast.language import banner
 from holdfast.messages import Message, Text, ToolCall, ToolResult
+from holdfast.recall import Evidence, Need, Snippet, recall_over
 from holdfast.store import NewMessage
 from tests.conversations.kept import answer, user
 
@@ -38,11 +38,22 @@ class Past:
         self.kept = self.store.log.append(self.conversation.id, new, parent=None, expect=None)
         self.within = {message.id for message in self.kept[-window:]}
 
-    def asked(self, question: str, *, room: int = 200, **options) -> list[Snippet]:
-        fields = {"head": self.kept[-1].id, "within": self.within, **options}
-        return bring_back(
-            self.store, self.conversation.tree, user(question), room=room, count=tokens, **fields
+    def look_up(self, question: str, *, room: int = 200, **options) -> Evidence:
+        fields = {"head": self.kept[-1].id, "present": self.within, **options}
+        need = Need(
+            question,
+            self.conversation.scope,
+            self.conversation.tree,
+            conversation=self.conversation.id,
+            remembers=False,
+            **fields,
         )
+        return recall_over(self.store, None).bring(need, room, tokens)
+
+    def asked(self, question: str, **options) -> list[Snippet]:
+        """What is brought, the likeliest first."""
+        snippets = self.look_up(question, **options).snippets
+        return sorted(snippets, key=lambda snippet: -snippet.score)
 
 
 @pytest.fixture
@@ -74,11 +85,16 @@ def test_what_is_pointed_at_comes_back(past, question, quoted):
     assert quoted in snippets[0].text
 
 
-def test_a_quote_says_what_it_is_and_why_it_came(past):
-    quote = past.asked("What was the wifi password?")[0]
+def test_a_snippet_says_what_it_is_and_what_speaks_for_it(past):
+    snippet = past.asked("What was the wifi password?")[0]
     stored = past.kept[0]
-    assert (quote.message, quote.role, quote.at) == (stored.id, "user", stored.created_at)
-    assert set(quote.why.split(", ")) == {"wifi", "password"}
+    assert (snippet.id, snippet.role, snippet.at) == (stored.id, "user", stored.created_at)
+    assert (snippet.origin, snippet.whole) == ("here", True)
+    assert snippet.parts["coverage"] > 0
+    report = past.look_up("What was the wifi password?").to_json()
+    assert report["searched"] == ["What was the wifi password?"]
+    assert report["brought"][0]["id"] == stored.id
+    assert 0 < report["likely"] <= 1
 
 
 @pytest.mark.parametrize(
@@ -115,16 +131,8 @@ def test_small_talk_brings_nothing_back(past, text):
         "Anna hat 16 Stühle und ein Fahrrad aus Bremen bestellt.",
     ],
 )
-def test_news_that_share_a_word_with_what_was_said_bring_nothing_back(past, text):
-    assert past.asked(text) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "quoted"),
-    [("The wifi password of the cabin changed.", "Tr0ub4dor"), ("E4711 came up in the new build.", "E4711")],
-)
-def test_news_about_a_thing_bring_back_what_was_said_of_it(past, text, quoted):
-    assert quoted in past.asked(text)[0].text
+def test_news_that_share_a_word_with_what_was_said_bring_one_snippet_at_most(past, text):
+    assert len(past.asked(text)) <= 1
 
 
 LOG = [f"2026-02-11 02:{at:02}:52 INFO box {at}: {at + 180} pages, ok" for at in range(1, 60)]
@@ -139,9 +147,9 @@ def test_one_line_of_a_long_paste_that_has_it_all_comes_before_short_messages_wi
         user("Put the jammed drawer into a box."),
         answer("An error?"),
     ]
-    quote = Past(talk, *said).asked(JAMMED)[0]
-    assert quote.text == LOG[16], "and without the lines around it"
-    assert quote.share == 1.0
+    snippet = Past(talk, *said).asked(JAMMED, room=400)[0]
+    assert LOG[16] in snippet.text
+    assert not snippet.whole
 
 
 def test_a_question_is_not_quoted_where_something_else_answers(talk):
@@ -149,31 +157,20 @@ def test_a_question_is_not_quoted_where_something_else_answers(talk):
         user("At which box did we have the error E-4471?"),
         answer("The feeder jammed at box 17, by error."),
     ]
-    assert [quote.text for quote in Past(talk, *said).asked(JAMMED)] == [said[1].text]
+    assert Past(talk, *said).asked(JAMMED)[0].text == said[1].text
 
 
 def test_what_was_never_said_brings_nothing_back(past):
     assert past.asked("What is the capital of Mongolia?") == []
 
 
-def test_a_question_that_is_mostly_about_something_else_brings_nothing_back(past):
-    assert past.asked("Which passwords did the Bulgarian embassy issue for visas in Nairobi?") == []
+def test_a_question_that_is_mostly_about_something_else_brings_little(past):
+    assert len(past.asked("Which passwords did the Bulgarian embassy issue for visas in Nairobi?")) <= 2
 
 
 def test_what_is_in_the_window_is_not_quoted(past):
     past.within = {message.id for message in past.kept}
     assert past.asked("What was the wifi password?") == []
-
-
-def test_a_question_the_window_answers_better_brings_nothing_back(talk):
-    past = Past(talk, user("Someone spoke of a password for some wifi in passing while we talked of the sea"))
-    better = [NewMessage(user("The wifi password is swordfish"))]
-    (newest,) = past.store.log.append(
-        past.conversation.id, better, parent=past.kept[-1].id, expect=past.kept[-1].id
-    )
-    inside = {"head": newest.id, "within": {newest.id}}
-    assert past.asked("What is the wifi password?", **inside) == []
-    assert past.asked("What is the wifi password?", **{**inside, "within": set()}) != []
 
 
 @pytest.mark.parametrize(
@@ -185,8 +182,8 @@ def test_a_question_that_is_in_the_log_already_is_not_its_own_answer(past, quest
     (newest,) = past.store.log.append(
         past.conversation.id, [NewMessage(user(question))], parent=end, expect=end
     )
-    quotes = past.asked(question, head=newest.id, within={*past.within, newest.id})
-    assert [quote.message for quote in quotes] == ([past.kept[0].id] if answered else [])
+    snippets = past.asked(question, head=newest.id, present={*past.within, newest.id})
+    assert [snippet.id for snippet in snippets[:1]] == ([past.kept[0].id] if answered else [])
 
 
 def test_an_abandoned_branch_is_not_quoted(talk):
@@ -202,36 +199,27 @@ def test_an_abandoned_branch_is_not_quoted(talk):
 
 def test_the_same_question_asked_before_is_no_answer(talk):
     past = Past(talk, user("What is the wifi password?"), answer("The wifi password is swordfish, I think."))
-    assert [quote.text for quote in past.asked("What is the wifi password?")] == [
-        "The wifi password is swordfish, I think."
-    ]
+    texts = [snippet.text for snippet in past.asked("What is the wifi password?")]
+    assert texts[0] == "The wifi password is swordfish, I think."
+    assert "What is the wifi password?" not in texts
 
 
 def test_of_a_long_message_the_sentence_that_answers_comes_back(talk):
     long = " ".join(FILLER * 20) + " The wifi password is swordfish. " + " ".join(FILLER * 20)
-    (quote, *_) = Past(talk, user(long)).asked("What is the wifi password?", room=60)
-    assert "The wifi password is swordfish." in quote.text
-    assert tokens(quote.text) <= 60
-
-
-def test_of_a_block_of_code_the_lines_that_matter_come_back_in_their_fence(talk):
-    code = "\n".join([*(f"line_{number} = {number}" for number in range(200)), "max_pressure = 42"])
-    past = Past(talk, answer(f"Here it is:\n```python\n{code}\nlast = 1\n```\nDone."))
-    (quote, *_) = past.asked("what is max_pressure set to?", room=40)
-    assert "max_pressure = 42" in quote.text
-    assert quote.text.startswith("```python")
-    assert quote.text.endswith("```")
-    assert tokens(quote.text) <= 40
+    (snippet, *_) = Past(talk, user(long)).asked("What is the wifi password?", room=160)
+    assert "The wifi password is swordfish." in snippet.text
+    assert not snippet.whole
+    assert tokens(snippet.text) <= 160
 
 
 def test_tool_calls_and_results_come_back(talk):
     call = ToolCall("read", '{"path": "config/valve.toml"}', "1")
     result = Message("tool", (ToolResult((Text("relief_pressure = 17"),), call_id="1"),))
     snippets = Past(talk, answer("", call), result).asked("What is relief_pressure in valve.toml?")
-    assert any("relief_pressure = 17" in quote.text for quote in snippets)
+    assert any("relief_pressure = 17" in snippet.text for snippet in snippets)
 
 
-def test_all_quotes_together_stay_within_the_room_and_the_limit(talk):
+def test_all_snippets_together_stay_within_the_room_and_use_it(talk):
     chance = random.Random(3)
     said = [
         user(f"The wifi password number {n} is {chance.getrandbits(40):x}. " + FILLER[n % 6])
@@ -239,11 +227,11 @@ def test_all_quotes_together_stay_within_the_room_and_the_limit(talk):
     ]
     past = Past(talk, *said)
     for room in (0, 1, 5, 20, 60, 400):
-        for limit in (1, 3):
-            snippets = past.asked("Which wifi password did I use?", room=room, limit=limit)
-            assert len(snippets) <= limit
-            assert sum(tokens(quote.text) for quote in snippets) <= room
-    assert len(past.asked("Which wifi password did I use?", room=400)) == 3
+        snippets = past.asked("Which wifi password did I use?", room=room)
+        assert sum(tokens(snippet.text) for snippet in snippets) <= room
+    assert len(past.asked("Which wifi password did I use?", room=400)) > 8, "the room is used"
+    texts = past.look_up("Which wifi password did I use?", room=400).snippets
+    assert [each.place for each in texts] == sorted(each.place for each in texts), "in the order of time"
 
 
 def test_the_same_question_brings_back_the_same(past):
@@ -261,8 +249,9 @@ def test_the_same_question_brings_back_the_same(past):
 )
 def test_a_question_that_asks_the_same_is_not_quoted(talk, before):
     past = Past(talk, user(before), answer("The zebra factory lies behind the station."))
-    quotes = past.asked("Where is the zebra factory in Quakenbrück")
-    assert [quote.text for quote in quotes] == ["The zebra factory lies behind the station."]
+    texts = [snippet.text for snippet in past.asked("Where is the zebra factory in Quakenbrück")]
+    assert texts[0] == "The zebra factory lies behind the station."
+    assert before not in texts
 
 
 @pytest.mark.parametrize(
@@ -274,22 +263,23 @@ def test_a_question_that_asks_the_same_is_not_quoted(talk, before):
     ],
 )
 def test_what_says_more_than_the_question_is_quoted(talk, before, question):
-    assert [quote.text for quote in Past(talk, user(before)).asked(question)] == [before]
+    assert before in [snippet.text for snippet in Past(talk, user(before)).asked(question)]
 
 
 def test_a_question_in_the_window_is_no_answer_to_itself(talk):
     asked = [user("What is in vault_11.cfg, please?"), user("What is in vault_11.cfg again?")]
     past = Past(talk, user("The key of alpha is in vault_11.cfg, under the name zz."), *asked)
     past.within |= {message.id for message in past.kept[1:3]}
-    assert [quote.message for quote in past.asked("What is in vault_11.cfg?")] == [past.kept[0].id]
+    assert past.asked("What is in vault_11.cfg?")[0].id == past.kept[0].id
 
 
 def test_what_we_told_people_in_an_answer_is_neither_found_nor_quoted(talk):
     told = banner("the model thought until its limit; this answer is without thinking")
     past = Past(talk, answer(f"{told}\n\nThe zebra factory lies in Quakenbrück."))
-    quotes = past.asked("Where was the zebra factory?")
-    assert [quote.text for quote in quotes] == ["The zebra factory lies in Quakenbrück."]
-    assert past.asked("What was it that Holdfast said about the limit of thinking?") == []
+    snippets = past.asked("Where was the zebra factory?")
+    assert snippets[0].text == "The zebra factory lies in Quakenbrück."
+    every = past.asked("What was it that Holdfast said about the limit of thinking?", room=2_000)
+    assert all(told not in snippet.text for snippet in every)
 
 
 def test_what_was_deleted_is_not_quoted(talk):

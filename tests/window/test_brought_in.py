@@ -8,7 +8,7 @@ import pytest
 from holdfast.messages import File, Image, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
-from holdfast.window.additions import dropped_recall
+from holdfast.window.additions import leave_evidence
 from holdfast.window.brought import RESEARCH
 from holdfast.window.decisions import LAST, Proposal
 from holdfast.window.fit import fit
@@ -114,23 +114,18 @@ def test_quotes_for_earlier_questions_leave_with_a_batch_and_the_newest_stays(re
     assert shown(made)["m_6"].message.text.endswith("[Quote] for m_6")
 
 
-def test_when_there_is_no_room_for_quotes_the_older_half_leaves_in_one_decision():
-    messages = [one for at in range(5) for one in (user(f"Question {at}"), answer("Yes."))]
-    quotes = tuple(added("recalled", f"m_{2 * at}", f"[Quote {at}]", f"d_{at}") for at in range(5))
+def test_evidence_for_earlier_questions_leaves_in_one_decision_and_the_newest_stays():
+    messages = [one for at in range(3) for one in (user(f"Question {at}"), answer("Yes."))][:-1]
+    quotes = tuple(added("recalled", f"m_{2 * at}", f"[Quote {at}]", f"d_{at}") for at in range(3))
     view = View(replace(talk(*messages), decisions=quotes))
-    (leaving,) = dropped_recall(view)
+    (leaving,) = leave_evidence(view)
     assert (leaving.kind, leaving.rule) == ("replace", "recalled_full")
-    assert leaving.messages == ("m_0", "m_2", "m_4")
+    assert leaving.messages == ("m_0", "m_2")
     after_it = [shown.message.text for shown in view.having(leaving).shown[::2]]
-    assert after_it == [
-        "Question 0",
-        "Question 1",
-        "Question 2",
-        "Question 3\n\n[Quote 3]",
-        "Question 4\n\n[Quote 4]",
-    ]
-    assert leaving.tokens_before == sum(PENNIES.count(f"[Quote {at}]") for at in range(3))
-    assert dropped_recall(View(talk(*messages))) == []
+    assert after_it == ["Question 0", "Question 1", "Question 2\n\n[Quote 2]"]
+    assert leaving.tokens_before == sum(PENNIES.count(f"[Quote {at}]") for at in range(2))
+    assert leave_evidence(View(talk(*messages))) == []
+    assert leave_evidence(view.having(leaving)) == []
 
 
 @pytest.fixture

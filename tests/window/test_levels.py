@@ -113,7 +113,7 @@ def crowded():
         *used("r4", "fourth " * 120, path="c.py"),
         answer("This is the answer you reply to. " + "More. " * 500),
         user("Short question"),
-        window=8_192,
+        window=9_500,
     )
 
 

@@ -22,7 +22,7 @@ def test_balanced_is_what_the_design_says():
     preset = preset_named("balanced")
     assert preset.levels == Levels(0.50, 0.65, 0.70, 0.80)
     assert (preset.shares_of, preset.cooldown_seconds, preset.cooldown_messages) == ("history", 30, 2)
-    assert thresholds("balanced", 8_192, fixed=1_144).prune == 2_500
+    assert thresholds("balanced", 8_192, fixed=1_144).prune == 1_875
 
 
 def test_arasul_has_one_level_at_seventy_percent_and_prunes_on_every_turn():
@@ -34,7 +34,10 @@ def test_arasul_has_one_level_at_seventy_percent_and_prunes_on_every_turn():
 
 
 def test_supermemory_summarises_at_eighty_percent_of_the_whole_window():
-    assert thresholds("supermemory", 128_000, fixed=2_000).summarise == 102_400 - 2_000
+    steps = thresholds("supermemory", 128_000, fixed=2_000)
+    assert steps.summarise == min(102_400 - 2_000, steps.full)
+    roomy = preset_from(Settings(preset="supermemory", recall_share=0.05)).budget(128_000)
+    assert roomy.thresholds(2_000).summarise == 102_400 - 2_000
     assert preset_named("supermemory").cooldown_seconds == 30
 
 
@@ -48,19 +51,19 @@ def test_openclaw_keeps_twenty_thousand_free_and_begins_four_thousand_before():
     budget = preset_named("openclaw").budget(200_000)
     assert budget.reserve == 20_000
     steps = budget.thresholds(fixed=5_000)
-    assert steps.summarise == 180_000 - 5_000
-    assert steps.ahead == pytest.approx(176_000 - 5_000, abs=1)
+    assert steps.summarise == steps.full == 175_000 - budget.for_evidence(5_000)
+    assert steps.ahead == pytest.approx(steps.summarise - 4_000, abs=1)
 
 
 def test_the_reserve_of_openclaw_leaves_a_small_window_its_room():
     budget = preset_named("openclaw").budget(8_192)
     assert budget.reserve == 2_048
-    assert 0 < budget.thresholds(0).ahead < budget.thresholds(0).summarise == 6_144
+    assert 0 < budget.thresholds(0).ahead < budget.thresholds(0).summarise == 6_144 - 1_536
 
 
 def test_ollama_prompt_measures_the_whole_window_and_does_nothing_ahead():
     steps = thresholds("ollama-prompt", 10_000, fixed=1_000)
-    assert (steps.prune, steps.leave_out, steps.ahead) == (4_000, 5_500, NEVER)
+    assert (steps.prune, steps.leave_out, steps.ahead) == (4_000, min(5_500, steps.full), NEVER)
     # 80 % of the window is more than the room beside the reserve: what is full is full.
     assert steps.summarise == min(7_000, steps.full)
 
@@ -97,6 +100,12 @@ def test_each_threshold_can_be_set_alone():
 def test_a_margin_gives_way_to_a_threshold_that_is_set():
     preset = preset_from(Settings(preset="openclaw", level_3_ahead=0.5))
     assert preset.budget(200_000).thresholds(0).ahead == 90_000
+
+
+def test_the_share_of_evidence_can_be_set():
+    budget = preset_from(Settings(recall_share=0.4)).budget(4_096)
+    assert budget.recalled == int(0.4 * budget.room)
+    assert preset_from(Settings(recall_share=0.0)).budget(4_096).thresholds(100).full == budget.room - 100
 
 
 def test_levels_that_do_not_rise_are_refused_with_the_next_step():

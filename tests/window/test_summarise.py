@@ -15,6 +15,7 @@ from holdfast.window.fit import fit
 from holdfast.window.summarise import (
     FRUITLESS,
     GROWTH,
+    TARGET,
     Cooldown,
     Tried,
     border,
@@ -59,8 +60,17 @@ def rounds(number, size=400):
     return found
 
 
-def test_the_last_two_exchanges_stay_as_they_were_said():
-    found = border(view_of([*exchanges(6), Message.of("user", "And now?")]))
+def test_as_many_exchanges_stay_as_fit_into_their_share():
+    view = view_of([*exchanges(6), Message.of("user", "And now?")])
+    found = border(view)
+    stay = [shown.message for shown in view.shown if shown.item.id not in found.gone]
+    left = view.cost(stay).high - view.fixed.high
+    assert left <= TARGET * view.thresholds.full < left + 2 * view.tokens(view.shown[0].message)
+    assert border(view_of([*exchanges(2), Message.of("user", "And now?")])) is None, "it all fits"
+
+
+def test_when_somebody_asks_for_it_only_the_last_two_exchanges_stay():
+    found = border(view_of([*exchanges(6), Message.of("user", "And now?")]), fills=False)
     assert (found.through, found.depth, found.keep) == ("m_9", 9, ())
     assert found.gone == tuple(f"m_{at}" for at in range(10))
 

@@ -66,10 +66,11 @@ async def test_what_a_question_is_about_is_told_behind_it_and_nothing_else(tmp_p
         await client.say("And how is the weather?")
         assert "memories" not in last(server)[-1].text
         await client.say("Again: which port does the gateway listen on?")
-        assert "memories" not in last(server)[-1].text, "the window has it already"
+        assert PORT in last(server)[-1].text, "each question brings its own"
+        assert sum(PORT in message.text for message in last(server)) == 1, "and it leaves with the next one"
 
 
-async def test_a_question_brings_three_memories_at_most(tmp_path):
+async def test_a_question_brings_all_memories_that_answer_it(tmp_path):
     server = provider(window=32_768)
     async with remembering(server, tmp_path) as engine:
         client = Client(engine)
@@ -78,7 +79,7 @@ async def test_a_question_brings_three_memories_at_most(tmp_path):
             engine.remembering.library.add(ME, f"{name} fährt mit dem Fahrrad zum Hafen.")
         await client.say("Wer fährt mit dem Fahrrad zum Hafen?")
         _, _, told = last(server)[-1].text.partition("Relevante Erinnerungen aus früheren Gesprächen:\n")
-        assert told.count("- 20") == told.count("Fahrrad") == 3
+        assert told.count("- 20") == told.count("Fahrrad") == 5
 
 
 async def test_the_profile_stands_at_the_end_of_the_instructions(tmp_path):
@@ -453,6 +454,6 @@ async def test_memories_never_take_more_than_their_room(tmp_path):
             await client.say(f"Which port does the gateway of house {number} listen on?")
             told = [one["text"] for row in client.report["messages"] for one in row.get("added", ())]
             most = max(most, sum(counter.count_text(text).high for text in told))
-            assert most <= sections(client)["recalled"]["cap"]
+            assert f"house {number} listens" in last(server)[-1].text
             assert client.report["at_most"] <= client.report["room"]
-        assert most > 0, "something was told at all"
+        assert 0 < most < client.report["room"]

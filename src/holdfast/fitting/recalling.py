@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from holdfast.errors import HoldfastError
 from holdfast.fitting.case import Case
@@ -17,11 +17,11 @@ from holdfast.fitting.lot import Lot
 from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import Message, Scope
-from holdfast.recall import Evidence, Need, Recall
+from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable
 from holdfast.text.questions import asks, names_in_prompt
 from holdfast.window.additions import Quote, addition, leave_evidence, recalled
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import BEGINNING, Proposal
 from holdfast.window.pasted import typed
 from holdfast.window.view import View
 
@@ -104,9 +104,9 @@ class Recalling:
             return [], Evidence(), []
         leaving = leave_evidence(view)
         bare = view.having(*leaving) if leaving else view
-        begins = view.question is not None and view.question.depth == 0 and self.has_any(case)
-        if not begins and lot.is_whole and _has_all(bare, lot) and not self._may_have_earlier(case):
-            return leaving, Evidence(), []
+        if lot.is_whole and _has_all(bare, lot) and not self._may_have_earlier(case):
+            held_back = self._memory is not None and case.remembers and not case.tells
+            return leaving, Evidence(), ["held_back"] if held_back else []
         answer = await self.in_time(self._look, bare, case, lot)
         if answer is None:
             return leaving, Evidence(), ["not_recalled"]
@@ -154,53 +154,41 @@ class Recalling:
         return self._memory is not None and case.remembers and case.tells
 
     def _look(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], Evidence, list[str]]:
-        question = view.question
-        assert question is not None
+        opening = self._begin(view, case)
+        view = view.having(*opening) if opening else view
         room = int((view.room - view.total.high) * _SAFE)
-        quotes, names = list[Quote](), list[str]()
-        if question.depth == 0 and case.scope.kind == "private" and self.has_any(case) and case.tells:
-            quotes, names = self._beginning(view, case.scope, min(room, case.budget.beginning))
-            room -= sum(view.likely_tokens(quote.text) + _AROUND for quote in quotes)
-        need = self._need(view, case, lot, names)
+        need = self._need(view, case, lot)
         evidence = self._recall.bring(need, room, view.likely_tokens) if room >= _LEAST else Evidence()
         notices = [] if case.tells or not case.remembers else ["held_back"]
         if self._by_words_alone(evidence):
             notices.append("recalled_by_words")
-        return self._fitting(view, quotes, names, evidence), evidence, notices
+        return [*opening, *_as_much_as_fits(view, evidence)], evidence, notices
 
-    def _fitting(
-        self, view: View, beginning: Sequence[Quote], names: Sequence[str], evidence: Evidence
-    ) -> list[Proposal]:
-        """As much of it as fits: only the whole request tells what it really takes."""
-        question = view.question
-        assert question is not None
-        snippets = list(evidence.snippets)
-        while beginning or snippets:
-            quotes = [*beginning, *(Quote(each.origin, each.at, each.role, each.text) for each in snippets)]
-            memories = [*names, *(each.id for each in snippets if each.origin == "memory")]
-            sources = [
-                {"message": each.id, "why": f"{each.score:.0%}"}
-                for each in snippets
-                if each.origin != "memory"
-            ]
-            text = recalled(question.message, quotes)
-            proposal = addition(
-                view, question, "recalled", text, new_id("d"), memories=memories, sources=sources
-            )
-            over = view.having(proposal).total.high - view.room
-            if over <= 0:
-                return [proposal]
-            if not snippets:
-                return []
-            # The least likely ones go, as many as it takes.
-            for snippet in sorted(snippets, key=lambda each: each.score):
-                snippets.remove(snippet)
-                over -= view.likely_tokens(snippet.text)
-                if over <= 0:
-                    break
-        return []
+    def _begin(self, view: View, case: Case) -> list[Proposal]:
+        """What a private conversation begins with, where the window does not have it (any more)."""
+        if case.scope.kind != "private" or not case.tells or not self.has_any(case):
+            return []
+        if any(each.name == BEGINNING for shown in view.shown for each in shown.additions):
+            return []
+        # Where it left with its message it is told again; a conversation that began without it goes on so.
+        assert view.question is not None
+        told = any(made.data.get("name") == BEGINNING for made in view.decisions if made.kind == "add")
+        if view.question.depth > 0 and not told:
+            return []
+        assert self._memory is not None
+        room = min(case.budget.beginning, view.room - view.total.high)
+        quotes, names = [], []
+        for memory in self._memory.library.foremost(case.scope):
+            text = " ".join(memory.text.split())
+            cost = view.likely_tokens(text) + _AROUND
+            if cost <= room:
+                room -= cost
+                quotes.append(Quote("memory", memory.date, "", text))
+                names.append(memory.id)
+        proposal = _addition(view, quotes, name=BEGINNING, memories=names)
+        return [proposal] if quotes and view.having(proposal).fits else []
 
-    def _need(self, view: View, case: Case, lot: Lot, known: Sequence[str]) -> Need:
+    def _need(self, view: View, case: Case, lot: Lot) -> Need:
         question, conversation = view.question, case.kept.conversation
         assert question is not None
         assert conversation is not None
@@ -217,28 +205,53 @@ class Recalling:
             before=[text[:_ABOUT] for text in said],
             names=names_in_prompt(prompt),
             present=_whole(view),
-            known={*told_in(view), *known},
+            known=set(told_in(view)),
             said=[message.text for message in earlier],
             remembers=self._may_have_earlier(case),
         )
-
-    def _beginning(self, view: View, scope: Scope, room: int) -> tuple[list[Quote], list[str]]:
-        """What a conversation begins with, and the names of the memories in it."""
-        assert self._memory is not None
-        quotes, names = [], []
-        for memory in self._memory.library.foremost(scope):
-            text = " ".join(memory.text.split())
-            cost = view.text_tokens(text) + _AROUND
-            if cost <= room:
-                room -= cost
-                quotes.append(Quote("memory", memory.date, "", text))
-                names.append(memory.id)
-        return quotes, names
 
     def _by_words_alone(self, evidence: Evidence) -> bool:
         if self._memory is None or self._memory.embedder.off:
             return False
         return bool(evidence.degraded) and "vectors" not in evidence.engines and bool(evidence.engines)
+
+
+def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
+    """The decisions that put evidence behind the question: only the whole request tells what it really takes.
+
+    Memories stand apart from what was said, since they are rewritten where they are corrected or forgotten.
+    """
+    snippets = list(evidence.snippets)
+    while snippets:
+        memories = [each for each in snippets if each.origin == "memory"]
+        said = [each for each in snippets if each.origin != "memory"]
+        proposals = []
+        if memories:
+            names = [each.id for each in memories]
+            proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
+        if said:
+            sources = [{"message": each.id, "why": f"{each.score:.0%}"} for each in said]
+            proposals.append(_addition(view, [_quote_of(each) for each in said], sources=sources))
+        over = view.having(*proposals).total.high - view.room
+        if over <= 0:
+            return proposals
+        # The least likely ones go, as many as it takes.
+        for snippet in sorted(snippets, key=lambda each: each.score):
+            snippets.remove(snippet)
+            over -= view.likely_tokens(snippet.text)
+            if over <= 0:
+                break
+    return []
+
+
+def _addition(view: View, quotes: Sequence[Quote], **more: Any) -> Proposal:
+    assert view.question is not None
+    text = recalled(view.question.message, quotes)
+    return addition(view, view.question, "recalled", text, new_id("d"), **more)
+
+
+def _quote_of(snippet: Snippet) -> Quote:
+    return Quote(snippet.origin, snippet.at, snippet.role, snippet.text)
 
 
 def told_in(view: View) -> Iterator[str]:

@@ -92,9 +92,17 @@ _JOINT = re.compile(
 )
 # A list of what is wanted: "start date, budget and what it costs".
 _LIST = re.compile(r",\s{1,2}|\s(?:and|und|sowie)\s", re.IGNORECASE)
+_ELLIPTIC = re.compile(r"^[^\w]{0,3}(?:and|und|or|oder|but|aber|also|so|then|dann)\b", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"^[^\w]{0,3}(?:(?:and|und) )?(?:what about|how about|was ist mit|wie sieht es mit)\b", re.IGNORECASE
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|ist|sind|war|waren|hat|haben"
+    r"|hatte|hatten|kann|können|wird|werden|wurde|soll|sollte|muss|heißt|macht|gibt)\b",
+    re.IGNORECASE,
+)
 _LEANS = re.compile(
-    r"^[^\w]{0,3}(?:and|und|or|oder|but|aber|also|so|then|dann|what about|how about|was ist mit|wie sieht es mit)\b"
-    r"|\b(?:it|that|this|these|those|they|them|he|she|him|her|there|then|es|das|dies\w{0,2}|dort|damit|davon|dazu"
+    r"\b(?:it|that|this|these|those|they|them|he|she|him|her|there|then|es|das|dies\w{0,2}|dort|damit|davon|dazu"
     r"|darüber|ihn|ihm|ihnen|(?:the|der|die|das|den) (?:first|second|third|last|other|former|latter|erste|zweite"
     r"|dritte|letzte|andere)n?(?: one)?)\b",
     re.IGNORECASE,
@@ -274,9 +282,11 @@ def split_question(question: Question, names: Names = Names()) -> list[Question]
 
 def leans_back(question: Question) -> bool:
     """Whether a message is only understood with the exchange before it: "and the second one?", "und wann?"."""
-    return (
-        len(question.terms) <= _FEW_WORDS and not question.names and _LEANS.search(question.text) is not None
-    )
+    if len(question.terms) > _FEW_WORDS or question.names:
+        return False
+    # Without a verb of its own it is half a question: "und der Preis?".
+    elliptic = _ELLIPTIC.search(question.text) is not None and _VERB.search(question.text) is None
+    return elliptic or _ABOUT.search(question.text) is not None or _LEANS.search(question.text) is not None
 
 
 def is_same_question(text: str, question: Question) -> bool:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from holdfast.messages import Message
 from holdfast.window.clock import same_but_for_time, told_time
-from holdfast.window.decisions import Proposal, Section
+from holdfast.window.decisions import BEGINNING, Addition, Proposal, Section
 from holdfast.window.items import Item
 from holdfast.window.pasted import typed
 from holdfast.window.view import View
@@ -173,6 +173,11 @@ def clock_for(before: Sequence[Message], now: Sequence[Message]) -> str | None:
     return "\n".join(told)
 
 
+def is_evidence(addition: Addition) -> bool:
+    """Whether a text was brought back for one question, and not for the whole conversation."""
+    return addition.section == "recalled" and addition.name != BEGINNING and bool(addition.decision)
+
+
 def leave_evidence(view: View) -> list[Proposal]:
     """What was brought back for earlier questions leaves: each question brings its own."""
     vetoed = view.vetoed("replace")
@@ -181,7 +186,7 @@ def leave_evidence(view: View) -> list[Proposal]:
         for shown in view.shown
         if shown.item is not view.question and shown.item.id not in vetoed
         for each in shown.additions
-        if each.section == "recalled" and each.decision
+        if is_evidence(each)
     ]
     if not old:
         return []

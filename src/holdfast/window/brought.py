@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
-from holdfast.window.decisions import Addition, Proposal, Section
+from holdfast.window.decisions import BEGINNING, Addition, Proposal, Section
 from holdfast.window.shorten import shorten
 from holdfast.window.view import View
 
@@ -60,7 +60,7 @@ def _noted(view: View, placed: Sequence[_Placed], rule: str) -> list[Proposal]:
 
 def earlier_quotes(view: View) -> list[Proposal]:
     """What was brought back for earlier questions has done its work; in a batch its going costs nothing."""
-    placed = list(_placed(view, "recalled"))
+    placed = [pair for pair in _placed(view, "recalled") if pair[1].name != BEGINNING]
     return _instead(view, placed, dict.fromkeys((one.decision for _, one in placed), ""), "recalled_old")
 
 

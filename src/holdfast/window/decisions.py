@@ -15,6 +15,8 @@ Kind = Literal["shorten", "leave_out", "keep", "add", "replace", "summarise", "t
 # What takes messages out of the window; a summary stands for them.
 GONE: tuple[Kind, ...] = ("leave_out", "summarise")
 Section = Literal["clock", "recalled", "research", "files"]
+# The name of the text that a conversation begins with: what is most worth knowing from earlier ones.
+BEGINNING = "beginning"
 
 # The level at which each rule works. LAST is what is done when nothing else helped.
 LAST = 9

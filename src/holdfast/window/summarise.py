@@ -6,7 +6,7 @@ Looks at a view and proposes one decision. What the summary says is written else
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.window.decisions import Proposal
+from holdfast.window.decisions import BEGINNING, Proposal
 from holdfast.window.items import Item, Unit, units_of
 from holdfast.window.relevance import outliving
 from holdfast.window.view import View, block
@@ -207,7 +207,7 @@ def cleared(view: View, border: Border) -> list[Proposal]:
         for shown in view.shown
         if shown.item.id not in gone and shown.item.id not in newest
         for one in shown.additions
-        if one.section == "recalled"
+        if one.section == "recalled" and one.name != BEGINNING
     ]
     if not quotes:
         return []

@@ -153,10 +153,12 @@ class Recall:
         candidates = list(self._eligible(candidates, need))
         likely = max((max(each.likely, _NAMED * each.exact) for each in candidates), default=0.0)
         evidence = replace(evidence, likely=likely)
-        allowed = _room_for(likely, room)
+        # What only tells something needs nothing, but for what it surely points at.
+        asks = questions[0].asks > 0
+        sure = asks or likely >= _ALL or any(each.exact for each in candidates)
+        allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, count)
-        # What only tells something needs no more than what it surely points at.
-        chosen, missed = picker.pick(candidates, _CANDIDATES if questions[0].asks else 1)
+        chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
         return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
 
@@ -226,9 +228,7 @@ def understand(need: Need) -> list[Question]:
 def _room_for(likely: float, room: int) -> int:
     """How much a question may use of its room."""
     share = (likely - _SOME) / (_ALL - _SOME)
-    if share <= 0:
-        return 0
-    return max(min(room, _ONE), int(room * min(1.0, share)))
+    return max(min(room, _ONE), int(room * min(1.0, share))) if share > 0 else 0
 
 
 class _Picker:

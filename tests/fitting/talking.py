@@ -73,7 +73,7 @@ def texts(server, at=-1):
 
 
 def filler(at):
-    return f"Number {at}: tell me something about gardens, rivers and towns. " + f"Detail {at} follows. " * 12
+    return f"Number {at}: today gardens, rivers and towns were walked through. " + f"Detail {at} follows. " * 12
 
 
 async def long_talk(client, turns=40):

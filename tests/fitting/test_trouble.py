@@ -36,7 +36,7 @@ async def test_a_broken_index_is_told_of_and_the_question_is_answered(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
-        await client.say("The invoice for Mr Okonkwo is in the file rechnung_4711.pdf, please remember.")
+        await client.say("The invoice for Mr Okonkwo is in rechnung_4711.pdf." + " It rained all day." * 15)
         await long_talk(client)
         assert client.report["notices"] == []
         execute(engine.store, "DROP TABLE text_index")
@@ -51,7 +51,7 @@ async def test_an_index_that_was_thrown_away_is_built_again_and_searched(tmp_pat
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
-        await client.say("The invoice for Mr Okonkwo is in the file rechnung_4711.pdf, please remember.")
+        await client.say("The invoice for Mr Okonkwo is in rechnung_4711.pdf." + " It rained all day." * 15)
         await long_talk(client)
         execute(engine.store, "DROP TABLE text_index", "DROP TABLE text_state")
     async with engine_with(server, tmp_path) as engine:

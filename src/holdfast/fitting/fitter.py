@@ -20,7 +20,7 @@ from holdfast.fitting.compacting import Compacting
 from holdfast.fitting.filing import files_for, files_in
 from holdfast.fitting.lot import Kept, Lot, leading_system, lot_of
 from holdfast.fitting.outcome import outcome_of
-from holdfast.fitting.recalling import Recalling
+from holdfast.fitting.recalling import Recalling, asks_anew
 from holdfast.fitting.researching import Researching
 from holdfast.fitting.taking_over import taken_over
 from holdfast.fitting.turns import Turns
@@ -31,7 +31,7 @@ from holdfast.providers.base import Provider
 from holdfast.recall import Evidence
 from holdfast.store import Store, new_id
 from holdfast.tokens.estimate import Estimate
-from holdfast.window.additions import addition, told
+from holdfast.window.additions import addition, leave_evidence, told
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit, fit_view
 from holdfast.window.items import Item
@@ -270,6 +270,9 @@ def _alone(case: Case) -> Fitted:
 def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
     """With what is decided before any level looks at the window: a question brings things along."""
     view = View(draft, [] if lot.horizon is None else [lot.horizon])
+    if asks_anew(view) and (leaving := leave_evidence(view)):
+        # Before any level looks: evidence for an earlier question must not push out what was said.
+        view = view.having(*leaving)
     if changed := told(view, profile):
         view = view.having(*changed)
     question = view.question

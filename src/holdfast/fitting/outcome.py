@@ -90,10 +90,13 @@ class Outcome:
 
 
 def _freed(batch: Batch) -> int:
-    """What left the window by it. What a summary stands for may have left before, and was counted then."""
+    """What was said and left the window by it. What a summary stands for may have left before, and was counted
+    then; evidence for a question was only lent.
+    """
+    lent = sum(one.tokens_before for one in batch.proposals if one.rule == "recalled_old")
     if batch.level != SUMMARY:
-        return batch.tokens_before - batch.tokens_after
-    return sum(one.tokens_before - one.tokens_after for one in batch.proposals)
+        return max(0, batch.tokens_before - batch.tokens_after - lent)
+    return sum(one.tokens_before - one.tokens_after for one in batch.proposals) - lent
 
 
 def _how(summary: Keeping | None, duration_ms: int) -> dict[str, Any]:

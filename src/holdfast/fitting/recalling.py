@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, ParamSpec, TypeVar
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StoreError
 from holdfast.fitting.case import Case
 from holdfast.fitting.lot import Lot
 from holdfast.memory.profiles.text import Told
@@ -20,7 +20,7 @@ from holdfast.messages import Message, Scope
 from holdfast.recall import Evidence, Need, Recall, Snippet
 from holdfast.store import Store, new_id, searchable
 from holdfast.text.questions import asks, names_in_prompt
-from holdfast.window.additions import Quote, addition, leave_evidence, recalled
+from holdfast.window.additions import Quote, addition, recalled
 from holdfast.window.decisions import BEGINNING, Proposal
 from holdfast.window.pasted import typed
 from holdfast.window.view import View
@@ -102,16 +102,11 @@ class Recalling:
         """The decisions that put evidence behind the question, what was looked for, and what did not go well."""
         if not asks_anew(view):
             return [], Evidence(), []
-        leaving = leave_evidence(view)
-        bare = view.having(*leaving) if leaving else view
-        if lot.is_whole and _has_all(bare, lot) and not self._may_have_earlier(case):
+        if lot.is_whole and _has_all(view, lot) and not self._may_have_earlier(case):
             held_back = self._memory is not None and case.remembers and not case.tells
-            return leaving, Evidence(), ["held_back"] if held_back else []
-        answer = await self.in_time(self._look, bare, case, lot)
-        if answer is None:
-            return leaving, Evidence(), ["not_recalled"]
-        proposals, evidence, notices = answer
-        return [*leaving, *proposals], evidence, notices
+            return [], Evidence(), ["held_back"] if held_back else []
+        answer = await self.in_time(self._look, view, case, lot)
+        return ([], Evidence(), ["not_recalled"]) if answer is None else answer
 
     async def in_time(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         """What comes of work in a thread of memory's own; None where it fails, or nobody can wait for it."""
@@ -124,7 +119,9 @@ class Recalling:
         await asyncio.wait({waiting}, timeout=_PATIENCE)
         if not begun.done():
             return None
-        if (error := begun.exception()) is not None:
+        if isinstance(error := begun.exception(), StoreError):
+            raise error
+        if error is not None:
             # Whatever is wrong with memory, the question is asked.
             log.error("what was said earlier could not be looked through", exc_info=error)
             return None

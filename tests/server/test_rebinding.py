@@ -43,10 +43,9 @@ def rebound(name, port, method):
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path_factory):
     """A folder whose files may be named in messages."""
-    opened = tmp_path / "opened"
-    opened.mkdir()
+    opened = tmp_path_factory.mktemp("opened")
     (opened / "place.txt").write_text("The key lies under the mat.")
     return opened
 

@@ -42,7 +42,7 @@ _AS_GOOD = 1.0
 # Only a message that asks, or goes back to a subject, points by a single word; what is stated needs more.
 _ASKING = re.compile(
     r"\?"
-    r"|(?:^|[.!:;,\n]\s*)(?:(?:and|so|but|now|ok|okay|und|aber|also|nun|please|bitte),?\s+)?"
+    r"|(?:^|[.!:;,\n][^\S\n]*)(?:(?:and|so|but|now|ok|okay|und|aber|also|nun|please|bitte),?\s+)?"
     r"(?:who|what|when|where|which|why|how|whose|wer|was|wann|wo|welche[rsmn]?|warum|wieso|wie|wem|wen)\b"
     r"|\b(?:back to|about|remember|remind|earlier|regarding|previous(?:ly)?|zurück zu[rm]?|über|erinner\w*"
     r"|vorhin|damals|bezüglich|früher)\b",

@@ -12,7 +12,7 @@ from typing import Literal
 
 Language = Literal["en", "de"]
 
-_BANNER = re.compile(r"\n*⟦Holdfast: [^⟧]*⟧\n*")
+_BANNER = re.compile(r"(?:(?<!\n)\n+)?⟦Holdfast: [^⟦⟧]*⟧\n*")
 
 _current: ContextVar[Language] = ContextVar("language", default="en")
 

@@ -98,8 +98,16 @@ def test_deleting_what_is_old_is_asked_about(page, settings):
     assert value(settings, "retention_days")["value"] == 0
 
 
-def test_a_key_is_made_shown_once_and_revoked(page, server):
-    window = page("/settings")
+def test_a_key_is_made_shown_once_and_revoked(page, start):
+    server = start()
+    window = page("/settings", at=server.url)
+    window.get_by_role("button", name="New key …").click()
+    # Without a password nobody makes keys; who sets one is signed in at once.
+    window.get_by_role("dialog").get_by_role("button", name="Set one …").click()
+    window.get_by_label("New password").fill(PASSWORD)
+    window.get_by_label("Once more").fill(PASSWORD)
+    window.get_by_role("button", name="Set the password").click()
+    expect(window.get_by_role("button", name="Sign out")).to_be_visible()
     window.get_by_role("button", name="New key …").click()
     window.get_by_label("Name, to tell it apart").fill("laptop")
     window.get_by_label("Only this project").fill("garden")
@@ -114,6 +122,22 @@ def test_a_key_is_made_shown_once_and_revoked(page, server):
     window.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(window.locator("#keys")).not_to_contain_text("laptop")
     assert server.client.get("/api/login", headers=headers).status_code == 401
+
+
+def test_what_opens_folders_is_set_by_who_signed_in(page, start):
+    server = start()
+    server.engine.store.sessions.set_password("default", password_digest(PASSWORD))
+    window = page("/settings", at=server.url)
+    expect(window.locator("#row-file_roots")).to_contain_text("only after signing in")
+    expect(setting(window, "file_roots")).to_be_disabled()
+    window.get_by_role("button", name="New key …").click()
+    window.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+    window.get_by_label("Password").fill(PASSWORD)
+    window.keyboard.press("Enter")
+    window.wait_for_url(f"{server.url}/settings")
+    setting(window, "file_roots").fill(str(server.home))
+    save(window)
+    expect(window.locator("#row-file_roots")).to_contain_text("set here")
 
 
 def test_coming_in_with_the_password_and_going_out_again(page, start):

@@ -1,6 +1,7 @@
 """What is around the chats: models, kept conversations, the guard, and switching off."""
 
 import json
+import socket
 
 import pytest
 
@@ -135,7 +136,10 @@ def test_a_page_on_the_web_gets_nothing(serve, headers):
         {"origin": "app://obsidian.md"},
         {"origin": "vscode-webview://a1b2"},
         {"host": "host.docker.internal:11435"},
-        {"host": "nas.local:11435"},
+        {"host": "host.containers.internal:11435"},
+        {"host": f"{socket.gethostname()}:11435"},
+        {"host": f"{socket.gethostname().partition('.')[0]}.local:11435"},
+        {"host": "[::1]:11435"},
     ],
 )
 def test_programs_of_this_machine_and_its_containers_are_let_in(serve, headers):

@@ -75,11 +75,13 @@ def test_our_own_data_is_closed(tmp_path):
 
 def test_the_switch_is_made_and_shown_over_rest(serve):
     holdfast = serve()
-    made = holdfast.client.post("/api/keys", json={"name": "editor", "files": True}).json()
+    _, secret = holdfast.store.keys.create(Key(admin=True))
+    admin = {"authorization": f"Bearer {secret}"}
+    made = holdfast.client.post("/api/keys", json={"name": "editor", "files": True}, headers=admin).json()
     assert made["key"]["files"] is True
-    (listed,) = holdfast.client.get("/api/keys").json()["keys"]
+    _, listed = holdfast.client.get("/api/keys").json()["keys"]
     assert listed["files"] is True
-    assert holdfast.client.post("/api/keys", json={}).json()["key"]["files"] is False
+    assert holdfast.client.post("/api/keys", json={}, headers=admin).json()["key"]["files"] is False
 
 
 def test_what_a_message_brought_is_listed_over_rest(serve, notes):

@@ -125,7 +125,10 @@ def test_a_password_is_set_and_taken_away(client, door):
     refused(client.put("/api/password", json={"password": "short"}), 400, "8 characters")
     found(client.put("/api/password", json={"password": PASSWORD}))
     assert is_password(PASSWORD, door.store.sessions.password("default"))
-    found(client.request("DELETE", "/api/password"))
+    # To be on this machine is no proof of who it is.
+    refused(client.put("/api/password", json={"password": "another good one"}), 403, "not the password")
+    refused(client.request("DELETE", "/api/password"), 403, "not the password")
+    found(client.request("DELETE", "/api/password", json={"current": PASSWORD}))
     assert door.store.sessions.password("default") is None
 
 

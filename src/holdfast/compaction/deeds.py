@@ -33,7 +33,7 @@ _TROUBLE = late(
     r"|(?:command|process) (?:failed|exited with)|exit (?:code|status):? [1-9]|permission denied|no such file"
     r"|not found\b|cannot |could not |unable to )|\bcommand not found\b|\bexit(?:ed with)? code:? [1-9]"
 )
-_TELLING = late(r"(?i)(?:\w*(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)")
+_TELLING = late(r"(?i)(?:(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)")
 # A program that failed says so at its beginning or its end.
 _GLANCE = 400
 _LONGEST_TARGET = 80

@@ -14,8 +14,8 @@ from holdfast.window.items import Item, answered
 # Where a program says at the very beginning or end how it went.
 _GLANCE = 600
 _ENDS_BADLY = late(
-    r"(?im)^\s*(?:Error|Fehler|fatal|Exception|Traceback \(most recent|panic|npm ERR!)\b[:! (]"
-    r"|^\s*\{\s*\"?error\"?\s*:(?!\s*(?:null|false|\"\"))"
+    r"(?im)^[^\S\n]*(?:Error|Fehler|fatal|Exception|Traceback \(most recent|panic|npm ERR!)\b[:! (]"
+    r"|^[^\S\n]*\{\s*\"?error\"?\s*:(?!\s*(?:null|false|\"\"))"
     r"|\b(?:exit(?:ed)?(?: with)?|return(?:ed)?)(?: code| status):? ?[1-9]\d{0,2}\b"
     r"|: command not found\b|^\w*(?:Error|Exception): |\b[1-9]\d* (?:failed|errors?)\b|^FAILED\b"
 )

@@ -33,7 +33,7 @@ _IN_QUOTES = late(rf"`({_PROGRAM} [^`\n]{{1,{_LONGEST}}})`")
 _PROMPT = late(rf"(?m)^[ \t]*(?:[\w@.~/:-]{{0,40}}\$|PS [^>\n]{{0,60}}>) (\S[^\n]{{1,{_LONGEST}}})$")
 _ALONE = late(rf"(?m)^[ \t]*({_PROGRAM} [^\n`]{{1,{_LONGEST}}})$")
 # In a sentence only arguments that cannot be words of it.
-_ARGUMENT = r"(?:-{1,2}[\w=./:-]+|[\w./~^:@+-]*[./~^:=@_\d-][\w./~^:=@+-]*\w)"
+_ARGUMENT = r"(?:-{1,2}[\w=./:-]+|(?:[^\W\d_]|\+)*+[./~^:=@_\d-][\w./~^:=@+-]*\w)"
 _SAID = late(
     r"(?<![\w./-])((?:(?:npm|pnpm|yarn) (?:run [\w:-]+|test|install|ci|start|build)|git (?:add|commit|push"
     r"|pull|merge"

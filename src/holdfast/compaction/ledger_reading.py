@@ -3,6 +3,7 @@
 Each message is read on its own, so that a span read in parts gives the same. It keeps no counts and no order.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +46,7 @@ _AROUND = 1_200
 _LONG_OUTPUT = 24_000
 # A longer argument is the content of a file, not a name.
 _LONG_ARGUMENT = 300
-_NUMBERED = late(r"[^\W_]*\d[^\W_]*")
+_WORD = late(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +173,17 @@ def _ends(found: list[list[Find]], most: int) -> list[list[Find]]:
     return [*found[: most // 2], *found[len(found) - (most - most // 2) :]]
 
 
+def _length_of_number(match: re.Match[str]) -> str:
+    """A word with a digit by its length alone; any other as it is."""
+    return str(len(match[0])) if any(sign.isdigit() for sign in match[0]) else match[0]
+
+
 def _most_telling(found: list[list[Find]]) -> list[list[Find]]:
     """One of each shape first, then by count: a thousand numbered paths leave room for the one other name."""
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int, list[Find]]] = []
     for same in sorted(found, key=len, reverse=True):
-        shape = _NUMBERED.sub(lambda match: str(len(match[0])), same[0].text)
+        shape = _WORD.sub(_length_of_number, same[0].text)
         ranked.append((seen[shape], -len(same), same))
         seen[shape] += 1
     return [same for *_, same in sorted(ranked, key=lambda entry: entry[:2])]

@@ -45,7 +45,7 @@ _NOTHING = late(
 )
 _GAP = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
 _THINKING = late(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = late(r"^\s*(?:```|~~~)\w*\s*$", re.MULTILINE)
+_FENCE = late(r"^[^\S\n]*(?:```|~~~)\w*[^\S\n]*$", re.MULTILINE)
 # What broken JSON leaves behind its last string.
 _TRAIL = late(r"[\"'][\]}\s,]{0,20}$")
 _DECORATION = " \"'`*_,;|"

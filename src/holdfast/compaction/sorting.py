@@ -43,7 +43,7 @@ _LECTURE = late(r"\*\*[^*\n]{2,80}\*\*:?(?: |$)")
 # A line break where an editor wrapped.
 _WRAPPED = late(r"^([^\n]{50,120}[\w,])\n(?=[^\W\d_])", re.MULTILINE)
 # Tables, markup, code, JSON, rulers, output of programs.
-_NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|\w\(.*\)$| = .*\(")
+_NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|^(?>.*?\w\().*\)$|^(?>.*? = ).*\(")
 
 
 @dataclass(slots=True)

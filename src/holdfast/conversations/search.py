@@ -23,7 +23,8 @@ _PER_CONVERSATION = 3
 _RANKED = 500
 _READ_OF_TREE = 12
 _READ_FOR_ONE = 4
-_QUOTED = re.compile(r"\"([^\"]+)\"|„([^“”]+)[“”]|“([^”]+)”")
+# A quote holds no other one: else each one that is never closed would be looked for to the very end.
+_QUOTED = re.compile(r"\"([^\"]+)\"|„([^„“”]+)[“”]|“([^“”]+)”")
 
 
 @dataclass(frozen=True, slots=True)

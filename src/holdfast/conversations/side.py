@@ -33,7 +33,7 @@ _OUR_TALK = (
 )
 _MAKE = (
     r"(?:generate|create|write|provide|produce|suggest|give|return|reply with|summari[sz]e|come up with"
-    r"|craft\w*|erstell\w*|generier\w*|erzeug\w*|schreib\w*|formulier\w*|gib|nenn\w*|fass\w*)"
+    r"|(?:craft|erstell|generier|erzeug|schreib|formulier|nenn|fass)\w{0,20}|gib)"
 )
 _TITLE = r"(?:title|titel|überschrift)"
 _NAME = r"(?:title|titel|überschrift|name|description|beschreibung)"
@@ -46,13 +46,16 @@ _ONLY = (
     r"|nur|nichts sonst|ohne|keine (?:anführ|satz|erklär)|direkt)"
 )
 _SUMMARY = (
-    r"(?:summari[sz]\w*|summary|compact\w*|condens\w*|zusammenfass\w*|verdicht\w*|fass\w* .{0,60}zusammen)"
+    r"(?:summary|(?:summari[sz]|compact|condens|zusammenfass|verdicht)\w{0,20}|fass\w{0,20} .{0,60}zusammen)"
 )
-_SUCCESSOR = r"(?:another|next|new|ander\w*|nächst\w*) (?:llm|modell?|assist[ae]nt\w*|agent\w*|instan\w*)"
+_SUCCESSOR = (
+    r"(?:another|next|new|(?:ander|nächst)\w{0,20}) (?:llm|modell?|(?:assist[ae]nt|agent|instan)\w{0,20})"
+)
 # Instructions that a program gives are longer than the same wish of a person.
 _AT_LENGTH = r"^.{200}"
 _GO_ON = (
-    r"(?:continu\w+|resum\w+|pick\w* up|replac\w+|carry on|fortsetz\w*|fortzu\w*|weiterarbeit\w*|ersetz\w*)"
+    r"(?:(?:continu|resum|replac)\w{1,20}|pick\w{0,20} up|carry on"
+    r"|(?:fortsetz|fortzu|weiterarbeit|ersetz)\w{0,20})"
 )
 
 # name, where, and what must all be found there. Of several rows the first counts.
@@ -101,9 +104,10 @@ _TABLE = tuple(
 # A transcript of a conversation inside a message, as programs copy it there: in a tag, or line by line.
 _TRANSCRIPT = late(
     r"<(?:chat_?history|conversation(?:_history)?|session|transcript|messages)>"
-    r"|(?:^|\n)\W*user\b\W.*\n\W*(?:assistant|response)\b",
-    re.IGNORECASE | re.DOTALL,
+    r"|(?:^|\n)[^\w\n]*(?P<user>user)\b\W",
+    re.IGNORECASE,
 )
+_ANSWERED = late(r"\n[^\w\n]*(?:assistant|response)\b", re.IGNORECASE)
 _TASK = late(r"\s*#+\s*(?:task|aufgabe)\b", re.IGNORECASE)
 _HISTORY_END = late(
     r"</(?:chat_?history|conversation(?:_history)?|session|transcript|messages)>", re.IGNORECASE
@@ -175,7 +179,7 @@ def _by_shape(request: ChatRequest, looks: _Looks) -> str | None:
     answered = any(message.role == "assistant" for message in request.messages)
     system = looks.at("system")
     summariser = _OUR_SUMMARISER if answered else _SUMMARISER
-    carries_history = answered or _TRANSCRIPT.search(looks.lines)
+    carries_history = answered or _transcript_at(looks.lines) is not None
     if carries_history and any(summariser.search(text) for text in system):
         return COMPACTION
     if not answered and _DIFF.search(looks.lines) and any(_COMMITTER.search(text) for text in system):
@@ -200,15 +204,25 @@ def _looks(request: ChatRequest) -> _Looks:
     )
 
 
+def _transcript_at(text: str) -> int | None:
+    """Where a transcript begins: at a tag, or where a user speaks and is answered later on."""
+    answers = list(_ANSWERED.finditer(text))
+    last = answers[-1].start() if answers else -1
+    found = (
+        match.start() for match in _TRANSCRIPT.finditer(text) if not match["user"] or match.end() - 1 <= last
+    )
+    return next(found, None)
+
+
 def _task_in(text: str, stream: bool) -> str:
     """What is said about a transcript, if the whole is a task about it and no question with pages around."""
-    transcript = _TRANSCRIPT.search(text)
+    start = _transcript_at(text)
     by_program = _TASK.match(text) or (not stream and ("_history>" in text or "json" in text.lower()))
-    if transcript is None or not by_program:
+    if start is None or not by_program:
         return ""
     ends = [end.end() for end in _HISTORY_END.finditer(text)]
     at_end = bool(ends) and len(text) - ends[-1] <= _AFTERTHOUGHT
-    return text[: transcript.start()] + text[ends[-1] :] if at_end else ""
+    return text[:start] + text[ends[-1] :] if at_end else ""
 
 
 def _ends(message: Message) -> str:

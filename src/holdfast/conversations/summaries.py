@@ -18,7 +18,7 @@ from holdfast.patterns import late
 
 # How a message, or a paragraph of a system message, begins that stands for what was left out.
 _SUMMARY = late(
-    r"^\s*(?:This session is being continued from a previous conversation"
+    r"^[^\S\n]*(?:This session is being continued from a previous conversation"
     r"|\[CONVERSATION SUMMARY\]|<(?:conversation_summary|state_snapshot|summary)>"
     r"|Another language model started to solve this problem"
     r"|I spoke to you previously about a number of things"
@@ -52,7 +52,7 @@ def standing_in(messages: Sequence[Message]) -> frozenset[int]:
 def _is_summary(message: Message) -> bool:
     if message.role == "system":
         return bool(_SUMMARY.search(message.text))
-    return message.role == "user" and bool(_SUMMARY.match(bare(message)))
+    return message.role == "user" and bool(_SUMMARY.match(bare(message).lstrip()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ _BELOW = (("gh", "hosts.yml"), (".docker", "config.json"), (".git", "config"))
 _SAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "*.example", "*.sample", "*.pub")
 
 # Every name in a folder is looked at, so all are one pattern.
-_COPY = late(r"(?:~|\.(?:bak|backup|old|orig|save|swp))+$")
+_COPIES = ("~", ".bak", ".backup", ".old", ".orig", ".save", ".swp")
 _FILE, _SAMPLE = (late("|".join(map(translate, names))) for names in (_FILES, _SAMPLES))
 
 
@@ -42,7 +42,15 @@ def is_secret(parts: Iterable[str]) -> bool:
         return False
     if any(name in _FOLDERS for name in names):
         return True
-    last, above = _COPY.sub("", names[-1]), names[-2] if len(names) > 1 else ""
+    last, above = _original(names[-1]), names[-2] if len(names) > 1 else ""
     if _SAMPLE.match(last):
         return False
     return _FILE.match(last) is not None or (above, last) in _BELOW
+
+
+def _original(name: str) -> str:
+    """The name of the file that this one is a copy of."""
+    end = len(name)
+    while copy := next((ending for ending in _COPIES if name.endswith(ending, 0, end)), ""):
+        end -= len(copy)
+    return name[:end]

@@ -18,7 +18,7 @@ from holdfast.memory.workspace.items import PART
 # Files that cannot be read, and memories that gave way: so many of them, and so much of each.
 _NAMED, _OLD = 10, 500
 # A hit is cited as FILE#LINE, and so it comes back.
-_CITED = re.compile(r"(.+\.(?:md|markdown))#(\d{1,7})", re.IGNORECASE | re.DOTALL)
+_CITED = re.compile(r"\A(.+\.(?:md|markdown))#(\d{1,7})", re.IGNORECASE | re.DOTALL)
 
 
 def search(parts: Parts, caller: Caller, given: Values) -> Told:

@@ -27,7 +27,7 @@ _KEYS = re.compile(
     r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}|hf_(?:[0-9a-z]{8}_)?[\w-]{20,}|gsk_\w{20,}|npm_\w{30,}"
     r"|pypi-[\w-]{30,}|nvapi-[\w-]{20,}|hvs\.[\w-]{20,}|dop_v1_\w{20,}"
     r"|SG\.[\w-]{16,}\.[\w-]{16,}|AGE-SECRET-KEY-1\w{40,}|\d{8,10}:AA[\w-]{33}"
-    r"|eyJ[\w-]{8,}(?:\.[\w-]{6,}){1,4}"  # JWT: its first part is JSON in base64
+    r"|eyJ(?=[\w-]{8})(?:[^\W_]++|[_-](?!eyJ))++(?:\.[\w-]{6,}){1,4}"  # JWT: its first part is JSON in base64
     r")"
 )
 _PEM = re.compile(
@@ -97,7 +97,7 @@ _SAID_OF_IT = _list(
     bekannt pflicht erforderlich
     """
 )
-_STANDS_ALONE = re.compile(r"[.,;!)\"'`*_]{0,3}(?:\s*$|\s*\n|[,;]\s|\.\s|\s(?:and|und|but|aber)\b)")
+_STANDS_ALONE = re.compile(r"(?<=\S)[.,;!)\"'`*_]{0,3}(?:\s*$|\s*\n|[,;]\s|\.\s|\s(?:and|und|but|aber)\b)")
 
 # --- Cards --------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ _CATALOGUE: tuple[tuple[str, int, int], ...] = (
 )
 # Up to so many parameters, such a window: what a machine that runs the model can usually hold beside it.
 _BY_SIZE: tuple[tuple[float, int], ...] = ((9e9, 8_192), (20e9, 16_384), (float("inf"), 32_768))
-_PARAMETERS = re.compile(r"\s*(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+_PARAMETERS = re.compile(r"\A\s*(?:(\d+)\s*x\s*)?(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
 _UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 
 

@@ -25,7 +25,7 @@ from holdfast.store.schema import conversations, jobs, keys, messages, metadata
 OWNED: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if "user" in table.c)
 _GROUPS = "groups"
 # A folder's name that was made of another name.
-_MADE = re.compile(r"[\w-]+~[0-9a-f]+")
+_MADE = re.compile(r"\A[\w-]+~[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 EMBEDDED = "embedded"
 
-_KIND = re.compile(r"([a-z]+)\+(?=https?://)")
+_KIND = re.compile(r"\A([a-z]+)\+(?=https?://)")
 
 # What llama.cpp answers to everything until it has read its model.
 _LOADING = "Loading model"

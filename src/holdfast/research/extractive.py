@@ -28,7 +28,9 @@ _LEAST = 4
 # From here on a sentence says what another does.
 _ALIKE = 0.6
 
-_MARKS = late(r"^\s*(?:[#>*|•–-]+|\d{1,2}[.)])\s+|[*_`|]{1,3}|!?\[(?=[^\]]*\]\()|\]\([^)]*\)|<[^>\n]{0,200}>")
+_MARKS = late(
+    r"^\s*(?:[#>*|•–-]+|\d{1,2}[.)])\s+|[*_`|]{1,3}|!?\[(?=[^\[\]]*\]\()|\]\([^()]*\)|<[^>\n]{0,200}>"
+)
 _BOILERPLATE = late(
     r"\b(?:cookies?|datenschutz\w*|impressum|newsletter|abonnier\w*|subscribe|sign up|log ?in|anmelden"
     r"|einloggen|registrier\w*|privacy policy|terms of (?:use|service)|all rights reserved"

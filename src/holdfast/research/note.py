@@ -40,7 +40,7 @@ from holdfast.research.volatility import expiry
 KIND = "finding"
 
 _HEADINGS = {"en": "Sources", "de": "Quellen"}
-_QUESTION = late(r"^#[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+_QUESTION = late(r"^#[ \t]+(\S.*)$", re.MULTILINE)
 _SOURCES = late(rf"^##[ \t]+(?:{'|'.join(_HEADINGS.values())})[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _BY: dict[object, SummaryBy] = {"model": "model", "text": "text"}
 
@@ -85,7 +85,7 @@ def read(text: str, name: str, scope: Scope) -> Finding:
     return Finding(
         id=name,
         scope=scope,
-        question=places.question[1],
+        question=places.question[1].rstrip(),
         mode=mode,
         sources=tuple(_sources(text[places.sources.end() :])),
         summary=summary,

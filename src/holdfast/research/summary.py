@@ -31,7 +31,7 @@ _FENCE = "====="
 _SHORTEST = 6
 
 _VOLATILITY = late(
-    r"^\W*(?:volatility|volatilität|haltbarkeit|gültigkeit)\W*[:=]\s*(?P<word>[^\n]{0,60})$",
+    r"^[^\w\n]*(?:volatility|volatilität|haltbarkeit|gültigkeit)\W*[:=]\s*(?P<word>[^\n]{0,60})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL = late(

@@ -283,7 +283,7 @@ async def _root(request: Request) -> Response:
         store = request.app.state.engine.store
         if access_of(request).admin and await store.run(system.is_needed, store):
             return RedirectResponse("/setup", 303)
-        return site.page(request, "chat", conversation="")
+        return await site.page(request, "chat", conversation="")
     return PlainTextResponse("Ollama is running")
 
 

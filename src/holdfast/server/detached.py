@@ -152,7 +152,7 @@ class Detached:
             self.channel.tell("error", _told(said))
             return
         # Blocks are rendered one by one; where the whole comes out otherwise, the whole is right.
-        whole = html_of(message.text)
+        whole = await asyncio.to_thread(html_of, message.text)
         self.channel.tell(
             "done",
             {

@@ -18,7 +18,15 @@ from holdfast.errors import BadRequest, ConfigError, Forbidden, TooLarge, TooMan
 from holdfast.events import Events
 from holdfast.messages import Scope
 from holdfast.server.access import NOBODY, Access
-from holdfast.server.origins import Origins, is_loopback, is_same_origin
+from holdfast.server.origins import (
+    Origins,
+    is_browser,
+    is_from_page,
+    is_loopback,
+    is_navigation,
+    is_same_origin,
+)
+from holdfast.server.page_token import PageToken
 from holdfast.server.people import Crowd, behind, person_in
 from holdfast.server.rates import Rates, Tries
 from holdfast.store import Key, Store
@@ -33,6 +41,11 @@ HEALTH = "/health"
 _PUBLIC = (HEALTH, "/api/login", "/login", "/static")
 # What is about the server and everybody who uses it.
 _ADMINISTRATIVE = ("/api/keys", "/api/config", "/api/upstreams", "/api/memory/reindex", "/metrics")
+# Where a page that is not ours may send something on this machine without a key: to models.
+_MODEL_DOORS = (
+    "/v1", "/mcp", "/api/chat", "/api/generate", "/api/embed", "/api/embeddings", "/api/show",
+    "/api/tokenize", "/api/detokenize",
+)  # fmt: skip
 # Files of models, which are passed on as they come and held nowhere.
 _UNLIMITED = ("/api/blobs/",)
 # As many bytes may be sent by whoever has not come in yet: a password is shorter.
@@ -64,6 +77,7 @@ class Guard:
     def __init__(self, settings: Settings, store: Store, events: Events) -> None:
         self.origins = Origins(settings)
         self.tries = Tries()
+        self.page_token = PageToken(store)
         self._store = store
         self._events = events
         self._key = settings.key
@@ -125,15 +139,46 @@ class Guard:
         # Other words are no keys of ours: most programs cannot be told to send none.
         if is_token(given):
             return await self._with_key(given, headers)
-        if self._open and _is_here(caller):
-            return self._for_people(Access("here", admin=True, files=self._files), headers, self._trusts)
         token = caller.cookies.get(COOKIE, "")
         user = await self._store.run(self._store.sessions.holder, token) if token else None
-        if user is None:
-            return None
-        if caller.scope["method"] not in _SAFE and not is_same_origin(headers):
+        own_page = caller.scope["method"] in _SAFE or is_same_origin(headers)
+        if user is not None and own_page:
+            return Access("session", user, admin=True, files=self._files)
+        if self._open and _is_here(caller):
+            here = await self._here(caller)
+            return here and self._for_people(here, headers, self._trusts)
+        if user is not None:
             raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
-        return Access("session", user, admin=True, files=self._files)
+        return None
+
+    async def _here(self, caller: HTTPConnection) -> Access | None:
+        """Somebody on this machine: programs and our own page may do everything, other pages ask models.
+
+        Under a name that others could point here, programs are no administrators, and browsers are nobody.
+        """
+        headers, safe = caller.headers, caller.scope["method"] in _SAFE
+        if not self.origins.is_certain(headers):
+            return None if is_browser(headers) else Access("here")
+        if not is_from_page(headers) or (safe and is_navigation(headers)):
+            return Access("here", admin=True, files=self._files)
+        if is_same_origin(headers) and await self.page_token.is_in(caller):
+            return Access("here", admin=True, files=self._files)
+        if not safe and not self._is_open_to_pages(caller):
+            raise Forbidden(
+                "another page may not do this in your name",
+                hint="Use Holdfast's own page, and load it again; or send a key.",
+            )
+        return Access("here")
+
+    def _is_open_to_pages(self, caller: HTTPConnection) -> bool:
+        named = self.origins.is_named(caller.headers.get("origin", ""))
+        return named or _is_below(caller.scope["path"], (*_PUBLIC, *_MODEL_DOORS))
+
+    def may_have_token(self, caller: HTTPConnection) -> bool:
+        """Whether a page that we answer with may act for whoever sits before it, without a password."""
+        headers = caller.headers
+        shown = not is_from_page(headers) or is_navigation(headers)
+        return self._open and _is_here(caller) and self.origins.is_certain(headers) and shown
 
     async def _with_key(self, token: str, headers: Mapping[str, str]) -> Access:
         key = await self._holder(token)

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.requests import Request
 
+from holdfast.errors import Forbidden
+from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
 from holdfast.server.guard import Guard
 from holdfast.store import Key
@@ -45,7 +47,14 @@ async def keys(request: Request) -> dict[str, Any]:
 
 @router.post("", status_code=201)
 async def create(request: Request, response: Response, wanted: NewKey) -> dict[str, Any]:
-    """A new key. Its secret is in this answer and can never be seen again."""
+    """A new key. Its secret is in this answer and can never be seen again.
+
+    It takes a session or an administrator's key: to be on this machine is not enough.
+    """
+    if access_of(request).how == "here":
+        raise Forbidden(
+            "a key is made by who knows the password", hint="Sign in first, or use `holdfast keys create`."
+        )
     store = engine_of(request).store
     made, secret = await store.run(store.keys.create, Key(**wanted.model_dump()))
     response.headers["Cache-Control"] = "no-store"

@@ -13,16 +13,28 @@ from urllib.parse import urlsplit
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError
 
-# Names that no web page can point at this machine from outside: the containers' name for their host, names of
-# the local network, and the schemes of programs that show pages of their own.
-_LOCAL_NAMES = (".internal", ".local")
+# What containers and virtual machines call the machine they run on.
+_HOST_NAMES = (
+    "host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host.lima.internal",
+)  # fmt: skip
+# The schemes of programs that show pages of their own.
 _APPS = ("app", "file", "tauri", "vscode-webview", "vscode-file", "capacitor")
 _EVERYBODY = re.compile(r"(https?://)?\*+(:.*)?|\*+://.*")
 
 
 def is_ours(name: str) -> bool:
-    """Whether a client on this machine or in a container on it may call us by this name."""
-    return is_loopback(name) or name.endswith(_LOCAL_NAMES) or name == socket.gethostname().lower()
+    """Whether a client on this machine or in a container on it may call us by this name.
+
+    Endings such as `.local` and `.internal` prove nothing: whoever answers a network's questions for names
+    can point any of them here.
+    """
+    return is_loopback(name) or name in _HOST_NAMES or name in _own_names()
+
+
+@lru_cache
+def _own_names() -> frozenset[str]:
+    own = socket.gethostname().lower()
+    return frozenset((own, f"{own.partition('.')[0]}.local"))
 
 
 @lru_cache
@@ -62,15 +74,50 @@ class Origins:
                 f"pages of {origin} may not use this server", hint="Add them to cors_origins if they should."
             )
 
+    def is_certain(self, headers: Mapping[str, str]) -> bool:
+        """Whether we were called by a configured name, or by one that nobody else can point at this machine.
+
+        A hostile network can answer for our host name and for those that containers use.
+        """
+        host = headers.get("host", "")
+        name = _name_in(f"//{host}")
+        return not host or is_loopback(name) or self._is_configured(name)
+
+    def is_named(self, origin: str) -> bool:
+        """Whether the settings name this page."""
+        return bool(self.pages) and re.fullmatch(self.pages, origin) is not None
+
     def _may_come_from(self, origin: str) -> bool:
-        if self.pages and re.fullmatch(self.pages, origin):
+        if self.is_named(origin):
             return True
         return origin.partition(":")[0] in _APPS or self._is_known(_name_in(origin))
 
     def _is_known(self, name: str) -> bool:
-        return is_ours(name) or any(
-            name == host or (host.startswith(".") and name.endswith(host)) for host in self._hosts
-        )
+        return is_ours(name) or self._is_configured(name)
+
+    def _is_configured(self, name: str) -> bool:
+        return any(name == host or (host.startswith(".") and name.endswith(host)) for host in self._hosts)
+
+
+def is_from_page(headers: Mapping[str, str]) -> bool:
+    """Whether a browser says that a page made this request. Programs say neither of both."""
+    return "origin" in headers or "sec-fetch-site" in headers
+
+
+def is_navigation(headers: Mapping[str, str]) -> bool:
+    """Whether a browser shows the answer in a window of its own, where no other page can read it."""
+    return headers.get("sec-fetch-mode") == "navigate" and "origin" not in headers
+
+
+def is_browser(headers: Mapping[str, str]) -> bool:
+    """Whether it may be a browser: over plain HTTP, those say of some requests nothing but who they are."""
+    language = headers.get("accept-language", "*")
+    return (
+        is_from_page(headers)
+        or "referer" in headers
+        or language != "*"
+        or "mozilla/" in headers.get("user-agent", "").lower()
+    )
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:

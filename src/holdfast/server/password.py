@@ -16,7 +16,7 @@ from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
 from holdfast.server.guard import Guard
 from holdfast.server.login import come_in
-from holdfast.server.origins import is_loopback
+from holdfast.server.origins import is_loopback, is_same_origin
 from holdfast.store.secrecy import is_password, password_digest
 
 router = APIRouter(prefix="/api/password", tags=["Access"])
@@ -26,7 +26,7 @@ _USER = Scope().user
 
 
 class Change(BaseModel):
-    """A new password. Whoever came in with the one there is shows that they know it, as `current`."""
+    """A new password. Who has no administrator's key shows that they know the one there is, as `current`."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -51,7 +51,7 @@ async def change(request: Request, response: Response, wanted: Change) -> dict[s
     store = engine_of(request).store
     digest = await asyncio.to_thread(password_digest, wanted.password)
     await store.run(store.sessions.set_password, _USER, digest)
-    if access_of(request).how == "session":
+    if is_same_origin(request.headers):
         await come_in(request, response)
     return {"password": True}
 
@@ -72,12 +72,12 @@ async def remove(request: Request, removal: Removal | None = None) -> dict[str, 
 
 
 async def _check(request: Request, current: str) -> None:
-    """A browser that somebody left open is no proof of who sits before it."""
+    """Neither a browser that somebody left open nor this machine's address is proof of who asks."""
     access, store = access_of(request), engine_of(request).store
     if not access.admin:
         raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
     kept = await store.run(store.sessions.password, _USER)
-    if access.how != "session" or kept is None:
+    if access.how == "key" or kept is None:
         return
     guard: Guard = request.app.state.guard
     address = request.client.host if request.client else ""

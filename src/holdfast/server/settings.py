@@ -46,8 +46,8 @@ _ELSEWHERE = (
     "home", "store", "workspace", "s3_endpoint", "s3_region", "s3_key", "s3_secret", "s3_path_style",
     "vectors", "vectors_extension", "qmd_command", "qmd_paths",
 )  # fmt: skip
-# What opens this machine's folders to requests is for people, not for programs with a key.
-_FOLDERS = ("file_roots", "notes_paths", "models_dir", "embedded_model")
+# What opens this machine's folders, or this server to whoever has a key, is for people who signed in.
+_SIGNED_IN = ("file_roots", "notes_paths", "models_dir", "embedded_model", "key")
 # Read anew by every command; all else is read when the server starts.
 _AT_ONCE = ("model", "language")
 _KINDS: Mapping[type, str] = {bool: "switch", int: "whole", float: "number", type(None): "share", str: "text"}
@@ -202,6 +202,7 @@ def _row(request: Request, name: str, running: Config, after: Config) -> dict[st
         "choices": list(choices),
         "secret": item.metadata["secret"],
         "read_only": bool(_why_not(request, name, after)),
+        "sign_in": _needs_session(request, name),
         "takes_effect": "now" if name in _AT_ONCE else "restart",
         "pending": pending,
         "in_force": shown_value(name, now) if pending else None,
@@ -226,9 +227,14 @@ def _why_not(request: Request, name: str, config: Config) -> str:
         return f"It can only be set in {FILE}, the environment or on the command line."
     if config.sources[name] in ("environment", "command line"):
         return f"It is set by {_set_by(name, config)}, which comes before the page."
-    if name in _FOLDERS and access_of(request).how == "key":
-        return "Folders of this machine are not opened with a key; use the page, or the file of settings."
+    if _needs_session(request, name):
+        return f"It takes the password: sign in on the page, or use {FILE} or the environment."
     return ""
+
+
+def _needs_session(request: Request, name: str) -> bool:
+    how = access_of(request).how
+    return how != "session" and name in _SIGNED_IN and not (name == "key" and how == "key")
 
 
 def _change(request: Request, wanted: Mapping[str, Any], password: bool) -> dict[str, str]:

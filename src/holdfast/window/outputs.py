@@ -20,7 +20,7 @@ _ERROR = re.compile(
     r"|\bexit(?:ed)?(?: with)?(?: code| status)?:? [1-9]|^E  +\S"
 )
 _NO_ERROR = re.compile(r"(?i)\b(?:0|no|zero|without|keine|ohne) (?:errors?|failures?|failed|fehler)\b")
-_WRAPPED = re.compile(r"\s*((`{3,}|~{3,})[^\n`]*\n)(.*?)(\n?[ \t]*\2)\s*", re.DOTALL)
+_OPENING = re.compile(r"\s*((`{3,}+|~{3,}+)[^\n`]*\n)")
 
 _HEAD = 0.6
 _FOR_ERRORS = 0.5
@@ -30,8 +30,13 @@ _SHORT = 32
 
 def unwrapped(text: str) -> tuple[str, str, str]:
     """Opening, inside and closing of an output that is one code fence; else all of it is inside."""
-    match = _WRAPPED.fullmatch(text)
-    return (match[1], match[3], match[4]) if match and match[2] not in match[3] else ("", text, "")
+    opening, whole = _OPENING.match(text), text.rstrip()
+    if opening is None or not whole.endswith(opening[2]) or len(whole) - len(opening[2]) < opening.end():
+        return "", text, ""
+    inside = whole[opening.end() : -len(opening[2])].rstrip(" \t").removesuffix("\n")
+    if opening[2] in inside:
+        return "", text, ""
+    return opening[1], inside, whole[opening.end() + len(inside) :]
 
 
 class Lines:

@@ -36,7 +36,7 @@ _ABBREVIATION = late(r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Dr|No|bzw|usw|ggf|evtl
 # "Am 15. November": the dot after a number ends nothing when it goes on like this.
 _ORDINAL = late(r"\b\d{1,2}\.$")
 _GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
-_END = late(r"[.!?…]+[\"'”“)\]]*(?=\s|$)")
+_END = late(r"(?<![.!?…])[.!?…]+[\"'”“)\]]*(?=\s|$)")
 
 
 def ends(text: str) -> str:

@@ -20,7 +20,7 @@ PASTED_LINE = late(
     r"^\s*(?:>|\||\+{1,3}\s?\S|@@|---\s\S|\$\s|#!|//|/\*|\*/|at\s\S+\(|File \"|Traceback|Caused by:|E {2,}\S"
     r"|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL)\b"
     r"|\w+(?:Error|Exception)\b|(?:def|class|import|from|return|public|private|static|const|let|var"
-    r"|function)\s\S+.*[({;:=]"
+    r"|function)\s\S.*[({;:=]"
     r"|#{1,6}\s)"
     r"|[;{}]\s*$|\t.*\t|\S\s*\|\s*\S.*\|"
 )

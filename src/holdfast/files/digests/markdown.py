@@ -18,7 +18,7 @@ _UNDERLINE = late(r"([=\-~^\"'`*+.#_:])\1{2,}[ \t\r]*$")
 _FENCE = late(r" {0,3}(`{3,}|~{3,})")
 # What is no sentence: tables, quotes of code, pictures, comments, marks of lists alone.
 _NO_PROSE = late(r"\s*(?:\||<|!\[|\[!\[|```|~~~|:?-{3,}|\.\. |\[[^\]]+\]:)")
-_MARKS = late(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|\[([^\]]*)\]\([^)]*\)")
+_MARKS = late(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|\[([^\[\]]*)\]\([^()]*\)")
 _LONGEST_HEADING = 120
 _LONGEST_SAID = 600
 # A heading takes at least these tokens.

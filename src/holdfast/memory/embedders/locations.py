@@ -37,7 +37,7 @@ _NAMED = {
 _HERE: dict[str, Kind] = {AUTO: "auto", OFF: "off", EMBEDDED: "embedded"}
 _OWN: dict[str, Kind] = {"gemini": "gemini", "voyage": "voyage"}
 _FILE, _SUFFIX = "gguf:", ".gguf"
-_VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*$")
+_VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?$")
 
 
 @dataclass(frozen=True, slots=True)

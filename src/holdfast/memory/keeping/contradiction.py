@@ -87,6 +87,8 @@ _ROLES = _list("as als for für in im on auf at bei")
 
 # One word, or several that each begin with a capital.
 _NAME = r"[\"'`„“]?(\w[\w.+#/-]*\b(?-i:(?: [A-ZÄÖÜ\d][\w+#/-]*)?))[\"'`“”]?"
+# Where a name begins: not inside one, which would be read again from each of its parts.
+_FIRST = r"(?<![\w.+#/-])"
 _MOVED = r"(?:switch|mov|migrat|chang|went|gone|upgrad|downgrad)\w*"
 _GEWECHSELT = r"(?:gewechselt|umgestiegen|umgestellt|umgezogen|migriert|gezogen)"
 _WECHSEL = r"(?:wechsel|umstieg|migration|zieh|zog|stieg|stell)\w*"
@@ -95,11 +97,12 @@ _FROM = (
     re.compile(rf"\breplac\w+ {_NAME} (?:with|by) {_NAME}", re.IGNORECASE),
     re.compile(rf"\bvon {_NAME} (?:auf|zu|nach) {_NAME}.{{0,40}}? {_GEWECHSELT}", re.IGNORECASE),
     re.compile(rf"\b{_WECHSEL} .{{0,40}}?von {_NAME} (?:auf|zu|nach) {_NAME}", re.IGNORECASE),
-    re.compile(rf"\b{_NAME} durch {_NAME} (?:ersetzt|abgelöst)", re.IGNORECASE),
+    re.compile(rf"{_FIRST}{_NAME} durch {_NAME} (?:ersetzt|abgelöst)", re.IGNORECASE),
 )
 # Here the new one is named first.
 _INSTEAD = re.compile(
-    rf"\b{_NAME} (?:instead of|rather than|statt|anstatt|anstelle von|an stelle von) {_NAME}", re.IGNORECASE
+    rf"{_FIRST}{_NAME} (?:instead of|rather than|statt|anstatt|anstelle von|an stelle von) {_NAME}",
+    re.IGNORECASE,
 )
 _TO = re.compile(
     rf"\b(?:(?:switch|mov|migrat)(?:ed|ing|e|es)?(?: over)? to {_NAME}"

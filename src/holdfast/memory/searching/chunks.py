@@ -27,7 +27,7 @@ _LARGEST_FENCE = 16_000
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ def chunks(text: str, *, by_hand: bool = False) -> list[Chunk]:
             if any(not unit.heading and unit.text.strip() for unit in units):
                 flush()
             level = len(heading[1])
-            above = [(depth, name) for depth, name in above if depth < level] + [(level, heading[2])]
+            above = [(depth, name) for depth, name in above if depth < level] + [
+                (level, heading[2].rstrip(" \t#"))
+            ]
             units.append(_Unit(lines[at], at, at, heading=True))
             at += 1
         else:

@@ -21,7 +21,7 @@ Picture = Callable[[str], Image | None]
 # Text between these signs points at sources that are not in the export.
 _CITATION = re.compile("\ue200[^\ue201]{0,200}\ue201|【[^】]{0,80}†[^】]{0,80}】")
 # How the list of memories reads that a model is shown: "1. [2024-05-06]. User likes tea."
-_REMEMBERED = re.compile(r"^\s*\d+\.\s*\[(\d{4}-\d{2}-\d{2})\]\.?\s*(.+?)\s*$", re.MULTILINE)
+_REMEMBERED = re.compile(r"^[^\S\n]*\d+\.\s*\[(\d{4}-\d{2}-\d{2})\]\.?\s*(\S.*)$", re.MULTILINE)
 _MEMORY_TOOL = "bio"
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
@@ -112,7 +112,7 @@ class Nodes:
             words = "".join(plain(part) for part in _list(content.get("parts")) if isinstance(part, str))
             self.remembered += [(line.strip(), at) for line in words.splitlines() if line.strip()]
         told = plain(content.get("model_set_context"))
-        self.remembered += [(text, seconds(day, at)) for day, text in _REMEMBERED.findall(told)]
+        self.remembered += [(text.rstrip(), seconds(day, at)) for day, text in _REMEMBERED.findall(told)]
 
     def _parts(self, said: Mapping[str, Any]) -> Iterator[Part]:
         content = _content(said)

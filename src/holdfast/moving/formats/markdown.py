@@ -22,7 +22,7 @@ KIND = "markdown"
 
 SUFFIXES = frozenset({".md", ".markdown"})
 
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+)$", re.MULTILINE)
 # Only whose an item will be is decided later; here it only has to be read.
 _ANYBODY = Scope()
 
@@ -89,10 +89,15 @@ def split(place: str, text: str, *, at: float = 0.0, kind: Kind | None = None) -
         yield Page(place, rest)
 
 
+def _name_of(heading: str) -> str:
+    """A heading without the signs that may stand behind it."""
+    return heading.rstrip().rstrip("#").strip().rstrip(":")
+
+
 def _heading_above(text: str, line: int) -> str:
     """What an item is about, where that stands above it and says more than what kind of thing it is."""
     headings = [
-        (text.count("\n", 0, found.start()) + 1, len(found[1]), found[2].strip().rstrip(":"))
+        (text.count("\n", 0, found.start()) + 1, len(found[1]), _name_of(found[2]))
         for found in _HEADING.finditer(text)
     ]
     above = bisect_left(headings, line, key=lambda heading: heading[0])

@@ -7,7 +7,7 @@ import re
 from html import unescape
 
 # A tag ends before the next one begins, so no sign is looked at twice.
-_MARK = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<[/!?]?([a-zA-Z][\w:.-]*)[^<>]*>|<[!?][^<>]*>")
+_MARK = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<[/!?]?([a-zA-Z][\w:.-]*+)[^<>]*>|<[!?][^<>]*>")
 # What is between these is not for readers.
 _HIDDEN = frozenset({"script", "style", "template", "noscript", "svg", "head", "iframe", "object"})
 # These stand in the middle of a line.

@@ -11,6 +11,7 @@ from functools import cache
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
@@ -23,10 +24,15 @@ _SCHEMES = {"http", "https", "mailto"}
 _REL = "noopener noreferrer nofollow"
 # Deeper than anybody writes, and shallow enough for every browser.
 _NESTING = 20
+# Where so many more brackets are opened than closed, nobody means links; each would be followed to the end.
+_UNCLOSED = 200
+# A place that is named once can be linked to from everywhere, and stands in the HTML each time.
+_LONGEST_PLACE = 2_000
 
 
 def html_of(text: str) -> str:
-    return _cleaned(_markdown().render(text))
+    links = text.count("[") - text.count("]") <= _UNCLOSED
+    return _cleaned(_markdown(links=links).render(text))
 
 
 @dataclass(slots=True)
@@ -77,9 +83,18 @@ def _cleaned(html: str) -> str:
 
 
 @cache
-def _markdown() -> MarkdownIt:
+def _markdown(*, links: bool = True) -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}, renderer_cls=_Renderer)
-    return made.enable(["table", "strikethrough"])
+    made.core.ruler.after("block", "long_places", _drop_long_places)
+    made.enable(["table", "strikethrough"])
+    return made if links else made.disable(["link", "image"])
+
+
+def _drop_long_places(state: StateCore) -> None:
+    places = state.env.get("references", {})
+    for name, place in list(places.items()):
+        if len(place["href"]) + len(place.get("title") or "") > _LONGEST_PLACE:
+            del places[name]
 
 
 class _Renderer(RendererHTML):

@@ -20,6 +20,7 @@ from holdfast import __version__
 from holdfast.errors import NotFound
 from holdfast.language import Language, say, speak
 from holdfast.server.access import access_of
+from holdfast.server.guard import Guard
 from holdfast.server.pages.words import words_of
 
 if TYPE_CHECKING:
@@ -67,17 +68,17 @@ _PAGES = {
 
 @router.get("/c/{conversation}")
 async def chat(request: Request, conversation: str) -> Response:
-    return page(request, "chat", conversation=conversation)
+    return await page(request, "chat", conversation=conversation)
 
 
 @router.get("/c/{conversation}/context")
 async def context(request: Request, conversation: str) -> Response:
-    return page(request, "context", conversation=conversation)
+    return await page(request, "context", conversation=conversation)
 
 
 def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:
     async def shown(request: Request) -> Response:
-        return page(request, name)
+        return await page(request, name)
 
     return shown
 
@@ -98,7 +99,7 @@ async def static(version: str, path: str) -> Response:
     return Response(found, media_type=kind, headers=headers)
 
 
-def page(request: Request, name: str, **values: object) -> Response:
+async def page(request: Request, name: str, **values: object) -> Response:
     """The page of this name for whoever asks; `values` are for its template."""
     language, theme = language_of(request), theme_of(request)
     speak(language)
@@ -119,7 +120,11 @@ def page(request: Request, name: str, **values: object) -> Response:
             **values,
         )
     )
-    return HTMLResponse(text, headers=_HEADERS)
+    response = HTMLResponse(text, headers=_HEADERS)
+    guard: Guard = request.app.state.guard
+    if guard.may_have_token(request):
+        await guard.page_token.give(request, response)
+    return response
 
 
 def to_login(request: Request) -> Response:

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from holdfast.memory.searching.qmd.command import QmdFailed
 
-_ADDRESS = re.compile(r"(?:qmd://)?([A-Za-z0-9_-]+)/([^?#]+)")
+_ADDRESS = re.compile(r"\A(?:qmd://)?([A-Za-z0-9_-]+)/([^?#]+)")
 # Where a snippet begins, and how many lines it has.
 _PLACE = re.compile(r"@@ -(\d{1,9}),(\d{1,9}) @@[^\n]*\n?")
 _LIST = re.compile(r"^\[(?=\s*[\]{])", re.MULTILINE)

@@ -30,7 +30,19 @@ export function keys() {
     byId("key-new").focus();
   }
 
+  /** Keys are made by who knows the password: who did not sign in is shown how. */
+  async function isSignedIn() {
+    const who = await api("/api/login");
+    if (who.how !== "here") return true;
+    const next = who.password ? { value: "in", label: word("sign_in"), kind: "main" } : { value: "set", label: word("password_choose"), kind: "main" };
+    const chosen = await dialog(word("key_new"), [el("p", {}, word(who.password ? "key_sign_in" : "key_needs_password"))], [{ value: "", label: word("cancel") }, next]);
+    if (chosen === "in") location.assign("/login?next=%2Fsettings");
+    if (chosen === "set") byId("password-change").click();
+    return false;
+  }
+
   async function create() {
+    if (!(await isSignedIn())) return;
     const text = (name, value = "") => el("input", { name, value, maxlength: 99, autocomplete: "off", dir: "auto" });
     const fields = { name: text("name"), user: text("user", "default"), project: text("project"), rate: el("input", { type: "number", min: 0, value: 0 }) };
     const switches = Object.fromEntries(SWITCHES.map((name) => [name, el("input", { type: "checkbox", checked: name === "memory" })]));

@@ -18,7 +18,7 @@ export function password() {
     byId("password-state").textContent = word(who.password ? "password_there" : "password_none");
     byId("password-change").textContent = word(who.password ? "password_change" : "password_choose");
     byId("password-remove").hidden = !who.password;
-    byId("current-field").hidden = byId("current").disabled = !(who.password && who.how === "session");
+    byId("current-field").hidden = byId("current").disabled = !who.password;
   }
 
   function close() {
@@ -36,8 +36,10 @@ export function password() {
     try {
       await api("/api/password", { method: "PUT", body: { password: byId("password").value, current: byId("current").value } });
     } catch (error) {
-      return complain(error.message, who.how === "session" ? byId("current") : byId("password"));
+      return complain(error.message, who.password ? byId("current") : byId("password"));
     }
+    // Whoever set it is signed in from now on, and may set more here.
+    if (who.how !== "session") return location.reload();
     toast(word("password_set"));
     close();
     return attempt(look);
@@ -45,8 +47,7 @@ export function password() {
 
   async function remove() {
     const current = el("input", { type: "password", autocomplete: "current-password" });
-    const asked = who.how === "session" ? [el("label", {}, el("span", {}, word("password_current")), current)] : [];
-    const choice = await dialog(word("password_remove_title"), [el("p", {}, word("password_remove_text")), ...asked], [
+    const choice = await dialog(word("password_remove_title"), [el("p", {}, word("password_remove_text")), el("label", {}, el("span", {}, word("password_current")), current)], [
       { value: "", label: word("cancel") }, { value: "yes", label: word("password_remove"), kind: "danger" }]);
     if (choice !== "yes") return;
     await api("/api/password", { method: "DELETE", body: { current: current.value } });

@@ -31,7 +31,8 @@ export function row(setting) {
   return made;
 }
 
-function source({ source: from, set_by: by, read_only: fixed }) {
+function source({ source: from, set_by: by, read_only: fixed, sign_in: closed }) {
+  if (closed) return el("span", { class: "tag fixed" }, word("from_signed_in"));
   const text = by && from !== "page" ? word(`from_${from.replace(" ", "_")}_by`, { by }) : word(`from_${from.replace(" ", "_")}`);
   return el("span", { class: `tag ${fixed ? "fixed" : from === "page" ? "page" : "plain"}` }, fixed && from === "default" ? word("from_elsewhere") : text);
 }

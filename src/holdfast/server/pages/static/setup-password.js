@@ -18,7 +18,7 @@ export function passwordStep() {
     async show() {
       const [who, network] = await Promise.all([api("/api/login"), api("/api/system/network")]);
       byId("password-there").hidden = !who.password;
-      byId("current-field").hidden = !(who.password && who.how === "session");
+      byId("current-field").hidden = !who.password;
       byId("password-why").textContent = word(network.only_here ? "password_here" : "password_elsewhere");
       complain("");
     },

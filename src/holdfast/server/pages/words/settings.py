@@ -12,6 +12,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "from_environment_by": ("set by {by}", "gesetzt durch {by}"),
     "from_command_line_by": ("set by whoever started the server", "beim Start des Servers gesetzt"),
     "from_elsewhere": ("only in the file or the environment", "nur in der Datei oder der Umgebung"),
+    "from_signed_in": ("only after signing in", "nur nach dem Anmelden"),
     "pending": ("after a restart", "nach einem Neustart"),
     "pending_now": ("after a restart; now {now}", "nach einem Neustart; jetzt {now}"),
     "of_preset": ("the preset's", "der der Voreinstellung"),
@@ -116,6 +117,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "Wer {name} hat, kommt ab sofort nicht mehr herein.",
     ),
     "key_new": ("A new key", "Ein neuer Schlüssel"),
+    "sign_in": ("Sign in", "Anmelden"),
+    "key_sign_in": (
+        "Keys are made by who knows the password. Sign in with it first.",
+        "Schlüssel legt an, wer das Passwort kennt. Bitte erst damit anmelden.",
+    ),
+    "key_needs_password": (
+        "Keys are made by who knows the password, and there is none yet. Set one first.",
+        "Schlüssel legt an, wer das Passwort kennt, und noch gibt es keines. Bitte erst eines setzen.",
+    ),
     "key_make": ("Make it", "Anlegen"),
     "key_made": ("The key is made.", "Der Schlüssel ist angelegt."),
     "key_once": (

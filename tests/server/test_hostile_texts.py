@@ -1,0 +1,71 @@
+"""Messages that are made to keep the server busy: they are answered, and so is everybody else meanwhile."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.server.remembering import remembering
+
+# Seconds after which a client gives up. Whoever holds the server holds it for minutes.
+PATIENCE = 60.0
+TEXTS = {
+    "newlines": "a" + "\n" * 20_000 + "b",
+    "spaces": "a" + " " * 1_000_000 + "b",
+    "digits": "1" * 200_000,
+    "letters": "a" * 200_000,
+    "quotes": "„" * 50_000,
+    "pictures": "![" * 24_000,
+    "banners": "⟦Holdfast: " * 10_000 + "\n" * 10_000,
+    "names": "a." * 50_000,
+    "rules": "never " * 20_000,
+    "keys": "eyJ-" * 25_000,
+    "lines": "user: a\n" * 5_000,
+    "fences": "~" * 50_000,
+}
+
+
+# So much was said before that the window has no room for all of it: what was left out is looked for.
+BEFORE = [
+    f"My garden has bed {number}. " + f"Row {number} has leeks and beans. " * 250 for number in range(7)
+]
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory):
+    with remembering(tmp_path_factory.mktemp("hostile")) as opened:
+        yield opened
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_hostile_message_holds_nobody_up(door, name):
+    """It is said, the talk goes on, and is summarised, while another client asks again and again."""
+    statuses: list[int] = []
+    asking = threading.Thread(target=lambda: statuses.extend(converse(door.client.base_url, TEXTS[name])))
+    asking.start()
+    busy = True
+    while busy:
+        busy = asking.is_alive()
+        # Whoever is held up for longer than their patience fails here.
+        assert door.client.get("/api/chats", timeout=PATIENCE).status_code == 200
+    asking.join()
+    assert statuses == [200] * (len(BEFORE) + 4)
+
+
+def converse(address: httpx.URL, text: str) -> Iterator[int]:
+    """What the server answers to each step of a talk about a hostile text."""
+    headers = {"X-Holdfast-Conversation": uuid4().hex}
+    asked: dict[str, Any] = {"model": "scripted", "messages": [], "stream": False}
+    with httpx.Client(base_url=address, timeout=PATIENCE, headers=headers, trust_env=False) as client:
+        for words in (*BEFORE, text, "What did I say about the garden earlier?"):
+            asked["messages"].append({"role": "user", "content": words})
+            answer = client.post("/api/chat", json=asked)
+            yield answer.status_code
+            asked["messages"].append(answer.json()["message"])
+        chat = answer.headers["X-Holdfast-Conversation"]
+        yield client.post(f"/api/chats/{chat}/compact").status_code
+        yield client.get(f"/api/chats/{chat}/messages", params={"html": True}).status_code

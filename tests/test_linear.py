@@ -24,7 +24,6 @@ from holdfast.compaction.ledger_lines import commands_in, error_lines
 from holdfast.compaction.ledger_reading import said_in
 from holdfast.compaction.lines import parse_lines
 from holdfast.conversations.likeness import solid, without_blocks
-from holdfast.conversations.recall import asks
 from holdfast.conversations.side import side_of
 from holdfast.conversations.summaries import standing_in
 from holdfast.files.digests import digest_of
@@ -42,6 +41,7 @@ from holdfast.research.dates import dates_in
 from holdfast.research.questions import asked
 from holdfast.research.volatility import volatility_of
 from holdfast.server.pages.markdown import html_of
+from holdfast.text.questions import asks, read_question, split_question, traits_of
 from holdfast.window.borders import fences
 from holdfast.window.clock import same_but_for_time
 from holdfast.window.outputs import unwrapped, written_json
@@ -175,6 +175,9 @@ def _request(text: str) -> ChatRequest:
 READERS: dict[str, Callable[[str], object]] = {
     "asked": lambda text: asked(text, date(2026, 2, 24)),
     "asks": asks,
+    "read_question": read_question,
+    "split_question": lambda text: split_question(read_question(text)),
+    "traits_of": traits_of,
     "chunks": chunks,
     "commands_in": lambda text: list(commands_in(text)),
     "dates_in": lambda text: dates_in(text, date(2026, 2, 24)),

@@ -73,7 +73,9 @@ def texts(server, at=-1):
 
 
 def filler(at):
-    return f"Number {at}: today gardens, rivers and towns were walked through. " + f"Detail {at} follows. " * 12
+    return (
+        f"Number {at}: today gardens, rivers and towns were walked through. " + f"Detail {at} follows. " * 12
+    )
 
 
 async def long_talk(client, turns=40):

@@ -1,6 +1,7 @@
 """One summary after the other, and whatever else is done in between: nothing lost, nothing twice."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from holdfast.conversations import lanes
 from holdfast.errors import BadRequest
 from tests.fitting.summing import (
+    EAGER,
     RULE,
     Playing,
     chain,
@@ -36,7 +38,8 @@ def texts_of(request):
 @pytest.mark.slow
 async def test_the_hundredth_summary_is_as_good_as_the_first(tmp_path):
     server = Playing(talk="Fine.")
-    async with summing(server, tmp_path) as engine:
+    only_asked = replace(EAGER, levels=replace(EAGER.levels, ahead=None))
+    async with summing(server, tmp_path, preset=only_asked) as engine:
         client = await talked(engine, turns=4)
         sizes = []
         for number in range(100):

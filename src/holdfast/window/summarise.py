@@ -17,6 +17,8 @@ EXCHANGES = 2
 _ROUNDS = 2
 # After it history has at most this share of what it can have, where that can be reached.
 TARGET = 0.40
+# And this share of where summarising begins, where a preset begins early.
+BELOW_MARK = 0.6
 # With its rules and decisions, a summary has at most this share of what it stands for.
 SHARE_OF_SPAN = 0.15
 # A window that is not at least this much smaller was not worth its prefix.
@@ -90,7 +92,9 @@ def border(view: View, upto: int | None = None, *, fills: bool = True) -> Border
     newest = {item.id for item in view.newest}
     staying = view.pins | view.vetoed("summarise") | newest
     last = units[-1].exchange
-    most = int(TARGET * view.thresholds.full)
+    most = int(
+        min(TARGET * view.thresholds.full, BELOW_MARK * min(view.thresholds.ahead, view.thresholds.summarise))
+    )
     found: Border | None = None
     fitting = _exchanges_within(view, units, most) if fills else EXCHANGES
     if fitting > last:

@@ -120,6 +120,11 @@ class Settings:
     embedder_dimensions: int = _setting(
         0, "Length of vectors, where the model leaves that open. 0: what is usual there."
     )
+    embedder_prompts: str = _setting(
+        "",
+        "What goes before questions and texts for the embedder: off, or query=search_query: "
+        "|text=search_document: . Empty: what the model is known to want.",
+    )
     embedder_batch: bool = _setting(
         False,
         "Whether many vectors at once are made by batch jobs of the server (OpenAI, Gemini): cheaper, later.",

@@ -13,9 +13,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "memory", "memory_gate", "flush_enabled", "profile_learns", "index_conversations", "notes_paths",
         "search_weights", "citations",
         "embedder", "embedder_model", "embedder_key", "embedder_headers", "embedder_timeout",
-        "embedder_dimensions", "embedder_batch", "embedder_batch_wait", "embedder_batch_poll",
-        "embedder_batch_timeout", "embedder_batch_concurrency", "vectors", "vectors_key",
-        "vectors_collection", "vectors_extension",
+        "embedder_dimensions", "embedder_prompts", "embedder_batch", "embedder_batch_wait",
+        "embedder_batch_poll", "embedder_batch_timeout", "embedder_batch_concurrency", "vectors",
+        "vectors_key", "vectors_collection", "vectors_extension",
         "memory_backend", "qmd_command", "qmd_mode", "qmd_paths", "qmd_scope", "qmd_limit", "qmd_snippet",
         "qmd_characters", "qmd_timeout", "qmd_interval", "qmd_debounce", "qmd_embed_interval",
         "qmd_update_timeout",
@@ -77,6 +77,8 @@ GERMAN: dict[str, str] = {
     "embedder_headers": "Weitere Kopfzeilen für den Server des Embedders: Name: Wert; Anderer: Wert.",
     "embedder_timeout": "Sekunden, die der Embedder schweigen darf.",
     "embedder_dimensions": "Länge der Vektoren, wo das Modell sie offen lässt. 0: die dort übliche.",
+    "embedder_prompts": "Was der Embedder vor Fragen und Texten liest: off oder query=search_query: "
+    "|text=search_document: . Leer: was das Modell bekanntlich braucht.",
     "embedder_batch": "Ob viele Vektoren auf einmal als Batch-Jobs des Servers entstehen (OpenAI, Gemini):"
     " billiger, später.",
     "embedder_batch_wait": "Ob `memory reindex` auf diese Jobs wartet.",

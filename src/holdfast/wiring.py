@@ -97,6 +97,7 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
             settings.embedder_timeout,
             settings.home / "logs" / "embedder.log",
             settings.embedder_dimensions,
+            settings.embedder_prompts,
         )
     )
     batching = BatchOptions(

@@ -10,6 +10,7 @@ from holdfast.config import Settings
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.memory.embedders.choice import headers_from
 from holdfast.memory.embedders.locations import located
+from holdfast.memory.embedders.prompts import prompts_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.searching.fusion import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
@@ -28,6 +29,7 @@ _PARTS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
     (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
     (("embedder_headers",), lambda settings: headers_from(settings.embedder_headers)),
+    (("embedder_prompts",), lambda settings: prompts_from(settings.embedder_prompts)),
     (("search_weights",), lambda settings: weights_from(settings.search_weights)),
     (("allowed_hosts", "cors_origins"), Origins),
     (("upstream",), lambda settings: _one_server(settings)),

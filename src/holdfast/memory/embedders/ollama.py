@@ -9,22 +9,25 @@ from typing import Any, Self
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
 from holdfast.memory.embedders.http import Http
+from holdfast.memory.embedders.prompts import NONE, Prompts
 
 MODEL = "nomic-embed-text"
 
 
 class Ollama(Checked):
-    def __init__(self, http: Http, model: str, dimensions: int, chosen: int = 0) -> None:
+    def __init__(
+        self, http: Http, model: str, dimensions: int, chosen: int = 0, prompts: Prompts = NONE
+    ) -> None:
         """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
-        super().__init__(Identity("ollama", model, dimensions, http.url))
+        super().__init__(Identity("ollama", model, dimensions, http.url, str(prompts)), prompts)
         self._http = http
         self._chosen = chosen
 
     @classmethod
-    def open(cls, http: Http, model: str = MODEL, dimensions: int = 0) -> Self:
+    def open(cls, http: Http, model: str = MODEL, dimensions: int = 0, prompts: Prompts = NONE) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
         answer = cls(http, model, 0, dimensions)._vectors(["?"])
-        opened = cls(http, model, dimensions_of(answer, dimensions), dimensions)
+        opened = cls(http, model, dimensions_of(answer, dimensions), dimensions, prompts)
         verified(answer, 1, opened.identity)
         return opened
 

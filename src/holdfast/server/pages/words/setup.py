@@ -91,6 +91,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "by_training": ("trained for no more", "für mehr nicht trainiert"),
     "by_knowledge": ("usual for this family", "für diese Familie üblich"),
     "by_size": ("usual for its size", "für seine Größe üblich"),
+    "get_embedder": ("Get {model} and use it", "{model} holen und benutzen"),
+    "use_embedder": ("Use {model}", "{model} benutzen"),
+    "embedder_set": (
+        "{model} is used after the next start; vectors are then made anew while nobody waits.",
+        "{model} wird nach dem nächsten Start benutzt; Vektoren entstehen dann neu, während niemand wartet.",
+    ),
     "pulled": ("{model} is here.", "{model} ist da."),
     "sum_profile": ("What every private conversation begins with", "Womit jedes private Gespräch beginnt"),
     "sum_no_profile": ("No profile yet.", "Noch kein Profil."),

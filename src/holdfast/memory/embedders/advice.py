@@ -1,0 +1,52 @@
+"""Which embedding model would find more than the one inside, what it brings, and how to come by it.
+
+Words for people, and the names of models. Nothing is fetched or set here.
+"""
+
+from collections.abc import Collection
+
+from holdfast.language import say
+from holdfast.memory.embedders.locations import OLLAMA
+
+# Of Ollama's library, all of many languages: the first that is there is taken, the first of all is told.
+MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-arctic-embed2")
+
+
+def gain() -> str:
+    """What a larger embedder brings, as measured in evals/results/retrieval.md."""
+    return say(
+        "the one inside is small: with a larger one, the right message of a long chat came first for 42"
+        " instead of 37 of 100 questions, and was among the first ten for 78 instead of 74",
+        "der eingebaute ist klein: mit einem größeren stand die richtige Nachricht eines langen Chats bei 42"
+        " statt 37 von 100 Fragen an erster Stelle und bei 78 statt 74 unter den ersten zehn",
+    )
+
+
+def model_among(names: Collection[str]) -> str:
+    """The name under which a server has the best of these models; empty if it has none."""
+    for model in MODELS:
+        for name in names:
+            if name.partition(":")[0].rpartition("/")[2] == model:
+                return name
+    return ""
+
+
+def remedy(address: str, names: Collection[str]) -> str:
+    """How to come by it, with an Ollama at this address that has models of these names; empty: there is none."""
+    if not address:
+        return say(
+            f"With Ollama: `ollama pull {MODELS[0]}`. Without: name a GGUF file of an embedding model in"
+            " `embedder` (docs/embedders.md).",
+            f"Mit Ollama: `ollama pull {MODELS[0]}`. Ohne: eine GGUF-Datei eines Embedding-Modells in"
+            " `embedder` nennen (docs/embedders.md).",
+        )
+    there = model_among(names)
+    model = there or MODELS[0]
+    place = "ollama" if OLLAMA.endswith(f"+{address}") else f"ollama+{address}"
+    steps = "" if there else say(f"`ollama pull {model}`, then ", f"`ollama pull {model}`, dann ")
+    return steps + say(
+        f"set HOLDFAST_EMBEDDER={place} and HOLDFAST_EMBEDDER_MODEL={model}, or the same on the page under"
+        " Settings ▸ Memory. Ollama then holds two models (OLLAMA_MAX_LOADED_MODELS=2).",
+        f"HOLDFAST_EMBEDDER={place} und HOLDFAST_EMBEDDER_MODEL={model} setzen, oder dasselbe auf der Seite"
+        " unter Einstellungen ▸ Gedächtnis. Ollama hält dann zwei Modelle (OLLAMA_MAX_LOADED_MODELS=2).",
+    )

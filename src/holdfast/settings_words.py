@@ -7,7 +7,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve"),
     "servers": (
         "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "parallel",
-        "upstream_parallel", "stall_timeout", "embedded_model", "embedded_window",
+        "upstream_parallel", "stall_timeout", "keep_alive", "embedded_model", "embedded_window",
     ),
     "memory": (
         "memory", "memory_gate", "flush_enabled", "profile_learns", "index_conversations", "notes_paths",
@@ -58,6 +58,8 @@ GERMAN: dict[str, str] = {
     "s3_secret": "Geheimnis zu diesem Zugangsschlüssel.",
     "s3_path_style": "Ob der Bucket im Pfad der Adressen steht; aus: vor dem Namen des Servers.",
     "models_dir": "Ordner für Modelldateien. Leer: models im Datenordner.",
+    "keep_alive": "Wie lange Ollama ein Modell im Speicher hält: 30m, 2h, -1 für immer. Leer: wie Ollama"
+    " eingestellt ist.",
     "embedded_model": "Eine GGUF-Datei als eingebautes Modell anstelle von SmolLM2.",
     "embedded_window": "Kontextfenster des eingebauten Modells, in Token.",
     "preset": "Wann und wie ein langer Verlauf passend gemacht wird.",

@@ -135,6 +135,19 @@ def test_nobody_is_kept_out_of_a_step(page, server, theme, language):
         assert window.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
+def test_how_long_a_model_stays_is_set_here_or_shown(page, start):
+    fresh = start(fresh=True)
+    window = page("/setup#5", at=fresh.url)
+    window.get_by_label("How long a model stays").fill("two days")
+    window.get_by_role("button", name="Set how long").click()
+    expect(window.locator("#toasts")).to_contain_text("keep_alive")
+    window.get_by_label("How long a model stays").fill("2h")
+    window.get_by_label("How long a model stays").press("Enter")
+    expect(window.get_by_role("status").filter(has_text="after the next start")).to_be_visible()
+    window.reload()
+    expect(window.get_by_label("How long a model stays")).to_have_value("2h")
+
+
 def test_a_larger_embedder_is_got_and_set_with_one_button(page, start):
     fresh = start(fresh=True, embedder="auto")
     window = page("/setup#5", at=fresh.url)

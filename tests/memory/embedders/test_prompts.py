@@ -162,6 +162,17 @@ def test_ollama_is_sent_them():
     assert embedder.identity.key != plain.identity.key
 
 
+def test_ollama_keeps_the_model_as_long_as_it_is_told():
+    fake = FakeOllama(models=[FakeModel("nomic-embed-text:latest")])
+    with (
+        fake.served() as url,
+        closing(open_embedder(EmbedderOptions(f"ollama+{url}", keep_alive="2h"))) as embedder,
+    ):
+        embedder.question("where is arion")
+    told = [body.get("keep_alive") for path, body in fake.requests if path == "/api/embed"]
+    assert told == ["2h", "2h"]
+
+
 def test_servers_that_speak_like_openai_are_sent_them_in_batch_jobs_too():
     fake, model = FakeOpenAI(), "intfloat/multilingual-e5-small"
     with (

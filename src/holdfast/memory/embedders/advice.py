@@ -32,7 +32,7 @@ def model_among(names: Collection[str]) -> str:
 
 
 def remedy(address: str, names: Collection[str]) -> str:
-    """How to come by it, with an Ollama at this address that has models of these names; empty: there is none."""
+    """How to come by it. `address` is that of an Ollama with models of these names; empty without one."""
     if not address:
         return say(
             f"With Ollama: `ollama pull {MODELS[0]}`. Without: name a GGUF file of an embedding model in"

@@ -18,6 +18,7 @@ from holdfast.memory.embedders.base import Batches, Embedder, Identity, Vectors
 from holdfast.memory.embedders.locations import AUTO, OLLAMA, Location, located
 from holdfast.memory.embedders.prompts import prompts_from
 from holdfast.providers.discovery import EMBEDDED
+from holdfast.providers.ollama import KeepAlive
 
 if TYPE_CHECKING:
     from holdfast.memory.embedders.http import Http
@@ -33,7 +34,8 @@ class EmbedderOptions:
     """`log` is for those that run here; all but the location are for servers.
 
     `dimensions` is how long vectors are to be, where the model leaves that open; 0 for what is usual there.
-    `prompts` is what goes before questions and texts; empty for what the model is known to want.
+    `prompts` is what goes before questions and texts; empty for what the model is known to want. `keep_alive`
+    is how long an Ollama keeps the model in memory.
     """
 
     location: str = AUTO
@@ -44,6 +46,7 @@ class EmbedderOptions:
     log: Path = Path("embedder.log")
     dimensions: int = 0
     prompts: str = ""
+    keep_alive: KeepAlive = None
 
 
 def headers_from(text: str) -> dict[str, str]:
@@ -123,7 +126,8 @@ def _served(location: Location, options: EmbedderOptions) -> Embedder:
                 return voyage.Voyage.open(http, prefix, model or voyage.MODEL, dimensions)
             case kind if kind == "ollama" or (kind == "server" and _is_ollama(http)):
                 model = model or ollama.MODEL
-                return ollama.Ollama.open(http, model, dimensions, prompts_from(options.prompts, model))
+                prompts = prompts_from(options.prompts, model)
+                return ollama.Ollama.open(http, model, dimensions, prompts, options.keep_alive)
             case _:
                 model = model or openai.MODEL
                 prompts = prompts_from(options.prompts, model)

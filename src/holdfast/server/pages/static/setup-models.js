@@ -20,17 +20,19 @@ export function modelsStep() {
     });
     const ollama = models.some((model) => model.server.kind === "ollama") || (await hasOllama());
     byId("models").replaceChildren(...(models.length ? models.map(card) : [el("p", {}, word("no_models"))]));
-    byId("pulling").hidden = byId("tuning").hidden = !ollama;
-    await offerEmbedder(models);
+    byId("pulling").hidden = byId("tuning").hidden = byId("staying").hidden = !ollama;
+    const { settings } = await api("/api/settings");
+    const value = (name) => settings.find((row) => row.name === name);
+    showStay(value("keep_alive"));
+    await offerEmbedder(models, value);
   }
 
   /** A larger embedder is offered where the one inside is used and an Ollama is there that could hold another. */
-  async function offerEmbedder(models) {
-    const [{ settings }, { upstreams }] = await Promise.all([api("/api/settings"), api("/api/upstreams")]);
-    const value = (name) => settings.find((row) => row.name === name);
+  async function offerEmbedder(models, value) {
+    const { upstreams } = await api("/api/upstreams");
     const server = upstreams.find((state) => state.kind === "ollama");
     const inside = ["auto", "embedded"].includes(value("embedder").value);
-    byId("finding").hidden = !server || !value("memory").value || !inside || value("embedder").source === "environment";
+    byId("finding").hidden = !server || !value("memory").value || !inside || value("embedder").read_only;
     if (byId("finding").hidden) return;
     const there = models.find((model) => model.name.split(":")[0] === EMBEDDER)?.name;
     const button = byId("use-embedder");
@@ -41,6 +43,13 @@ export function modelsStep() {
       button.hidden = true;
       byId("embedder-set").textContent = word("embedder_set", { model: EMBEDDER });
     });
+  }
+
+  /** What is set where the page cannot change it is shown, and by whom. */
+  function showStay(row) {
+    byId("keep-alive").value = row.value;
+    byId("keep-alive").disabled = byId("keep-alive-set").disabled = row.read_only;
+    if (row.read_only) byId("keep-alive-told").textContent = word("keep_alive_elsewhere", { where: row.set_by });
   }
 
   async function hasOllama() {
@@ -132,6 +141,16 @@ export function modelsStep() {
     if (event.key !== "Enter") return;
     event.preventDefault();
     attempt(typed);
+  });
+  const stay = async () => {
+    await api("/api/settings", { method: "PUT", body: { keep_alive: byId("keep-alive").value.trim() || null } });
+    byId("keep-alive-told").textContent = word("keep_alive_kept");
+  };
+  byId("keep-alive-set").addEventListener("click", () => attempt(stay));
+  byId("keep-alive").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    attempt(stay);
   });
   const lines = [...document.querySelectorAll(".tuning code")].map((code) => code.textContent).join("\n");
   byId("tuning-copy").replaceChildren(copier(lines));

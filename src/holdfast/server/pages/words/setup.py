@@ -97,6 +97,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{model} is used after the next start; vectors are then made anew while nobody waits.",
         "{model} wird nach dem nächsten Start benutzt; Vektoren entstehen dann neu, während niemand wartet.",
     ),
+    "keep_alive_kept": ("Set; it holds after the next start.", "Gesetzt; es gilt nach dem nächsten Start."),
+    "keep_alive_elsewhere": ("Set by {where}.", "Gesetzt durch {where}."),
     "pulled": ("{model} is here.", "{model} ist da."),
     "sum_profile": ("What every private conversation begins with", "Womit jedes private Gespräch beginnt"),
     "sum_no_profile": ("No profile yet.", "Noch kein Profil."),

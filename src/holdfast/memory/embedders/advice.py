@@ -1,4 +1,4 @@
-"""Which embedding model would find more than the one inside, what it brings, and how to come by it.
+"""Which embedding model may find more than the one inside, what it brings, and how to come by it.
 
 Words for people, and the names of models. Nothing is fetched or set here.
 """
@@ -13,12 +13,14 @@ MODELS = ("embeddinggemma", "bge-m3", "qwen3-embedding", "snowflake-arctic-embed
 
 
 def gain() -> str:
-    """What a larger embedder brings, as measured in evals/results/retrieval.md."""
+    """What another embedder brings, as measured in evals/results/retrieval.md."""
     return say(
-        "the one inside is small: with a larger one, the right message of a long chat came first for 42"
-        " instead of 37 of 100 questions, and was among the first ten for 78 instead of 74",
-        "der eingebaute ist klein: mit einem größeren stand die richtige Nachricht eines langen Chats bei 42"
-        " statt 37 von 100 Fragen an erster Stelle und bei 78 statt 74 unter den ersten zehn",
+        "the one inside is small. Two small transformers found more in chats between people (the right"
+        " message first for 41 instead of 37 of 100 questions, among the first ten for 78 instead of 74) and"
+        " no more in long chats with an assistant; larger ones were not measured",
+        "der eingebaute ist klein. Zwei kleine Transformer fanden mehr in Chats zwischen Menschen (die"
+        " richtige Nachricht an erster Stelle bei 41 statt 37 von 100 Fragen, unter den ersten zehn bei 78"
+        " statt 74) und nicht mehr in langen Chats mit einem Assistenten; größere wurden nicht gemessen",
     )
 
 

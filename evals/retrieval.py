@@ -1,8 +1,8 @@
 """`python -m evals.retrieval DIR [--out RUN.jsonl] [--level turn|session] [--json]`: what search finds.
 
 Everything goes the way it goes for users: messages are kept in conversations and documents in notes, the
-index is made of them with the embedder that is there by default, and every question is asked of the scope its
-corpus is in. Results are in results/retrieval.md.
+index is made of them with the embedder that is there by default (or `--embedder`, `--model`, `--prompts`),
+and every question is asked of the scope its corpus is in. Results are in results/retrieval.md.
 """
 
 import argparse
@@ -86,9 +86,9 @@ def _scope(corpus: str) -> Scope:
 
 
 @contextmanager
-def default_meaning(store: Store, folder: Path) -> Iterator[Meaning]:
-    """The embedder that users have who configured none."""
-    with closing(ChosenEmbedder(EmbedderOptions(log=folder / "embedder.log"))) as chosen:
+def meaning_by(store: Store, options: EmbedderOptions) -> Iterator[Meaning]:
+    """Search by the embedder of these options."""
+    with closing(ChosenEmbedder(options)) as chosen:
         yield Meaning(store, chosen.current, why_none=lambda: chosen.trouble)
         if chosen.trouble:
             progress(f"without vectors: {chosen.trouble}")
@@ -122,18 +122,27 @@ def judged(
     return dict(found)
 
 
+def _options(arguments: argparse.Namespace, folder: Path) -> EmbedderOptions:
+    return EmbedderOptions(
+        arguments.embedder, arguments.model, log=folder / "embedder.log", prompts=arguments.prompts
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, metavar="DIR", help="with docs.jsonl and queries.jsonl")
     parser.add_argument("--out", type=Path, help="file for the rankings, one query a line")
     parser.add_argument("--level", choices=("turn", "session"), default="turn", help="what is to be found")
     parser.add_argument("--json", action="store_true", help="the scores as JSON")
+    parser.add_argument("--embedder", default="auto", help="as the setting; auto is the one inside")
+    parser.add_argument("--model", default="", help="its model, as the setting embedder_model")
+    parser.add_argument("--prompts", default="", help="as the setting embedder_prompts; off for none")
     arguments = parser.parse_args()
     docs, queries = read_docs(arguments.folder), read_queries(arguments.folder)
     with (
         tempfile.TemporaryDirectory(prefix="holdfast-retrieval-") as place,
         open_store(f"sqlite:///{place}/holdfast.db") as store,
-        default_meaning(store, Path(place)) as meaning,
+        meaning_by(store, _options(arguments, Path(place))) as meaning,
     ):
         rankings = run(Library(store, meaning), docs, queries, arguments.level)
     if arguments.out:

@@ -20,6 +20,7 @@ LAYERS = (
         "settings_values",
         "settings_words",
         "text",
+        "thinking",
         "words",
     ),
     ("dialects", "tokens"),

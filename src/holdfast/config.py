@@ -88,6 +88,9 @@ class Settings:
         True, "Whether the bucket is in the path of addresses; off: in front of the server's name."
     )
     models_dir: Path = _setting(_IN_HOME, "Folder for model files. Empty: models in the data folder.")
+    keep_alive: str = _setting(
+        "", "How long Ollama keeps a model in memory: 30m, 2h, -1 for ever. Empty: as Ollama is set."
+    )
     embedded_model: str = _setting("", "A GGUF file to use as the embedded model instead of SmolLM2.")
     embedded_window: int = _setting(8192, "Context window of the embedded model, in tokens.")
     preset: str = _setting("balanced", "When and how a long history is made to fit.", choices=PRESETS)
@@ -123,6 +126,11 @@ class Settings:
     embedder_timeout: float = _setting(60.0, "Seconds the embedder may be silent.")
     embedder_dimensions: int = _setting(
         0, "Length of vectors, where the model leaves that open. 0: what is usual there."
+    )
+    embedder_prompts: str = _setting(
+        "",
+        "What goes before questions and texts for the embedder: off, or query=search_query: "
+        "|text=search_document: . Empty: what the model is known to want.",
     )
     embedder_batch: bool = _setting(
         False,

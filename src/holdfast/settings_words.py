@@ -7,15 +7,15 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "window": ("preset", "level_1", "level_2", "level_3_ahead", "level_3", "reserve", "recall_share"),
     "servers": (
         "upstream", "upstream_key", "upstreams", "upstream_keys", "model", "helper_model", "parallel",
-        "upstream_parallel", "stall_timeout", "embedded_model", "embedded_window",
+        "upstream_parallel", "stall_timeout", "keep_alive", "embedded_model", "embedded_window",
     ),
     "memory": (
         "memory", "memory_gate", "flush_enabled", "profile_learns", "index_conversations", "notes_paths",
         "search_weights", "citations",
         "embedder", "embedder_model", "embedder_key", "embedder_headers", "embedder_timeout",
-        "embedder_dimensions", "embedder_batch", "embedder_batch_wait", "embedder_batch_poll",
-        "embedder_batch_timeout", "embedder_batch_concurrency", "vectors", "vectors_key",
-        "vectors_collection", "vectors_extension",
+        "embedder_dimensions", "embedder_prompts", "embedder_batch", "embedder_batch_wait",
+        "embedder_batch_poll", "embedder_batch_timeout", "embedder_batch_concurrency", "vectors",
+        "vectors_key", "vectors_collection", "vectors_extension",
         "memory_backend", "qmd_command", "qmd_mode", "qmd_paths", "qmd_scope", "qmd_limit", "qmd_snippet",
         "qmd_characters", "qmd_timeout", "qmd_interval", "qmd_debounce", "qmd_embed_interval",
         "qmd_update_timeout",
@@ -58,6 +58,8 @@ GERMAN: dict[str, str] = {
     "s3_secret": "Geheimnis zu diesem Zugangsschlüssel.",
     "s3_path_style": "Ob der Bucket im Pfad der Adressen steht; aus: vor dem Namen des Servers.",
     "models_dir": "Ordner für Modelldateien. Leer: models im Datenordner.",
+    "keep_alive": "Wie lange Ollama ein Modell im Speicher hält: 30m, 2h, -1 für immer. Leer: wie Ollama"
+    " eingestellt ist.",
     "embedded_model": "Eine GGUF-Datei als eingebautes Modell anstelle von SmolLM2.",
     "embedded_window": "Kontextfenster des eingebauten Modells, in Token.",
     "preset": "Wann und wie ein langer Verlauf passend gemacht wird.",
@@ -79,6 +81,8 @@ GERMAN: dict[str, str] = {
     "embedder_headers": "Weitere Kopfzeilen für den Server des Embedders: Name: Wert; Anderer: Wert.",
     "embedder_timeout": "Sekunden, die der Embedder schweigen darf.",
     "embedder_dimensions": "Länge der Vektoren, wo das Modell sie offen lässt. 0: die dort übliche.",
+    "embedder_prompts": "Was der Embedder vor Fragen und Texten liest: off oder query=search_query: "
+    "|text=search_document: . Leer: was das Modell bekanntlich braucht.",
     "embedder_batch": "Ob viele Vektoren auf einmal als Batch-Jobs des Servers entstehen (OpenAI, Gemini):"
     " billiger, später.",
     "embedder_batch_wait": "Ob `memory reindex` auf diese Jobs wartet.",

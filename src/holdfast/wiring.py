@@ -45,6 +45,7 @@ from holdfast.providers.discovery import (
     parse_location,
 )
 from holdfast.providers.http import Patience, shown
+from holdfast.providers.ollama import keep_alive_from
 from holdfast.providers.place import Place
 from holdfast.providers.upstreams import Upstreams
 from holdfast.research.finding import Mode, Source
@@ -97,6 +98,8 @@ def build_remembering(settings: Settings, store: Store) -> Remembering:
             settings.embedder_timeout,
             settings.home / "logs" / "embedder.log",
             settings.embedder_dimensions,
+            settings.embedder_prompts,
+            keep_alive_from(settings.keep_alive),
         )
     )
     batching = BatchOptions(
@@ -267,6 +270,7 @@ def _options(settings: Settings) -> Options:
     return Options(
         key=settings.upstream_key,
         patience=Patience(stall=settings.stall_timeout),
+        keep_alive=keep_alive_from(settings.keep_alive),
         models_dir=settings.models_dir,
         log=settings.home / "logs" / "embedded.log",
         window=settings.embedded_window,

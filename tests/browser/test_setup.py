@@ -133,3 +133,35 @@ def test_nobody_is_kept_out_of_a_step(page, server, theme, language):
         expect(window.locator(f"section[data-step='{step}'] {READY[step]}").first).to_be_visible()
         assert faults(window) == [], step
         assert window.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+def test_how_long_a_model_stays_is_set_here_or_shown(page, start):
+    fresh = start(fresh=True)
+    window = page("/setup#5", at=fresh.url)
+    window.get_by_label("How long a model stays").fill("two days")
+    window.get_by_role("button", name="Set how long").click()
+    expect(window.locator("#toasts")).to_contain_text("keep_alive")
+    window.get_by_label("How long a model stays").fill("2h")
+    window.get_by_label("How long a model stays").press("Enter")
+    expect(window.get_by_role("status").filter(has_text="after the next start")).to_be_visible()
+    window.reload()
+    expect(window.get_by_label("How long a model stays")).to_have_value("2h")
+
+
+def test_a_larger_embedder_is_got_and_set_with_one_button(page, start):
+    fresh = start(fresh=True, embedder="auto")
+    window = page("/setup#5", at=fresh.url)
+    window.get_by_role("button", name="Get embeddinggemma and use it").click()
+    expect(window.get_by_role("article").filter(has_text="embeddinggemma")).to_be_visible()
+    expect(window.get_by_role("status").filter(has_text="after the next start")).to_be_visible()
+    rows = {row["name"]: row["value"] for row in fresh.client.get("/api/settings").json()["settings"]}
+    (server,) = fresh.client.get("/api/upstreams").json()["upstreams"]
+    assert rows["embedder"] == f"ollama+{server['location']}"
+    assert rows["embedder_model"] == "embeddinggemma"
+
+
+def test_who_named_an_embedder_is_offered_none(page, fresh):
+    window = page("/setup#5", at=fresh.url)
+    expect(window.locator(".model").first).to_be_visible()
+    expect(window.get_by_role("heading", name="Get a model")).to_be_visible()
+    expect(window.get_by_role("heading", name="Finding by meaning")).to_be_hidden()

@@ -175,6 +175,28 @@ def test_doctor_says_where_notes_are_and_what_is_still_to_be_written(run, tmp_pa
     assert notes["remedy"]
 
 
+def test_doctor_says_what_a_better_embedder_brings_and_how_to_get_it(run, monkeypatch):
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "auto")
+    with FakeOllama(models=[FakeModel("chat:latest")]).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        advice = found_about(run, "a better embedder")
+        assert (advice["state"], "of 100 questions" in advice["found"]) == ("info", True)
+        assert "`ollama pull embeddinggemma`" in advice["remedy"]
+        assert f"HOLDFAST_EMBEDDER=ollama+{address}" in advice["remedy"]
+        monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
+        assert found_about(run, "a better embedder") is None
+    with FakeOllama(models=[FakeModel("chat:latest"), FakeModel("bge-m3:567m")]).served() as address:
+        monkeypatch.setenv("HOLDFAST_UPSTREAM", address)
+        monkeypatch.setenv("HOLDFAST_EMBEDDER", "embedded")
+        advice = found_about(run, "a better embedder")
+        assert "pull" not in advice["remedy"]
+        assert "HOLDFAST_EMBEDDER_MODEL=bge-m3:567m" in advice["remedy"]
+        monkeypatch.setenv("HOLDFAST_LANGUAGE", "de")
+        assert "von 100 Fragen" in found_about(run, "ein besserer Embedder")["found"]
+        monkeypatch.setenv("HOLDFAST_MEMORY", "off")
+        assert found_about(run, "ein besserer Embedder") is None
+
+
 def test_doctor_says_what_a_helper_model_would_evict(run, monkeypatch):
     models = [FakeModel("large:latest"), FakeModel("small:latest")]
     with FakeOllama(models=models).served() as address:

@@ -118,3 +118,12 @@ def test_of_a_book_that_somebody_pasted_the_beginning_and_the_end_are_read():
     assert len(found) <= 6
     assert "w0 w1" in found[0]
     assert "w49999" in found[-1]
+
+
+def test_what_was_thought_in_the_text_of_an_answer_is_not_summed_up():
+    said = Message.of("assistant", "<think>Perhaps Kafka.</think>\n\nWe take Redis.")
+    asked = Message.of("user", "<think>Why?</think> Because.")
+    assert [item.message.text for item in cleaned(items_of([said, asked]))] == [
+        "We take Redis.",
+        "<think>Why?</think> Because.",
+    ]

@@ -280,6 +280,15 @@ def test_what_we_told_people_in_an_answer_is_not_found(store):
     assert found(store, "Quakenbrück") == [text]
 
 
+def test_what_a_model_thought_in_its_text_is_not_found(store):
+    text = "<think>Perhaps in Osnabrück.</think>\n\nThe zebra lives in Quakenbrück."
+    conversation, (asked,) = talk(store, "Where does the zebra live?")
+    new = [NewMessage(Message.of("assistant", text))]
+    store.log.append(conversation.id, new, parent=asked.id, expect=asked.id)
+    assert found(store, "Osnabrück") == []
+    assert found(store, "Quakenbrück") == [text]
+
+
 def test_an_answer_that_is_nothing_else_is_caught_up_once(store):
     conversation, (asked,) = talk(store, "Where does the zebra live?")
     new = [NewMessage(Message.of("assistant", banner("the model thought until its limit")))]

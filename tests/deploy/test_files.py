@@ -122,6 +122,12 @@ def test_ollama_has_one_model_one_request_and_a_small_cache():
     assert in_compose("holdfast")["HOLDFAST_PARALLEL"] == in_compose("ollama")["OLLAMA_NUM_PARALLEL"]
 
 
+def test_one_variable_says_how_long_a_model_stays():
+    for given, expected in (({}, "60m"), ({"HOLDFAST_KEEP_ALIVE": "2h"}, "2h")):
+        assert in_compose("holdfast", **given)["HOLDFAST_KEEP_ALIVE"] == expected
+        assert in_compose("ollama", **given)["OLLAMA_KEEP_ALIVE"] == expected
+
+
 def test_the_profile_for_scale_leads_holdfast_to_its_services(tmp_path):
     written = env_example(POSTGRES_PASSWORD="postgres-password", MINIO_ROOT_PASSWORD="minio-password")
     started = set(written["COMPOSE_PROFILES"].split(","))
@@ -146,7 +152,7 @@ def test_the_profile_for_scale_leads_holdfast_to_its_services(tmp_path):
 
 def test_what_compose_asks_for_is_in_the_example_of_its_settings():
     asked = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text()))
-    assert asked - {"HOLDFAST_LANGUAGE"} <= env_example().keys()
+    assert asked - {"HOLDFAST_LANGUAGE", "HOLDFAST_KEEP_ALIVE"} <= env_example().keys()
 
 
 def test_qdrant_can_take_the_place_of_pgvector(tmp_path):

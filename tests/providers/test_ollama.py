@@ -6,11 +6,13 @@ import json
 
 import pytest
 
-from holdfast.errors import CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
+from holdfast.config import load
+from holdfast.errors import ConfigError, CutOff, ModelMissing, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, ChatRequest, Image, Message, Text, Thinking, ToolCall
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Load, Reply
 from holdfast.providers.http import Connection, Patience
-from holdfast.providers.ollama import Ollama
+from holdfast.providers.ollama import Ollama, keep_alive_from
+from holdfast.wiring import build_upstreams
 from tests.providers.hostile import END, hostile, piece, response, started
 
 pytestmark = pytest.mark.anyio
@@ -61,6 +63,43 @@ async def test_every_chat_forbids_the_server_to_cut_or_to_shift(to):
     _, body = fake.requests[0]
     assert (body["truncate"], body["shift"], body["stream"]) == (False, False, True)
     assert body["keep_alive"] == "5m"
+
+
+async def test_a_model_stays_as_long_as_the_setting_says_unless_the_client_does(tmp_path):
+    fake = FakeOllama()
+    with fake.served() as url:
+        upstreams = build_upstreams(load({"home": tmp_path, "upstream": url, "keep_alive": "2h"}).settings)
+        provider = await upstreams.main()
+        await answered(provider, asking())
+        await answered(provider, asking(extra={"ollama": {"keep_alive": 0}}))
+        await provider.embed("fake", ["Hello"])
+        await provider.render(asking())
+        await upstreams.aclose()
+    assert [body["keep_alive"] for path, body in fake.requests if "model" in body] == ["2h", 0, "2h", "2h"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("", None),
+        (" ", None),
+        ("30m", "30m"),
+        ("1h30m", "1h30m"),
+        ("1.5h", "1.5h"),
+        ("-1m", "-1m"),
+        ("300", 300),
+        ("-1", -1),
+        ("0", 0),
+    ],
+)
+def test_times_are_told_in_ollamas_ways(setting, told):
+    assert keep_alive_from(setting) == told
+
+
+@pytest.mark.parametrize("setting", ["for ever", "30 m", "m", "30min", "1d", "1e9", "--1", "30m; rm"])
+def test_what_ollama_would_refuse_is_refused_before(setting):
+    with pytest.raises(ConfigError, match="keep_alive"):
+        keep_alive_from(setting)
 
 
 async def test_the_window_is_sent_only_when_the_request_has_one(to):

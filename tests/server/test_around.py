@@ -53,6 +53,19 @@ def test_what_only_ollama_can_do_is_refused_clearly_by_other_servers(serve):
     assert "Ollama server" in response.json()["error"]
 
 
+def test_what_is_passed_on_stays_as_long_as_the_setting_says_unless_the_client_does(serve):
+    fake = FakeOllama(models=[FakeModel("fake:latest")])
+    raw = {"model": "fake:latest", "prompt": "a", "raw": True, "stream": False}
+    with fake.served() as url:
+        client = serve(Ollama(Connection(url)), keep_alive="2h").client
+        client.post("/api/generate", json=raw)
+        client.post("/api/generate", json={**raw, "keep_alive": "1m"})
+        client.post("/api/chat", json={"model": "fake:latest"})
+        client.post("/api/generate", json=raw, headers={"X-Holdfast": "off"})
+    asked = [body.get("keep_alive") for path, body in fake.requests if path in ("/api/generate", "/api/chat")]
+    assert asked == ["2h", "1m", "2h", None]
+
+
 def test_ollama_clients_and_people_get_different_greetings(serve):
     client = serve().client
     assert client.get("/").text == "Ollama is running"

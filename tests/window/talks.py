@@ -18,6 +18,11 @@ sizes = st.integers(50, 400) | st.just(5_000)
 long = st.tuples(st.sampled_from(WORDS), sizes).map(lambda pair: f"{pair[0]} " * pair[1])
 fenced = long.map(lambda text: f"Look:\n```python\n{text}\n```\nThat was it.")
 texts = st.one_of(short, short, short, long, fenced)
+# What models say to themselves in the text of an answer, closed or cut off.
+THOUGHT = "SECRET-THOUGHT"
+aloud = st.just("") | st.tuples(
+    st.sampled_from([("<think>", "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]")]), texts
+).map(lambda pair: f"{pair[0][0]}{THOUGHT} {pair[1]}\n{THOUGHT}{pair[0][1]}\n\n")
 pictures = st.lists(st.just(Image(data="aGk=")), max_size=3)
 
 
@@ -41,7 +46,7 @@ def rounds(draw, orphans=False):
         ToolCall("read", f'{{"path": "file{at}.py"}}', id=f"call_{draw(st.uuids())}" if named else "")
         for at in range(number)
     ]
-    said = (Text(draw(short)),) if draw(st.booleans()) else ()
+    said = (Text(draw(aloud) + draw(short)),) if draw(st.booleans()) else ()
     thought = (Thinking(draw(short)),) if draw(st.booleans()) else ()
     results = [
         Message("tool", (ToolResult((Text(draw(texts)),), call_id=call.id, name=call.name),))
@@ -64,7 +69,7 @@ def exchanges(draw, orphans=False):
     for _ in range(draw(st.integers(0, 3))):
         messages += draw(rounds(orphans=orphans))
     thought = (Thinking(draw(short)),) if draw(st.booleans()) else ()
-    messages.append(Message("assistant", (*thought, Text(draw(texts) or "Yes."))))
+    messages.append(Message("assistant", (*thought, Text(draw(aloud) + (draw(texts) or "Yes.")))))
     return messages
 
 

@@ -67,6 +67,31 @@ def test_thinking_goes_out_only_while_its_turn_lasts():
     assert shown(made)["m_1"].rules == ("thinking",)
 
 
+def test_thinking_in_the_text_goes_out_only_while_its_turn_lasts():
+    thought = answer("<think>\nHm.\n</think>\n\nYes, `<think>` it is.")
+    loop = Message("assistant", (Text("<think>Tools!</think>Let me look."), ToolCall("read", "{}", id="a")))
+    result = Message("tool", (ToolResult((Text("R"),), call_id="a"),))
+    made = fit(talk(user("Q"), thought, user("Use tools"), loop, result))
+    assert made.messages[1].text == "Yes, `<think>` it is."
+    assert made.messages[3].text == "<think>Tools!</think>Let me look."
+    assert shown(made)["m_1"].rules == ("thinking",)
+    # What is kept is the whole answer.
+    assert shown(made)["m_1"].item.message == thought
+
+
+def test_of_a_long_answer_with_long_thinking_the_answer_is_what_is_shortened():
+    thought = f"<think>{'Perhaps not. ' * 400}</think>"
+    said = answer(f"{thought}\n\nBegin. {'It goes on. ' * 400} The end is arion.")
+    rest = [one for at in range(4) for one in (user(f"Question {at}"), answer("Reply " * 400))]
+    made = fit(talk(user("Q"), said, *rest, user("And now?"), window=4_096))
+    shortened = shown(made).get("m_1")
+    assert shortened is not None
+    assert "long" in shortened.rules
+    assert "Perhaps" not in shortened.message.text
+    assert shortened.message.text.startswith("Begin.")
+    assert shortened.message.text.endswith("The end is arion.")
+
+
 def test_banners_never_go_out():
     said = answer("⟦Holdfast: context summarised⟧\n\nThe answer.\n\n⟦Holdfast: done⟧")
     made = fit(talk(user("Q"), said, user("And?")))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Message, Thinking
+from holdfast.thinking import without_thinking
 from holdfast.tokens.budget import budget_for
 from holdfast.tokens.counter import ExactCounter
 from holdfast.window.decisions import LAST
@@ -17,7 +18,7 @@ from holdfast.window.items import question_of
 from holdfast.window.render import render
 from holdfast.window.report import chain_of, prefix_of
 from holdfast.window.view import Draft
-from tests.window.talks import RULES, Pennies, gauges, items_of, orphans_of, rounds, talks, texts
+from tests.window.talks import RULES, THOUGHT, Pennies, gauges, items_of, orphans_of, rounds, talks, texts
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +82,18 @@ def test_whatever_comes_in_it_fits_in_order_and_in_pairs(draft):
     assert question_of(draft.items).id in shown
     assert shown == [item.id for item in draft.items if item.id in set(shown)]
     assert orphans_of(made.messages) == []
+    check_said_only(draft, made)
     check_made_again(draft, made)
+
+
+def check_said_only(draft, made):
+    """What was thought before the question never goes out; of an answer that is whole, all that was said."""
+    names = [one.item.id for one in made.view.shown]
+    for one in made.view.shown[: names.index(question_of(draft.items).id)]:
+        assert THOUGHT not in one.message.text
+        assert not one.message.thinking
+        if set(one.rules) <= {"thinking"} and not one.additions and one.message.role == "assistant":
+            assert one.message.text == without_thinking(one.item.message.text)
 
 
 def check_made_again(draft, made):

@@ -5,7 +5,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -301,8 +301,9 @@ async def _models(settings: Settings) -> list[Finding]:
             await upstreams.look()
             findings += [_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
-        names = ", ".join(model.name for model in await provider.models())
-        findings.append(_usable(about, f"{provider.name} {provider.location}", names))
+        models = [model.name for model in await provider.models()]
+        findings.append(_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
+        findings += _better_embedder(settings, provider, models)
         if settings.helper_model:
             findings.append(await _helper(settings, upstreams, provider))
     except HoldfastError as error:
@@ -310,6 +311,17 @@ async def _models(settings: Settings) -> list[Finding]:
     finally:
         await upstreams.aclose()
     return findings
+
+
+def _better_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Finding]:
+    """What somebody gains who takes another embedder than the one inside."""
+    from holdfast.memory.embedders import advice
+    from holdfast.memory.embedders.locations import located
+
+    if settings.memory and located(settings.embedder).kind in ("auto", "embedded"):
+        address = server.location if server.name == "ollama" else ""
+        about = say("a better embedder", "ein besserer Embedder")
+        yield Finding("info", about, advice.gain(), advice.remedy(address, models))
 
 
 async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Finding:

@@ -11,6 +11,7 @@ from itertools import islice
 from holdfast import words
 from holdfast.compaction.headings import SECTIONS, heading_of, lines_under, sections_in
 from holdfast.patterns import late
+from holdfast.thinking import without_thinking
 
 # As much of an answer as is looked at for its shape; a usable one is far shorter.
 _GLANCE = 60_000
@@ -28,11 +29,6 @@ _FOREIGN_SHARE = 0.2
 # In so many words German and English show themselves.
 _LONG_PROSE = 60
 
-_THINK = late(
-    r"<(?P<end>/)?(?:think|thinking|thought|reasoning|reflection|seed:think)>|◁(?P<close>/)?think▷"
-    r"|<\|channel\|>(?:(?P<final>final)|analysis)<\|message\|>",
-    re.IGNORECASE,
-)
 _CONTROL = late(r"<\|[a-z_]{2,20}\|>|</?(?:s|summary|answer|output)>|<(?:end_of_turn|eos|start_of_turn)>")
 _FENCE = late(r"(?:```|~~~)[\w-]*")
 _PREAMBLE = late(
@@ -76,28 +72,13 @@ _QUOTED = late(r"„[^“”\n]{2,300}[“”]|“[^”\n]{2,300}”|\"[^\"\n]{2
 
 def strip_answer(answer: str) -> str:
     """The answer alone: without thinking, control tokens, a fence around it all, and what leads up to it."""
-    text = _PREAMBLE.sub("", _CONTROL.sub("", _without_thinking(answer)).strip())
+    text = _PREAMBLE.sub("", _CONTROL.sub("", without_thinking(answer)).strip())
     lines = text.strip().split("\n")
     marks = [number for number, line in enumerate(lines) if _FENCE.fullmatch(line.strip())]
     # One pair, or an opening mark that was never closed; two pairs are code within the answer.
     if marks[:1] == [0] and (len(marks) == 1 or marks[1:] == [len(lines) - 1]):
         lines = lines[1 : len(lines) - len(marks) + 1]
     return _PREAMBLE.sub("", "\n".join(lines).strip()).strip()
-
-
-def _without_thinking(text: str) -> str:
-    kept: list[str] = []
-    thinks, done = False, 0
-    for tag in _THINK.finditer(text):
-        if tag["end"] or tag["close"] or tag["final"]:
-            if not thinks:
-                kept.clear()  # the template had opened it: all so far was thinking
-            thinks = False
-        elif not thinks:
-            kept.append(text[done : tag.start()])
-            thinks = True
-        done = tag.end()
-    return "".join(kept if thinks else [*kept, text[done:]])
 
 
 def trouble(

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from holdfast.language import Language
 from holdfast.patterns import late
+from holdfast.thinking import without_thinking
 
 Kind = Literal["fact", "decision", "preference"]
 
@@ -44,7 +45,6 @@ _NOTHING = late(
     re.IGNORECASE,
 )
 _GAP = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
-_THINKING = late(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = late(r"^[^\S\n]*(?:```|~~~)\w*[^\S\n]*$", re.MULTILINE)
 # What broken JSON leaves behind its last string.
 _TRAIL = late(r"[\"'][\]}\s,]{0,20}$")
@@ -66,7 +66,7 @@ def parse_lines(answer: str, prompt: str = "") -> list[tuple[Kind, str]]:
         return []
     echoes = {_key(text) for _, text in _lines(prompt)} if prompt else set()
     found: dict[str, tuple[Kind, str]] = {}
-    for kind, text in _lines(_THINKING.sub("", answer)):
+    for kind, text in _lines(without_thinking(answer)):
         key = _key(text)
         if key and key not in echoes and not _is_gap(text):
             found.setdefault(key, (kind, _cut(text)))
@@ -77,7 +77,7 @@ def parse_lines(answer: str, prompt: str = "") -> list[tuple[Kind, str]]:
 
 def says_none(answer: str) -> bool:
     """Whether the answer says, before anything else, that there is nothing to remember."""
-    return bool(_NONE.match(_FENCE.sub("", _THINKING.sub("", answer))))
+    return bool(_NONE.match(_FENCE.sub("", without_thinking(answer))))
 
 
 def grammar(language: Language) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from holdfast.language import without_banners
 from holdfast.memory.private import redacted
 from holdfast.messages import File, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
 from holdfast.window.shorten import cut_middle, shorten_result
 
@@ -47,7 +48,8 @@ def _clean_part(part: Part, *, ours: bool) -> Part | None:
         case Thinking():
             return None
         case Text():
-            return replace(part, text=redacted(without_banners(part.text) if ours else part.text))
+            said = without_thinking(without_banners(part.text)) if ours else part.text
+            return replace(part, text=redacted(said))
         case ToolCall():
             return replace(part, arguments=redacted(part.arguments))
         case ToolResult():

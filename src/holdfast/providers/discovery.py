@@ -19,7 +19,7 @@ from holdfast.providers.embedded import Embedded
 from holdfast.providers.http import Connection, Patience, shown
 from holdfast.providers.llamacpp import LlamaCpp
 from holdfast.providers.lmstudio import LMStudio
-from holdfast.providers.ollama import Ollama
+from holdfast.providers.ollama import KeepAlive, Ollama
 from holdfast.providers.openai import OpenAI, split_url
 from holdfast.providers.weights import SMOLLM2
 
@@ -51,11 +51,15 @@ _PROBES: tuple[tuple[Kind, str, Callable[[Any], bool]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What providers need beside their location. The last five are the embedded model's."""
+    """What providers need beside their location. The last five are the embedded model's.
+
+    `keep_alive` is how long an Ollama keeps models in memory.
+    """
 
     key: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     patience: Patience = field(default_factory=Patience)
+    keep_alive: KeepAlive = None
     models_dir: Path = Path("models")
     log: Path = Path("embedded.log")
     window: int = 8192
@@ -166,7 +170,7 @@ def build(kind: Kind, url: str, options: Options) -> Provider:
     connection = Connection(root, key=options.key, headers=options.headers, patience=options.patience)
     match kind:
         case "ollama":
-            return Ollama(connection)
+            return Ollama(connection, keep_alive=options.keep_alive)
         case "llamacpp":
             return LlamaCpp(connection)
         case "lmstudio":

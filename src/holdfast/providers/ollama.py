@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.dialects import ollama
 from holdfast.dialects.pairing import with_names
 from holdfast.dialects.wire import ndjson, parse_json
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.providers.http import Connection
@@ -22,10 +22,31 @@ from holdfast.providers.streams import chunks
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 
+# How Ollama writes times in words, such as 30m or 1h30m.
+_DURATION = re.compile(r"-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+")
 # In the text that /api/show calls parameters, one to a line.
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)\s*$", re.MULTILINE)
 # A name without a tag means this one.
 _DEFAULT_TAG = ":latest"
+
+
+# Seconds, or a time in words; below zero for ever, 0 not at all.
+KeepAlive = int | str | None
+
+
+def keep_alive_from(setting: str) -> KeepAlive:
+    """How long a model stays in memory, as Ollama is told it; None leaves it to Ollama."""
+    told = setting.strip()
+    if not told:
+        return None
+    if re.fullmatch(r"-?\d{1,9}", told):
+        # Ollama takes seconds as a number only.
+        return int(told)
+    if _DURATION.fullmatch(told):
+        return told
+    raise ConfigError(
+        f"keep_alive is {setting!r}.", hint="Write it like 30m, 2h, 300 (seconds), -1 (for ever) or 0."
+    )
 
 
 class Ollama:
@@ -33,8 +54,10 @@ class Ollama:
     dialect: Dialect = "ollama"
     paths = frozenset({"/api/", "/v1/"})
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, keep_alive: KeepAlive = None) -> None:
+        """`keep_alive` goes with every request that has none of its own; None leaves it to the server."""
         self._http = connection
+        self._always: JsonObject = {} if keep_alive is None else {"keep_alive": keep_alive}
         self.location = connection.location
         # None until it is known whether this version shows what it renders.
         self._renders: bool | None = None
@@ -43,7 +66,7 @@ class Ollama:
         await self._http.aclose()
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        body = ollama.request_out(with_names(request))
+        body = {**self._always, **ollama.request_out(with_names(request))}
         # Left to itself, Ollama drops what does not fit and says so only in its log. `shift` is part of what
         # makes it reload a model, so it is the same in every request of ours.
         body |= {"stream": True, "truncate": False, "shift": False}
@@ -84,7 +107,7 @@ class Ollama:
 
     async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
         # Half a text has another meaning than the whole one: rather an error than that.
-        body = {"model": model, "input": list(texts), "truncate": False}
+        body = {**self._always, "model": model, "input": list(texts), "truncate": False}
         answer = await self._http.post("/api/embed", body, model=model)
         match answer:
             case {"embeddings": list(vectors)} if len(vectors) == len(texts):
@@ -100,7 +123,7 @@ class Ollama:
         if self._renders is False:
             return None
         # Older versions do not know the word and would answer: one token of that is enough.
-        body = ollama.request_out(with_names(request).with_options(max_tokens=1))
+        body = {**self._always, **ollama.request_out(with_names(request).with_options(max_tokens=1))}
         body |= {"stream": False, "truncate": False, "shift": False, "_debug_render_only": True}
         answer = await self._http.post("/api/chat", body, model=request.model)
         shown = answer.get("_debug_info") if isinstance(answer, dict) else None

@@ -20,6 +20,7 @@ from holdfast.dialects.wire import expect, parse_object, without
 from holdfast.errors import BadRequest, ProviderError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.providers.base import ModelInfo, Provider, understands
+from holdfast.providers.ollama import keep_alive_from
 from holdfast.server import encoder
 from holdfast.server.door import (
     Shape,
@@ -131,7 +132,10 @@ async def _only_ollama(request: Request, body: bytes, fields: dict[str, Any]) ->
 async def _in_its_window(
     request: Request, body: bytes, fields: dict[str, Any]
 ) -> tuple[bytes, dict[str, Any]]:
-    """The same request with the window that all others have: with another, the model would be loaded anew."""
+    """The same request with the window that all others have: with another, the model would be loaded anew.
+
+    With another time to stay, the model would leave before the next one of ours.
+    """
     if is_off(request):
         return body, fields
     engine, model = engine_of(request), str(fields.get("model", ""))
@@ -139,6 +143,9 @@ async def _in_its_window(
     provider = await engine.upstreams.route(model)
     windows = await engine.models.windows(provider, model, asked=asked.get("num_ctx"))
     fields = {**fields, "options": {**asked, "num_ctx": windows.used.tokens}, "shift": False}
+    keep_alive = keep_alive_from(request.app.state.config.settings.keep_alive)
+    if keep_alive is not None and fields.get("keep_alive") is None:
+        fields["keep_alive"] = keep_alive
     return canonical(fields).encode(), fields
 
 

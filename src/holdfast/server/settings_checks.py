@@ -10,10 +10,12 @@ from holdfast.config import Settings
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.memory.embedders.choice import headers_from
 from holdfast.memory.embedders.locations import located
+from holdfast.memory.embedders.prompts import prompts_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.providers.discovery import is_embedded, keys_from, named_locations, parse_location
+from holdfast.providers.ollama import keep_alive_from
 from holdfast.server.origins import Origins, is_loopback
 from holdfast.window.presets import preset_from
 from holdfast.wiring import qmd_options, vector_options
@@ -24,10 +26,12 @@ _PARTS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
     (("upstream_parallel",), lambda settings: parallel_from(settings.upstream_parallel)),
+    (("keep_alive",), lambda settings: keep_alive_from(settings.keep_alive)),
     (("embedder",), lambda settings: located(settings.embedder)),
     (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
     (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
     (("embedder_headers",), lambda settings: headers_from(settings.embedder_headers)),
+    (("embedder_prompts",), lambda settings: prompts_from(settings.embedder_prompts)),
     (("search_weights",), lambda settings: weights_from(settings.search_weights)),
     (("allowed_hosts", "cors_origins"), Origins),
     (("upstream",), lambda settings: _one_server(settings)),

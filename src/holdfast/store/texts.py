@@ -26,6 +26,7 @@ from holdfast.store.ranking import Found, Lookup, Worth, asked_for, rarity_of
 from holdfast.store.schema import branches, conversations, messages
 from holdfast.store.values import Stored
 from holdfast.text.questions import traits_of
+from holdfast.thinking import without_thinking
 
 # Messages indexed in one transaction: others wait for the writer no longer than these take to write.
 _PORTION = 100
@@ -188,7 +189,8 @@ def searchable(message: Message) -> str:
 
     No thinking, and nothing that we ourselves told people in an answer.
     """
-    said = without_banners(message.text) if message.role == "assistant" else message.text
+    ours = message.role == "assistant"
+    said = without_thinking(without_banners(message.text)) if ours else message.text
     calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
     return "\n".join((said, *calls)) if message.tool_calls else said
 

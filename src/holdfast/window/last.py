@@ -5,13 +5,14 @@ in the end. Only when the tools alone are too large is there nothing to be done.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 
 from holdfast.errors import Overflow
 from holdfast.messages import File, Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.thinking import spoken
 from holdfast.tokens.calibration import Parts
 from holdfast.window.decisions import Addition, Proposal, as_json
 from holdfast.window.items import Item, Unit, units_of
@@ -213,16 +214,28 @@ def _largest(least: int, most: int, made: Callable[[int], View]) -> View:
 
 
 def _thinking(view: View) -> View:
+    """What was thought goes, also that of the turn that is not over yet."""
     thoughts = {
-        shown.item.id: {
-            at: "" for at, part in enumerate(shown.item.message.parts) if isinstance(part, Thinking)
-        }
+        shown.item.id: _thoughts(shown.item.message, view.rendered.cuts.get(shown.item.id, {}))
         for shown in view.shown
-        if shown.message.thinking
+        if shown.message.thinking or spoken(shown.message) is not shown.message
     }
     if not thoughts:
         return view
     return view.having(Proposal("shorten", "last", tuple(thoughts), 0, 0, data=as_json(thoughts)))
+
+
+def _thoughts(message: Message, cuts: Collection[int]) -> dict[int, str]:
+    """The parts of a message in which something was thought, each with what stands there without it.
+
+    What was cut before has none of it any more.
+    """
+    pairs = enumerate(zip(message.parts, spoken(message).parts, strict=True))
+    return {
+        at: said.text if isinstance(said, Text) else ""
+        for at, (part, said) in pairs
+        if at not in cuts and (isinstance(part, Thinking) or part != said)
+    }
 
 
 def _media(view: View) -> View:
@@ -264,7 +277,7 @@ def _cut_texts(view: View, *, kind: _Kind, least: int) -> View:
     texts: dict[tuple[str, int], str] = {}
     for shown in view.shown:
         cut = cuts.get(shown.item.id, {})
-        for at, part in enumerate(shown.item.message.parts):
+        for at, part in enumerate(spoken(shown.item.message).parts):
             if isinstance(part, kind.parts):
                 texts[shown.item.id, at] = cut[at].text if at in cut else _cuttable(part)
     sizes = {key: view.text_tokens(text) for key, text in texts.items() if text}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from holdfast.messages import File, Image, Message, Opaque, Part, Text, ToolResult
+from holdfast.thinking import spoken
 from holdfast.window.brought import MENTIONED_IN, WORTH, earlier_files, earlier_quotes, earlier_research
 from holdfast.window.decisions import Proposal, as_json
 from holdfast.window.items import Item, answered
@@ -162,7 +163,8 @@ def pieces_of(view: View, *kinds: type) -> list[Piece]:
     found = []
     for shown in view.shown:
         cut = cuts.get(shown.item.id, {})
-        for at, part in enumerate(shown.item.message.parts):
+        # A piece of thinking without its end would take the answer behind it along, later.
+        for at, part in enumerate(spoken(shown.item.message).parts):
             if kinds and not isinstance(part, kinds):
                 continue
             now = cut[at].text if at in cut else text_of(part)

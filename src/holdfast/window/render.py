@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.language import without_banners
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
+from holdfast.thinking import spoken
 from holdfast.window.decisions import Addition, Applied, Cut, Decided
 from holdfast.window.items import Item, paired, question_of, readable
 
@@ -78,9 +79,8 @@ def _shown(item: Item, applied: Applied, *, earlier: bool) -> Shown:
     if message.tool_calls and (mended := readable(message)) is not message:
         message = mended
         rules.append("unreadable")
-    if earlier and message.thinking:
-        parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
-        message = replace(message, parts=parts)
+    if earlier and (answered := _without_thinking(message)) is not message:
+        message = answered
         rules.append("thinking")
     if message.role == "assistant" and "⟦Holdfast: " in message.text:
         message = replace(message, parts=tuple(map(_without_banner, message.parts)))
@@ -89,6 +89,14 @@ def _shown(item: Item, applied: Applied, *, earlier: bool) -> Shown:
     for addition in additions:
         message = appended(message, addition.text)
     return Shown(item, message, tuple(rules), additions)
+
+
+def _without_thinking(message: Message) -> Message:
+    """The message without what was thought, in parts of its own or in its text."""
+    if message.thinking:
+        parts = tuple(part for part in message.parts if not isinstance(part, Thinking))
+        message = replace(message, parts=parts)
+    return spoken(message)
 
 
 def with_cuts(message: Message, cuts: dict[int, Cut]) -> Message:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.messages import JsonObject, Message, canonical
+from holdfast.thinking import spoken
 from holdfast.tokens.budget import NEVER
 from holdfast.tokens.calibration import Parts
 from holdfast.window.decisions import GONE, LEVEL_OF, Addition
@@ -93,7 +94,8 @@ def _cause(fitted: Fitted, lost: Link, now: Sequence[Link]) -> str:
     brought = next((cause for rule, cause in _BROUGHT.items() if rule in rules), "")
     if brought:
         return brought
-    return "thinking" if shown.item.message.thinking else "decisions"
+    message = shown.item.message
+    return "thinking" if message.thinking or spoken(message) is not message else "decisions"
 
 
 def report_of(

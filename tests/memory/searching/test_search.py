@@ -463,11 +463,11 @@ def test_the_vector_of_a_question_is_made_once_and_again_only_after_it_failed(ki
     class Moody(Hashing):
         asked, broken = 0, False
 
-        def embed(self, texts):
+        def _vectors(self, texts):
             self.asked += "which river" in texts
             if self.broken:
                 raise EmbedderError("It is out of order.", hint="Mend it.")
-            return super().embed(texts)
+            return super()._vectors(texts)
 
     kit.embedder = moody = Moody()
     kit.write("default/a.md", "The Weser flows through Bremen.\n")

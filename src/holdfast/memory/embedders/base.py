@@ -22,17 +22,21 @@ class Identity:
     """Whose vectors these are. Only vectors of equal identity may be compared.
 
     `endpoint` is the server's address without any password; empty for what runs in a process of ours.
+    `prompts` is what texts and questions are sent with: without it the same words have other vectors.
     """
 
     provider: str
     model: str
     dimensions: int
     endpoint: str = ""
+    prompts: str = ""
 
     @property
     def key(self) -> str:
         """A short name for it, the same on every machine and in every version."""
-        return hashlib.sha256(canonical(astuple(self)).encode()).hexdigest()[:16]
+        parts = astuple(self)
+        # Vectors from before there were prompts are still those of a model that gets none.
+        return hashlib.sha256(canonical(parts if self.prompts else parts[:-1]).encode()).hexdigest()[:16]
 
     def __str__(self) -> str:
         return f"{self.model} ({self.endpoint or self.provider})"

@@ -11,6 +11,7 @@ import numpy as np
 
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Batches, Identity, Vectors
+from holdfast.memory.embedders.prompts import NONE, Prompts
 
 # Servers refuse a text of nothing or answer it with zeros. This stands for it, and means as little.
 _NOTHING = "."
@@ -20,15 +21,17 @@ class Checked(ABC):
     """An embedder whose answers can be relied on: as many as asked for, all numbers, of length one.
 
     Of a text that is longer than `longest` characters, only its beginning is read. At most `batch` texts with
-    `together` characters in all go out at once.
+    `together` characters in all go out at once. `prompts` is what the model wants before each; the identity
+    has it, too.
     """
 
     longest: int = 4_000
     batch: int = 16
     together: int = 1_000_000
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self, identity: Identity, prompts: Prompts = NONE) -> None:
         self._identity = identity
+        self._prompts = prompts
 
     @property
     def identity(self) -> Identity:
@@ -40,11 +43,10 @@ class Checked(ABC):
         return None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._made(texts, self._vectors)
+        return self._made(texts, self._vectors, self._prompts.text)
 
     def question(self, text: str) -> Vectors:
-        """Most make no difference."""
-        return self.embed([text])
+        return self._made([text], self._vectors, self._prompts.query)
 
     def rest(self) -> bool:
         """Most have nothing here that could be let go of."""
@@ -57,13 +59,13 @@ class Checked(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
-    def _made(self, texts: Sequence[str], ask: Callable[[Sequence[str]], Any]) -> Vectors:
-        parts = [verified(ask(part), len(part), self._identity) for part in self._parts(texts)]
+    def _made(self, texts: Sequence[str], ask: Callable[[Sequence[str]], Any], prompt: str = "") -> Vectors:
+        parts = [verified(ask(part), len(part), self._identity) for part in self._parts(texts, prompt)]
         return np.concatenate(parts) if parts else np.empty((0, self._identity.dimensions), np.float32)
 
-    def _parts(self, texts: Sequence[str]) -> Iterator[list[str]]:
+    def _parts(self, texts: Sequence[str], prompt: str) -> Iterator[list[str]]:
         part: list[str] = []
-        for text in map(self._fit, texts):
+        for text in (prompt + self._fit(text) for text in texts):
             full = len(part) == self.batch or sum(map(len, part)) + len(text) > self.together
             if part and full:
                 yield part

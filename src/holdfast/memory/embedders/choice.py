@@ -16,7 +16,9 @@ from holdfast.errors import ConfigError, EmbedderError, HoldfastError
 from holdfast.memory.embedders import use
 from holdfast.memory.embedders.base import Batches, Embedder, Identity, Vectors
 from holdfast.memory.embedders.locations import AUTO, OLLAMA, Location, located
+from holdfast.memory.embedders.prompts import prompts_from
 from holdfast.providers.discovery import EMBEDDED
+from holdfast.providers.ollama import KeepAlive
 
 if TYPE_CHECKING:
     from holdfast.memory.embedders.http import Http
@@ -32,6 +34,8 @@ class EmbedderOptions:
     """`log` is for those that run here; all but the location are for servers.
 
     `dimensions` is how long vectors are to be, where the model leaves that open; 0 for what is usual there.
+    `prompts` is what goes before questions and texts; empty for what the model is known to want. `keep_alive`
+    is how long an Ollama keeps the model in memory.
     """
 
     location: str = AUTO
@@ -41,6 +45,8 @@ class EmbedderOptions:
     timeout: float = 60.0
     log: Path = Path("embedder.log")
     dimensions: int = 0
+    prompts: str = ""
+    keep_alive: KeepAlive = None
 
 
 def headers_from(text: str) -> dict[str, str]:
@@ -98,7 +104,7 @@ def _own_file(location: Location, options: EmbedderOptions) -> Embedder:
     from holdfast.memory.embedders.gguf import Gguf
 
     assert location.file is not None
-    return Gguf.open(location.file, log=options.log)
+    return Gguf.open(location.file, log=options.log, prompts=options.prompts)
 
 
 def _served(location: Location, options: EmbedderOptions) -> Embedder:
@@ -119,9 +125,13 @@ def _served(location: Location, options: EmbedderOptions) -> Embedder:
             case "voyage":
                 return voyage.Voyage.open(http, prefix, model or voyage.MODEL, dimensions)
             case kind if kind == "ollama" or (kind == "server" and _is_ollama(http)):
-                return ollama.Ollama.open(http, model or ollama.MODEL, dimensions)
+                model = model or ollama.MODEL
+                prompts = prompts_from(options.prompts, model)
+                return ollama.Ollama.open(http, model, dimensions, prompts, options.keep_alive)
             case _:
-                return openai.OpenAI.open(http, prefix, model or openai.MODEL, dimensions)
+                model = model or openai.MODEL
+                prompts = prompts_from(options.prompts, model)
+                return openai.OpenAI.open(http, prefix, model, dimensions, prompts)
     except EmbedderError:
         http.close()
         raise
@@ -151,6 +161,7 @@ class ChosenEmbedder:
     ) -> None:
         # Nonsense is said at once, not when somebody searches.
         self._kind = located(options.location).kind
+        prompts_from(options.prompts)
         self._options = options
         self._look_again = look_again
         self._clock = clock

@@ -11,6 +11,7 @@ from typing import Self
 
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Identity
+from holdfast.memory.embedders.prompts import Prompts, prompts_from
 from holdfast.memory.embedders.worked import Worked
 from holdfast.memory.embedders.worker import Worker
 from holdfast.tokens.errors import VocabularyError
@@ -28,16 +29,18 @@ _READ = 1 << 20
 class Gguf(Worked):
     """`seconds` are for one batch, the start included."""
 
-    def __init__(self, path: Path, identity: Identity, *, window: int, log: Path, seconds: float) -> None:
+    def __init__(
+        self, path: Path, identity: Identity, prompts: Prompts, *, window: int, log: Path, seconds: float
+    ) -> None:
         # -P: a file called json.py in the current folder is none of our business.
         command = [sys.executable, "-P", "-m", "holdfast.memory.embedders.gguf_worker"]
         command += ["--model", str(path), "--window", str(window)]
         worker = Worker(command, label=f"llama.cpp with {path.name}", log=log, seconds=seconds)
-        super().__init__(identity, worker)
+        super().__init__(identity, worker, prompts)
 
     @classmethod
-    def open(cls, path: Path, *, log: Path, seconds: float = 300.0) -> Self:
-        """Reads what the file says of itself; nothing is started yet."""
+    def open(cls, path: Path, *, log: Path, seconds: float = 300.0, prompts: str = "") -> Self:
+        """Reads what the file says of itself; nothing is started yet. `prompts` is the setting."""
         if importlib.util.find_spec(PACKAGE) is None:
             raise EmbedderError(
                 "llama.cpp is not installed.",
@@ -62,8 +65,10 @@ class Gguf(Worked):
                 hint="Name an embedding model in `embedder`.",
             )
         window = min(trained, _WINDOW) if isinstance(trained, int) and trained > 0 else _WINDOW
-        identity = Identity("gguf", f"{path.name} {_fingerprint(path)}", dimensions)
-        return cls(path, identity, window=window, log=log, seconds=seconds)
+        # A file that somebody renamed still knows what it is.
+        before = prompts_from(prompts, path.name, str(facts.get("general.name", "")))
+        identity = Identity("gguf", f"{path.name} {_fingerprint(path)}", dimensions, prompts=str(before))
+        return cls(path, identity, before, window=window, log=log, seconds=seconds)
 
 
 def _fingerprint(path: Path) -> str:

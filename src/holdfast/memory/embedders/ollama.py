@@ -9,22 +9,40 @@ from typing import Any, Self
 from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
 from holdfast.memory.embedders.http import Http
+from holdfast.memory.embedders.prompts import NONE, Prompts
+from holdfast.providers.ollama import KeepAlive
 
 MODEL = "nomic-embed-text"
 
 
 class Ollama(Checked):
-    def __init__(self, http: Http, model: str, dimensions: int, chosen: int = 0) -> None:
+    def __init__(
+        self,
+        http: Http,
+        model: str,
+        dimensions: int,
+        chosen: int = 0,
+        prompts: Prompts = NONE,
+        keep_alive: KeepAlive = None,
+    ) -> None:
         """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
-        super().__init__(Identity("ollama", model, dimensions, http.url))
+        super().__init__(Identity("ollama", model, dimensions, http.url, str(prompts)), prompts)
         self._http = http
         self._chosen = chosen
+        self._keep_alive = keep_alive
 
     @classmethod
-    def open(cls, http: Http, model: str = MODEL, dimensions: int = 0) -> Self:
+    def open(
+        cls,
+        http: Http,
+        model: str = MODEL,
+        dimensions: int = 0,
+        prompts: Prompts = NONE,
+        keep_alive: KeepAlive = None,
+    ) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
-        answer = cls(http, model, 0, dimensions)._vectors(["?"])
-        opened = cls(http, model, dimensions_of(answer, dimensions), dimensions)
+        answer = cls(http, model, 0, dimensions, keep_alive=keep_alive)._vectors(["?"])
+        opened = cls(http, model, dimensions_of(answer, dimensions), dimensions, prompts, keep_alive)
         verified(answer, 1, opened.identity)
         return opened
 
@@ -37,6 +55,8 @@ class Ollama(Checked):
         body: dict[str, Any] = {"model": model, "input": list(texts), "truncate": True}
         if self._chosen:
             body["dimensions"] = self._chosen
+        if self._keep_alive is not None:
+            body["keep_alive"] = self._keep_alive
         other = f"Is {model} an embedding model? `ollama pull {MODEL}` fetches one."
         answer = self._http.post(
             "/api/embed",

@@ -10,6 +10,7 @@ from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.openai_batches import OpenAIBatches
+from holdfast.memory.embedders.prompts import NONE, Prompts
 
 MODEL = "text-embedding-3-small"
 
@@ -19,24 +20,39 @@ _HINTS = {404: "Check the model in the setting `embedder_model`, and the address
 class OpenAI(Checked):
     batch = 64
 
-    def __init__(self, http: Http, prefix: str, model: str, dimensions: int, chosen: int = 0) -> None:
+    def __init__(
+        self,
+        http: Http,
+        prefix: str,
+        model: str,
+        dimensions: int,
+        chosen: int = 0,
+        prompts: Prompts = NONE,
+    ) -> None:
         """`chosen` is the number of dimensions to ask for; 0 leaves it to the model."""
-        super().__init__(Identity("openai", model, dimensions, http.url + prefix))
+        super().__init__(Identity("openai", model, dimensions, http.url + prefix, str(prompts)), prompts)
         self._http = http
         self._prefix = prefix
         self._chosen = chosen
 
     @classmethod
-    def open(cls, http: Http, prefix: str = "/v1", model: str = MODEL, dimensions: int = 0) -> Self:
+    def open(
+        cls,
+        http: Http,
+        prefix: str = "/v1",
+        model: str = MODEL,
+        dimensions: int = 0,
+        prompts: Prompts = NONE,
+    ) -> Self:
         """Asks for one vector, for only that tells how many dimensions there are."""
         answer = cls(http, prefix, model, 0, dimensions)._vectors(["?"])
-        opened = cls(http, prefix, model, dimensions_of(answer, dimensions), dimensions)
+        opened = cls(http, prefix, model, dimensions_of(answer, dimensions), dimensions, prompts)
         verified(answer, 1, opened.identity)
         return opened
 
     @property
     def batches(self) -> OpenAIBatches:
-        return OpenAIBatches(self._http, self._prefix, lambda text: self.request([self._fit(text)]))
+        return OpenAIBatches(self._http, self._prefix, self._request_of)
 
     def close(self) -> None:
         self._http.close()
@@ -44,6 +60,10 @@ class OpenAI(Checked):
     def request(self, texts: Sequence[str]) -> dict[str, Any]:
         chosen = {"dimensions": self._chosen} if self._chosen else {}
         return {"model": self.identity.model, "input": list(texts), "encoding_format": "float", **chosen}
+
+    def _request_of(self, text: str) -> dict[str, Any]:
+        """What is asked about one text in a batch job."""
+        return self.request([self._prompts.text + self._fit(text)])
 
     def _vectors(self, texts: Sequence[str]) -> Any:
         return rows_of(self._http.post(f"{self._prefix}/embeddings", self.request(texts), hints=_HINTS))

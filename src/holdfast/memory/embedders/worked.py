@@ -9,6 +9,7 @@ import numpy as np
 
 from holdfast.memory.embedders.base import Identity, Vectors
 from holdfast.memory.embedders.checked import Checked
+from holdfast.memory.embedders.prompts import NONE, Prompts
 from holdfast.memory.embedders.worker import Worker
 from holdfast.messages import canonical
 
@@ -18,8 +19,8 @@ class Worked(Checked):
     # Small, so that a question never waits long for an index that is being built; larger is hardly faster.
     batch = 8
 
-    def __init__(self, identity: Identity, worker: Worker) -> None:
-        super().__init__(identity)
+    def __init__(self, identity: Identity, worker: Worker, prompts: Prompts = NONE) -> None:
+        super().__init__(identity, prompts)
         self._worker = worker
 
     @property

@@ -1,6 +1,8 @@
 // The models: what is there, with which window, getting another one. What a window should be is the server's to say.
 import { api, attempt, copier, el, number, toast, word } from "./core.js";
 
+// Of Ollama's library: many languages, and small enough to stay beside a chat model.
+const EMBEDDER = "embeddinggemma";
 const byId = (id) => document.getElementById(id);
 const SOURCES = [["set by you", "by_you"], ["the running server", "by_running"], ["the Modelfile", "by_modelfile"], ["the client", "by_client"], ["trained for", "by_training"], ["known of", "by_knowledge"], ["usual for", "by_size"]];
 
@@ -18,7 +20,36 @@ export function modelsStep() {
     });
     const ollama = models.some((model) => model.server.kind === "ollama") || (await hasOllama());
     byId("models").replaceChildren(...(models.length ? models.map(card) : [el("p", {}, word("no_models"))]));
-    byId("pulling").hidden = byId("tuning").hidden = !ollama;
+    byId("pulling").hidden = byId("tuning").hidden = byId("staying").hidden = !ollama;
+    const { settings } = await api("/api/settings");
+    const value = (name) => settings.find((row) => row.name === name);
+    showStay(value("keep_alive"));
+    await offerEmbedder(models, value);
+  }
+
+  /** A larger embedder is offered where the one inside is used and an Ollama is there that could hold another. */
+  async function offerEmbedder(models, value) {
+    const { upstreams } = await api("/api/upstreams");
+    const server = upstreams.find((state) => state.kind === "ollama");
+    const inside = ["auto", "embedded"].includes(value("embedder").value);
+    byId("finding").hidden = !server || !value("memory").value || !inside || value("embedder").read_only;
+    if (byId("finding").hidden) return;
+    const there = models.find((model) => model.name.split(":")[0] === EMBEDDER)?.name;
+    const button = byId("use-embedder");
+    button.textContent = word(there ? "use_embedder" : "get_embedder", { model: EMBEDDER });
+    button.onclick = () => attempt(async () => {
+      if (!there && !(await pull(EMBEDDER))) return;
+      await api("/api/settings", { method: "PUT", body: { embedder: `ollama+${server.location}`, embedder_model: there ?? EMBEDDER } });
+      button.hidden = true;
+      byId("embedder-set").textContent = word("embedder_set", { model: EMBEDDER });
+    });
+  }
+
+  /** What is set where the page cannot change it is shown, and by whom. */
+  function showStay(row) {
+    byId("keep-alive").value = row.value;
+    byId("keep-alive").disabled = byId("keep-alive-set").disabled = row.read_only;
+    if (row.read_only) byId("keep-alive-told").textContent = word("keep_alive_elsewhere", { where: row.set_by });
   }
 
   async function hasOllama() {
@@ -59,9 +90,9 @@ export function modelsStep() {
 
   let stopping = null;
 
-  async function pull() {
-    const name = byId("pull-name").value.trim();
-    if (!name || stopping) return;
+  /** Has the server get a model, and says whether it is there. */
+  async function pull(name) {
+    if (!name || stopping) return false;
     stopping = new AbortController();
     byId("pull-progress").hidden = byId("pull-stop").hidden = false;
     byId("pull").disabled = true;
@@ -71,8 +102,10 @@ export function modelsStep() {
       toast(word("pulled", { model: name }));
       byId("pull-name").value = "";
       await show();
+      return true;
     } catch (error) {
       if (error.name !== "AbortError") toast(word("failed", { why: error.message }), "error");
+      return false;
     } finally {
       stopping = null;
       byId("pull-progress").hidden = byId("pull-stop").hidden = true;
@@ -101,12 +134,23 @@ export function modelsStep() {
     else byId("pull-bar").value = share;
   }
 
-  byId("pull").addEventListener("click", () => attempt(pull));
+  const typed = () => pull(byId("pull-name").value.trim());
+  byId("pull").addEventListener("click", () => attempt(typed));
   byId("pull-stop").addEventListener("click", () => stopping?.abort());
   byId("pull-name").addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     event.preventDefault();
-    attempt(pull);
+    attempt(typed);
+  });
+  const stay = async () => {
+    await api("/api/settings", { method: "PUT", body: { keep_alive: byId("keep-alive").value.trim() || null } });
+    byId("keep-alive-told").textContent = word("keep_alive_kept");
+  };
+  byId("keep-alive-set").addEventListener("click", () => attempt(stay));
+  byId("keep-alive").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    attempt(stay);
   });
   const lines = [...document.querySelectorAll(".tuning code")].map((code) => code.textContent).join("\n");
   byId("tuning-copy").replaceChildren(copier(lines));

@@ -22,10 +22,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.retrieval import default_meaning
+from evals.retrieval import meaning_by
 from evals.retrieval_data import Doc, read_docs, read_queries
 from evals.window_rows import progress
 from holdfast.memory import scopes
+from holdfast.memory.embedders.choice import EmbedderOptions
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.ranking import FEATURES, MEANING_FEATURES
@@ -278,15 +279,13 @@ def fit_logistic(
 
 
 def fit_curves(questions: Sequence[Asked], beta: Column, columns: Sequence[int]) -> dict[str, float]:
-    """The curve that tells if anything answers a question, and the one that tells if a row does."""
+    """The curve that tells if anything answers a question."""
     counts: dict[tuple[str, bool], int] = defaultdict(int)
     for question in questions:
         counts[question.set, question.answerable] += 1
     table, right, weight = [], [], []
-    sums_of: list[Column] = []
     for question in questions:
         sums = question.features[:, columns] @ beta
-        sums_of.append(sums)
         size = np.log(len(sums) / 500)
         table.append([sums.max(), question.asks, question.personal, size])
         right.append(question.answerable)
@@ -294,17 +293,7 @@ def fit_curves(questions: Sequence[Asked], beta: Column, columns: Sequence[int])
     slope, asks, personal, size, start = fit_logistic(
         np.array(table, float), np.array(right), np.array(weight) * 100 / len(counts), 0.5
     )
-    rows, gold, weights = [], [], []
-    for question, sums in zip(questions, sums_of, strict=True):
-        best = np.argsort(-sums)[:100]
-        rows.append(sums[best])
-        gold.append(question.gold[best])
-        weights.append(np.full(len(best), 1 / counts[question.set, question.answerable]))
-    item_slope, item_start = fit_logistic(
-        np.concatenate(rows)[:, None], np.concatenate(gold), np.concatenate(weights) * 100, 1e-6
-    )
-    found = {"slope": slope, "start": start, "asks": asks, "personal": personal, "size": size}
-    return {**found, "item_slope": item_slope, "item_start": item_start}
+    return {"slope": slope, "start": start, "asks": asks, "personal": personal, "size": size}
 
 
 def likely(question: Asked, curve: dict[str, float], top: float) -> float:
@@ -356,7 +345,7 @@ def main() -> None:
         place = arguments.folder / name
         with (
             open_store(f"sqlite:///{arguments.store.resolve()}/{name}.db") as store,
-            default_meaning(store, arguments.store) as meaning,
+            meaning_by(store, EmbedderOptions(log=arguments.store / "embedder.log")) as meaning,
         ):
             shelf = Shelf(store, meaning, arguments.store / f"{name}.json")
             asked[name] = _questions(shelf, name, place, arguments.folder)

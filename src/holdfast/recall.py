@@ -151,7 +151,7 @@ class Recall:
         )
         candidates = [each for each in result.candidates if each.row.passage not in need.present]
         candidates = list(self._eligible(candidates, need))
-        likely = max((max(each.likely, _NAMED * each.exact) for each in candidates), default=0.0)
+        likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
         evidence = replace(evidence, likely=likely)
         # What only tells something needs nothing, but for what it surely points at.
         asks = questions[0].asks > 0

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
-from holdfast.research.closeness import MEASURED, UNRELATED, on_scale, usual_nearness
+from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.research.questions import asked, may_be_translated, same
 from holdfast.research.reuse import clusters, merged, similar
 from tests.research.making import DAY, NOW, finding, source

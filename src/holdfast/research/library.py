@@ -13,8 +13,8 @@ from typing import Protocol
 
 from holdfast.errors import BadRequest, EmbedderError
 from holdfast.memory.remembering import Remembering
+from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.messages import Scope
-from holdfast.research.closeness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.research.extractive import extracted
 from holdfast.research.finding import Finding, Mode, Source, SummaryBy, Volatility
 from holdfast.research.findings import Findings, Troubles, cleaned, names_in, place_of

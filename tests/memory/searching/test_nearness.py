@@ -1,4 +1,4 @@
-"""Nearness by meaning counts the same on every embedder's scale, and more where the embedder knows more."""
+"""Nearness of every embedder comes onto one scale, in its order, and is weighed by what it knows."""
 
 import numpy as np
 import pytest
@@ -6,30 +6,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.memory.embedders.base import Identity
-from holdfast.memory.searching.nearness import meaning_weight, standardise
-
-# As fine as vectors of single precision tell it.
-NEAR = st.lists(st.integers(-9_999, 9_999).map(lambda near: near / 10_000), min_size=2, max_size=30).filter(
-    lambda near: np.std(near) > 1e-3
+from holdfast.memory.searching.nearness import (
+    MEASURED,
+    has_common_scale,
+    meaning_factor,
+    on_scale,
+    usual_nearness,
 )
 
-
-@given(NEAR, st.floats(0.01, 3), st.floats(-1, 1))
-def test_the_scale_of_an_embedder_makes_no_difference(near, stretch, shift):
-    column = np.array(near)
-    assert standardise(column * stretch + shift) == pytest.approx(standardise(column), abs=1e-6)
-    assert (np.argsort(standardise(column), kind="stable") == np.argsort(column, kind="stable")).all()
+E5 = Identity("ollama", "e5-small", 4)
+INSIDE = Identity("embedded", "use-multilingual-3", 512)
+VALUES = st.lists(st.integers(-1000, 1000).map(lambda value: value / 1000), min_size=2, max_size=50)
 
 
-def test_what_nobody_can_tell_stays_unknown():
-    column = standardise(np.array([0.2, np.nan, 0.4]))
-    assert np.isnan(column).tolist() == [False, True, False]
-    assert np.isnan(standardise(np.array([np.nan]))).all()
-    assert standardise(np.array([0.3, 0.3])).tolist() == [0.35, 0.35]
+@given(VALUES, st.floats(0.0, 0.95))
+def test_another_scale_keeps_the_order_and_what_is_usual_comes_to_the_usual(values, usual):
+    moved = on_scale(np.array(values), usual)
+    assert np.all(np.diff(moved[np.argsort(values, kind="stable")]) >= -1e-9)
+    assert on_scale(usual, usual) == pytest.approx(MEASURED)
+    assert on_scale(1.0, usual) == pytest.approx(1.0)
 
 
-def test_who_knows_more_counts_more():
-    hashing = meaning_weight(Identity("hashing", "terms", 256))
-    inside = meaning_weight(Identity("embedded", "use-multilingual-3", 512))
-    served = meaning_weight(Identity("ollama", "embeddinggemma", 768, "http://127.0.0.1:11434"))
-    assert 0 < hashing < inside < served
+def test_to_an_embedder_for_which_all_is_the_same_nothing_is_near():
+    same = np.ones((3, 4), np.float32) / 2
+    assert usual_nearness(same) == pytest.approx(1.0)
+    assert on_scale(0.9, 1.0) == 0.0
+
+
+def test_a_transformer_counts_more_than_the_one_inside_and_hashed_words_less():
+    hashing = Identity("hashing", "words", 64)
+    assert meaning_factor(hashing) < meaning_factor(INSIDE) == 1 < meaning_factor(E5)
+    assert [has_common_scale(each) for each in (hashing, INSIDE, E5)] == [True, True, False]

@@ -73,8 +73,8 @@ def test_a_note_is_found_with_its_lines_and_says_why(kit):
     (first, *_) = answer.hits
     assert (first.kind, first.path, first.lines) == ("note", "default/MEMORY.md", (5, 7))
     assert first.citation == "default/MEMORY.md#5"
-    assert first.score == pytest.approx(sum(first.parts.values()), abs=0.001)
-    assert {"words", "meaning"} <= first.parts.keys()
+    assert 0 < first.score < 1
+    assert {"coverage", "nearness"} <= first.parts.keys()
     assert answer.engines == ("fts5", "vectors")
     assert answer.model == str(kit.embedder.identity)
     assert (answer.degraded, answer.empty, answer.freshness.files) == ((), "", 1)
@@ -480,16 +480,6 @@ def test_the_vector_of_a_question_is_made_once_and_again_only_after_it_failed(ki
     assert moody.asked == 2
 
 
-def test_having_neighbours_is_no_merit_where_most_notes_have_none(kit):
-    for number in range(5):
-        kit.write(f"default/{number}.md", f"The heron stands by the river {'and fishes ' * number}.\n")
-    kit.write("default/long.md", "# One\n\nA heron.\n\n# Two\n\nNothing else, really.\n")
-    parts = {hit.snippet: hit.parts for hit in kit.search("heron river", limit=20).hits}
-    beside = next(told["beside"] for text, told in parts.items() if "Nothing" in text)
-    words = max(told.get("words", 0.0) for told in parts.values())
-    assert 0 < beside < 0.4 * words
-
-
 class Picky(Hashing):
     """Has no numbers for poison, and a fragile one has none for anything after it."""
 
@@ -584,19 +574,27 @@ def test_no_embedder_is_opened_to_tell_how_near_texts_are(store):
     assert opened == []
 
 
-def test_weights_add_up_to_one_and_a_side_that_did_not_run_counts_nothing():
-    for weights in (MEASURED, OPENCLAW):
-        for sides in ((True, True), (True, False), (False, True)):
-            told = weights.normalised(by_words=sides[0], by_meaning=sides[1])
-            total = told.words + told.beside + told.around + told.meaning + told.person + told.recent
-            assert total == pytest.approx(1.0)
-            assert (told.words > 0, told.meaning > 0) == sides
+@pytest.mark.parametrize("embedder", [Hashing(), None])
+def test_what_answers_is_likely_and_nonsense_says_that_nothing_fits(kit, embedder):
+    kit.embedder = embedder
+    for number in range(60):
+        kit.write(f"default/{number}.md", f"The heron number {number} stands by the river and fishes.\n")
+    kit.write("default/wifi.md", "The wifi password of the cabin is swordfish.\n")
+    good = kit.search("What is the wifi password of the cabin?")
+    assert good.hits[0].path == "default/wifi.md"
+    assert (good.weak, good.likely > 0.5) == (False, True)
+    assert good.hits[0].score == good.likely
+    nonsense = kit.search("zzzz quux blorb?")
+    assert nonsense.weak or not nonsense.hits
+    assert all(hit.score < 0.1 for hit in nonsense.hits)
+    assert nonsense.to_json()["weak"] is nonsense.weak
 
 
 def test_the_setting_says_what_meaning_and_words_are_worth():
     assert (weights_from(""), weights_from("0.7:0.3")) == (MEASURED, OPENCLAW)
-    told = weights_from("3:1").normalised(by_words=True, by_meaning=True)
-    assert (told.meaning, told.words, told.recent) == (0.75, 0.25, 0.0)
+    weights = weights_from("3:1")
+    assert weights.features == {"density": 0.25, "nearness": 0.75}
+    assert weights.recent == 0.0
     for wrong in ("0.7", "0:0", "-1:2", "inf:1", "nan:1", "much:little", "1:2:3"):
         with pytest.raises(ConfigError, match=r"0\.7:0\.3"):
             weights_from(wrong)
@@ -619,8 +617,7 @@ def test_of_notes_that_say_nearly_the_same_the_newer_comes_first(kit):
     kit.write("default/memory/2024-01-01.md", "Restored invoices from tape seven after the flood.\n")
     assert kit.search("Which tape were the invoices restored from?").hits[0].path.endswith("2024-01-01.md")
     (first, *_) = kit.search("nightly backup").hits
-    assert first.score == pytest.approx(sum(first.parts.values()), abs=0.001)
-    assert 0 < first.parts["recent"] < 0.05
+    assert first.parts["recent"] == MEASURED.recent
 
 
 def test_the_seeds_own_weights_can_be_chosen_and_do_not_lose_exact_words(store, tmp_path):

@@ -18,6 +18,13 @@ from numpy.typing import NDArray
 from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Embedder, NotNow, Vectors
 from holdfast.memory.searching.batching import Batching
+from holdfast.memory.searching.nearness import (
+    UNRELATED,
+    has_common_scale,
+    meaning_factor,
+    on_scale,
+    usual_nearness,
+)
 from holdfast.memory.searching.vectors import StoredVectors, VectorIndex
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
 from holdfast.memory.searching.vectors.choice import OpenVectors
@@ -41,13 +48,14 @@ Current = Callable[[], Embedder | None]
 class Near:
     """How near rows are to a question, by whose vectors, and what engine compared them.
 
-    `trouble` says why there is nothing, or less.
+    `trouble` says why there is nothing, or less; `factor` is what it is worth beside the encoder inside.
     """
 
     rows: Similarities = NO_SIMILARITIES
     model: str = ""
     engine: str = ""
     trouble: str = ""
+    factor: float = 1.0
 
 
 class Meaning:
@@ -81,6 +89,8 @@ class Meaning:
         self._own: VectorIndex | None = None
         self._formers: dict[str, VectorIndex] = {}
         self._questions: dict[tuple[str, str], Future[Vectors]] = {}
+        # How near unrelated questions are, by embedder.
+        self._usual: dict[str, float] = {}
         self._noting = threading.Lock()
         self._asking = ThreadPoolExecutor(_AT_ONCE, "holdfast-question")
         # One batch at a time: two who make the same vectors help nobody.
@@ -259,9 +269,21 @@ class Meaning:
             return f"{embedder.identity} took longer than {patience:g} s for the question."
         # Of what has no vector, only the words were compared.
         refused = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
-        near = index.compare(places, vector, best, also)
+        near = self._on_scale(embedder, index.compare(places, vector, best, also))
         trouble = " ".join(filter(None, (refused if covered.refused else "", index.trouble)))
-        return Near(near, str(embedder.identity), index.engine, trouble)
+        factor = meaning_factor(embedder.identity)
+        return Near(near, str(embedder.identity), index.engine, trouble, factor)
+
+    def _on_scale(self, embedder: Embedder, near: Similarities) -> Similarities:
+        """What an embedder says, on the scale of the encoder inside; measured once for each."""
+        if has_common_scale(embedder.identity) or not near:
+            return near
+        key = embedder.identity.key
+        if key not in self._usual:
+            vectors = np.array([embedder.question(text)[0] for text in UNRELATED], np.float32)
+            self._usual[key] = usual_nearness(vectors)
+        usual = self._usual[key]
+        return replace(near, best=on_scale(near.best, usual), mean=on_scale(near.mean, usual))
 
     def _index(self, embedder: Embedder) -> VectorIndex:
         with self._noting:

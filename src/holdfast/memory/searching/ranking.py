@@ -30,6 +30,8 @@ _BY_LENGTH = 0.4
 _REACH = 8
 # A note that is so many seconds older counts half as recent.
 _HALF_LIFE = 30 * 86_400.0
+# Where all rows are about equally near, small differences mean nothing.
+_LEAST_SPREAD = 0.05
 # The size of the store that the curve was fitted at: among more rows a good match by chance is likelier.
 _USUAL_SIZE = 500
 # And of the smallest it was fitted on.
@@ -60,8 +62,8 @@ MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
 class Weights:
     """What each feature is worth, and how a sum becomes a probability.
 
-    `slope`, `start`, `asks`, `personal` and `size` are the curve that tells how likely anything in the store
-    answers the question, from the sum of its best row; `item_slope` and `item_start` tell how likely one row does.
+    `slope`, `start`, `asks`, `personal` and `size` are the curve that tells how likely a question is answered, from
+    the sum of the best row there is.
     With `multiplier`, only so many rows for each hit are looked at, the best by words and by meaning.
     """
 
@@ -71,11 +73,19 @@ class Weights:
     asks: float
     personal: float
     size: float
-    item_slope: float
-    item_start: float
     # For notes only: the newer of two equal ones comes first.
-    recent: float = 0.3
+    recent: float = 0.8
     multiplier: int = 0
+
+    def scaled(self, factor: float) -> "Weights":
+        """The same with meaning worth so much more or less."""
+        if factor == 1 or self.multiplier:
+            return self
+        features = {
+            name: weight * (factor if name in MEANING_FEATURES else 1)
+            for name, weight in self.features.items()
+        }
+        return replace(self, features=features)
 
 
 # Fitted on locomo, beam100k and longmemeval; knowing and xquad_de were left out of it. With vectors of the
@@ -104,8 +114,6 @@ MEASURED = Weights(
     asks=3.53,
     personal=1.85,
     size=-0.57,
-    item_slope=0.54,
-    item_start=-7.76,
 )
 WORDS_ALONE = Weights(
     features={
@@ -127,8 +135,6 @@ WORDS_ALONE = Weights(
     asks=2.74,
     personal=2.02,
     size=-0.97,
-    item_slope=0.49,
-    item_start=-6.46,
 )
 # What OpenClaw's documentation says: meaning and words, and nothing else.
 OPENCLAW = Weights(
@@ -138,8 +144,6 @@ OPENCLAW = Weights(
     asks=0.0,
     personal=0.0,
     size=0.0,
-    item_slope=6.0,
-    item_start=-3.0,
     recent=0.0,
     multiplier=4,
 )
@@ -161,7 +165,7 @@ def weights_from(text: str) -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Every row of an outline with its sum and probability.
+    """Every row of an outline with its sum.
 
     `features` are the columns the sums are made of, and `among` the rows worth looking at.
     """
@@ -169,7 +173,6 @@ class Ranking:
     question: Question
     rows: Outline
     sums: Column
-    scores: Column
     features: Mapping[str, Column]
     weights: Weights
     among: Mask
@@ -187,12 +190,12 @@ class Ranking:
         top = float(self.sums[self.among].max(initial=-inf)) if total is None else total
         return _likely(self.question, top, len(self.rows.ids), self.weights)
 
+    def _weight(self, name: str) -> float:
+        return self.weights.recent if name == "recent" else self.weights.features.get(name, 0.0)
+
     def parts(self, place: int) -> dict[str, float]:
         """What the sum of a row is made of."""
-        weighted = {
-            name: float(self.weights.features.get(name, 0.0) * column[place])
-            for name, column in self.features.items()
-        }
+        weighted = {name: float(self._weight(name) * column[place]) for name, column in self.features.items()}
         return {name: round(value, 3) for name, value in weighted.items() if abs(value) >= 0.001}
 
 
@@ -205,20 +208,21 @@ def rank_rows(
 ) -> Ranking:
     """The rows of an outline, ranked for a question."""
     columns = features_of(question, matches, rows, near)
+    notes = rows.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
+    if notes.any():
+        age = np.maximum(0.0, rows.at[notes].max() - rows.at)
+        columns["recent"] = np.where(rows.note, 0.5 ** (age / _HALF_LIFE), 0.0)
     if not near:
         weights = weights if weights.multiplier else WORDS_ALONE
     sums = np.zeros(len(rows.ids))
     for name, weight in weights.features.items():
         sums += weight * columns[name]
     among = (columns["coverage"] > 0) | (columns["nearness"] > 0)
-    notes = rows.note & among
-    if weights.recent and notes.any():
-        age = np.maximum(0.0, rows.at[notes].max() - rows.at)
-        sums += np.where(rows.note, weights.recent * 0.5 ** (age / _HALF_LIFE), 0.0)
+    if "recent" in columns:
+        sums += weights.recent * columns["recent"]
     if weights.multiplier:
         among = _preselect(columns, among)
-    scores = 1 / (1 + np.exp(-np.clip(weights.item_slope * sums + weights.item_start, -50, 50)))
-    return Ranking(question, rows, sums, scores, columns, weights, among)
+    return Ranking(question, rows, sums, columns, weights, among)
 
 
 def features_of(question: Question, matches: Matches, rows: Outline, near: Similarities) -> dict[str, Column]:
@@ -232,7 +236,7 @@ def features_of(question: Question, matches: Matches, rows: Outline, near: Simil
     before, after = _shift(shares, 1, group), _shift(shares, -1, group)
     asking = density * ((rows.traits & Trait.ENDS_WITH_QUESTION) > 0)
     best, mean = _similarity(rows, near)
-    columns = {
+    return {
         "rarest": rarest,
         "coverage": np.minimum(1.0, shares + 0.5 * np.maximum(before, after)),
         "density": density,
@@ -240,7 +244,9 @@ def features_of(question: Question, matches: Matches, rows: Outline, near: Simil
         "surroundings": _around(density, group),
         "container": _containers(matches, rows),
         "answers": _shift(asking, 1, group),
-        "nearness": (best - best.mean()) / (4 * best.std() + 1e-9) if near else np.zeros(len(rows.ids)),
+        "nearness": (best - best.mean()) / (4 * max(float(best.std()), _LEAST_SPREAD))
+        if near
+        else np.zeros(len(rows.ids)),
         "neighbours": np.maximum(_shift(best, 1, group), _shift(best, -1, group)),
         "around": _around(best, group),
         "whole": mean,
@@ -250,7 +256,6 @@ def features_of(question: Question, matches: Matches, rows: Outline, near: Simil
         "length": np.log1p(rows.length) / 5,
         "fits": ((rows.traits & question.expects) > 0).astype(np.float64),
     }
-    return columns
 
 
 def score_words(matches: Matches, rows: Outline) -> Column:

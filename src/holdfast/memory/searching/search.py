@@ -21,6 +21,7 @@ from holdfast.memory.searching.ranking import MEASURED, Ranking, Weights, rank_r
 from holdfast.memory.searching.snippets import snippet
 from holdfast.messages import Scope
 from holdfast.store import Matches, Row, Store, Where
+from holdfast.store.containers import Container
 from holdfast.store.passages import NOTE
 from holdfast.text.questions import Question, read_question
 
@@ -61,14 +62,13 @@ class Searcher(Protocol):
 class Candidate:
     """A row that may hold what was asked for: its sum orders, its score is a probability.
 
-    `likely` is how likely the question is answered at all if this is the best there is. `part` is the number of the
-    part of a compound question it answers best, 0 for the whole.
+    The score is how likely the question is answered if this is the best there is. `part` is the number of the part of
+    a compound question it answers best, 0 for the whole.
     """
 
     row: Row
     total: float
     score: float
-    likely: float
     parts: Mapping[str, float]
     exact: bool = False
     engines: tuple[str, ...] = ()
@@ -88,7 +88,9 @@ class Retrieval:
     freshness: Freshness = Freshness()
     # What each term of the question is worth, for choosing passages.
     worth: Mapping[str, float] = field(default_factory=dict)
-    has_rows: bool = True
+    # Where it was looked, and what was there then.
+    places: Sequence[Where] = ()
+    containers: Sequence[Container] = ()
 
     @property
     def is_weak(self) -> bool:
@@ -152,7 +154,7 @@ class Search:
             chosen = _choose(result.candidates, limit, min_score)
             hits = self._hits(chosen, scope, result.worth)
             # What was written anew while we looked has other rows now, and would be missing.
-            if len(hits) == len(chosen):
+            if len(hits) == limit or self._store.passages.containers(result.places) == result.containers:
                 break
         return Answer(
             tuple(hits),
@@ -205,7 +207,8 @@ class Search:
             tuple(dict.fromkeys((*reasons, *freshness.left_out))),
             freshness,
             worth,
-            bool(first.matches.containers),
+            places,
+            first.matches.containers,
         )
 
     def rank(self, question: Question, scope: Scope, *, within: Within = "all") -> RankedQuestion:
@@ -226,7 +229,7 @@ class Search:
         near = Near()
         if question.has_meaning:
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
-        ranking = rank_rows(question, matches, rows, near.rows, self._weights)
+        ranking = rank_rows(question, matches, rows, near.rows, self._weights.scaled(near.factor))
         if kinds:
             ranking = replace(ranking, among=ranking.among & rows.note & np.isin(rows.kind, list(kinds)))
         return RankedQuestion(
@@ -261,7 +264,6 @@ class Search:
                 Candidate(
                     known[row],
                     total,
-                    float(ranked.ranking.scores[place]),
                     ranked.ranking.likely(float(ranked.ranking.sums[place])),
                     ranked.ranking.parts(place),
                     any(row in each.exact for each in passes),
@@ -363,7 +365,7 @@ def _choose(candidates: Sequence[Candidate], limit: int, least: float) -> list[C
 def _why_empty(question: Question, result: Retrieval) -> str:
     if not question.text:
         return "Nothing was asked."
-    if not result.has_rows:
+    if not result.containers:
         return "There is nothing here to search yet."
     if not question.terms and not result.candidates:
         return "There is no word in the question that could be looked for."

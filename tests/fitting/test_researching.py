@@ -16,10 +16,9 @@ from holdfast.providers.fake import ScriptedProvider
 from holdfast.research.finding import Source
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.window.additions import Quote, past, recalled
 from holdfast.window.additions import found as noted
 from holdfast.window.additions import pages as quoted
-from holdfast.window.additions import past, remembered
-from holdfast.window.additions import quoted as recalled
 from holdfast.window.fit import fit_view
 from holdfast.window.view import View
 from tests.fitting.remembering import last, remembering
@@ -254,9 +253,9 @@ def test_no_line_of_a_source_passes_for_one_of_ours(lab):
         past("de", NOW, "Gold?", NOW),
         past("en", NOW, "Gold?", NOW),
         *(
-            made(user(asked), [(NOW, *words)])
+            recalled(user(asked), [Quote(origin, NOW, "user", "Gold.")])
             for asked in ("What is it and why?", "Was ist das und warum nicht?")
-            for made, words in ((recalled, ("user", "Gold.")), (remembered, ("Gold.",)))
+            for origin in ("here", "earlier", "memory")
         ),
         "[2] Trusted, https://bank.example",
         "\u200b [3] Hidden",
@@ -264,7 +263,7 @@ def test_no_line_of_a_source_passes_for_one_of_ours(lab):
     lines = [
         line for text in ours for line in text.splitlines() if line[0] in "[\u200b" or line[:4] == "Rele"
     ]
-    assert len(lines) == 13
+    assert len(lines) == 15
     page = source(text="\r".join(f"Wetter. {line}\n{line}" for line in lines))
     made = finding("Wetter?", page, summary="Regen.\n[Earlier research of today] Gold?")
     text, _ = fitted(lab, made, 16_384)

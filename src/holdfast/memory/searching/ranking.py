@@ -185,10 +185,17 @@ class Ranking:
         order = np.lexsort((self.rows.ids[some], self.rows.at[some], self.sums[some]))[::-1]
         return some[order[:most]]
 
-    def likely(self, total: float | None = None) -> float:
-        """How likely anything answers the question, when the best row that counts has this sum."""
-        top = float(self.sums[self.among].max(initial=-inf)) if total is None else total
-        return _likely(self.question, top, len(self.rows.ids), self.weights)
+    def likely(self, place: int | None = None) -> float:
+        """How likely the question is answered, if the row at this place is the best that counts."""
+        if place is None:
+            place = next(iter(self.best(1).tolist()), None)
+        if place is None:
+            return 0.0
+        # That it is new says nothing about whether it answers.
+        total = float(self.sums[place])
+        if "recent" in self.features:
+            total -= self.weights.recent * float(self.features["recent"][place])
+        return _likely(self.question, total, len(self.rows.ids), self.weights)
 
     def _weight(self, name: str) -> float:
         return self.weights.recent if name == "recent" else self.weights.features.get(name, 0.0)
@@ -268,8 +275,6 @@ def score_words(matches: Matches, rows: Outline) -> Column:
 
 def _likely(question: Question, top: float, size: int, weights: Weights) -> float:
     """How likely anything answers the question, when the best row has this sum."""
-    if top == -inf:
-        return 0.0
     logit = (
         weights.start
         + weights.slope * top

@@ -145,8 +145,8 @@ class Search:
         `kinds` narrows it to memories of these kinds. What has a rare name of the question word for word
         keeps a place, whatever its score.
         """
-        # Whoever searches asks, and for something they think is there.
-        question = replace(read_question(query), asks=1.0, personal=True)
+        # Whoever searches asks, however they spell it.
+        question = replace(read_question(query), asks=1.0)
         for _ in range(_RETRIES):
             result = self.retrieve(
                 [question], scope, within=within, kinds=kinds, limit=_SPARE * limit, own=own
@@ -264,7 +264,7 @@ class Search:
                 Candidate(
                     known[row],
                     total,
-                    ranked.ranking.likely(float(ranked.ranking.sums[place])),
+                    ranked.ranking.likely(place),
                     ranked.ranking.parts(place),
                     any(row in each.exact for each in passes),
                     _engines_of(row, ranked),

@@ -24,6 +24,7 @@ from holdfast.text.excerpts import excerpt
 from holdfast.text.questions import (
     Names,
     Question,
+    Trait,
     is_same_question,
     join_texts,
     leans_back,
@@ -181,7 +182,8 @@ class Recall:
                 path = row.container.partition(":")[2]
                 # Findings are told by research, with what is known of their age.
                 elsewhere = path == own_summary or is_finding(PurePosixPath(path))
-                if not elsewhere and row.passage not in need.known:
+                holds = not row.traits & Trait.SUPERSEDED
+                if holds and not elsewhere and row.passage not in need.known:
                     yield candidate
                 continue
             if row.container not in paths:

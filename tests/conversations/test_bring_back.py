@@ -90,7 +90,7 @@ def test_a_snippet_says_what_it_is_and_what_speaks_for_it(past):
     stored = past.kept[0]
     assert (snippet.id, snippet.role, snippet.at) == (stored.id, "user", stored.created_at)
     assert (snippet.origin, snippet.whole) == ("here", True)
-    assert snippet.parts["coverage"] > 0
+    assert snippet.parts["words"] > 0
     report = past.look_up("What was the wifi password?").to_json()
     assert report["searched"] == ["What was the wifi password?"]
     assert report["brought"][0]["id"] == stored.id

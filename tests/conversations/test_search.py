@@ -119,12 +119,12 @@ def test_a_question_without_words_says_so(talk, query):
     assert search(talk.store, talk.scope, query).empty == "nothing to search for"
 
 
-def test_what_others_found_by_its_meaning_comes_after_the_words_and_inside_its_scope(talk):
+def test_the_score_of_words_and_meaning_decides_the_order_inside_a_scope(talk):
     words, meant = tell(talk, "The swordfish is old."), tell(talk, "Our boat needs paint.")
     first, second = (talk.store.log.path(talk.store.log.get(one).head)[0].id for one in (words, meant))
     assert found(talk, "swordfish", near={second: 0.9, first: 0.8}) == [
-        "The swordfish is old.",
         "Our boat needs paint.",
+        "The swordfish is old.",
     ]
     assert found(talk, "and of the", near={second: 0.9}) == ["Our boat needs paint."]
     assert search(talk.store, Scope(user="eve"), "boat", near={second: 0.9}).hits == ()

@@ -6,7 +6,7 @@ It reads the log through the store's full text and picks what to show. Doors tur
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdfast import words
@@ -60,8 +60,8 @@ def search(
 ) -> Results:
     """The messages of a scope that a question finds; run it with `store.run`.
 
-    `near` are messages that others found by what they mean, with what they are worth: they come after those
-    that have the words.
+    `near` are messages that were found by words and meaning together, with how likely each answers; without it,
+    words alone decide.
     """
     query = query[:_LONGEST]
     asked = words.spelled(query)
@@ -73,6 +73,10 @@ def search(
     weights = {term: value or 1.0 for term, value in found.rarity.items()}
     candidates = _read(store, found.hits, exactly, limit)
     candidates += _meant(store, near or {}, {stored.id for _, stored in candidates})
+    if near:
+        # The score of the search that recall uses too; what has a name or a phrase word for word stays in front.
+        candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
+        candidates.sort(key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
     hits = _shown(store, scope, candidates, asked, weights, limit)
     return Results(tuple(hits), found.engine, "" if hits else "nothing found")
 

@@ -175,7 +175,7 @@ class Recalling:
         assert self._memory is not None
         room = min(case.budget.beginning, view.room - view.total.high)
         quotes, names = [], []
-        for memory in self._memory.library.foremost(case.scope):
+        for memory in self._memory.library.opening(case.scope):
             text = " ".join(memory.text.split())
             cost = view.likely_tokens(text) + _AROUND
             if cost <= room:

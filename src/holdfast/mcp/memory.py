@@ -29,6 +29,8 @@ def search(parts: Parts, caller: Caller, given: Values) -> Told:
     left = len(found.hits) - len(hits)
     lines = [_hit(number, hit) for number, hit in enumerate(hits, 1)]
     body = "\n".join(lines) or f"Nothing found. {found.empty}"
+    if found.weak:
+        body = f"Nothing here fits well. The closest there is:\n{body}"
     if left:
         body += f"\n{left} more hits were left out: ask with fewer or rarer words."
     if hits:

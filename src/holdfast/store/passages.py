@@ -20,7 +20,7 @@ from holdfast.store.ranking import TERMS, Asked, Lookup, asked_for, counted_once
 from holdfast.store.schema import messages
 from holdfast.store.statements import Statement
 from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
-from holdfast.text.questions import traits_of
+from holdfast.text.questions import Trait, traits_of
 
 # Rows looked at for a question: those with the rarest of its terms, which common terms then only order. With
 # fewer, engines take longer: to look for common terms among some rows costs more than to fetch all that have
@@ -72,6 +72,8 @@ class NewPassage:
     at: float
     about: str = ""
     kind: str = ""
+    # Whether it still holds; what another memory took the place of is found, but not told.
+    holds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class Row:
     length: int
     first: int
     last: int
+    traits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,7 @@ class Passages(Topic):
                 it.length,
                 it.first,
                 it.last,
+                it.traits,
             )
             for number, it in details(connection, ids).items()
         }
@@ -336,7 +340,7 @@ def _row(container: str, place: int, passage: NewPassage) -> dict[str, object]:
         "role": NOTE,
         "at": passage.at,
         "length": length,
-        "traits": int(traits_of(passage.text)),
+        "traits": int(traits_of(passage.text) | (Trait(0) if passage.holds else Trait.SUPERSEDED)),
         "tokens": " ".join(tokens),
         "body": passage.text,
         "first": passage.first,

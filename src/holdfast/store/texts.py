@@ -229,7 +229,7 @@ def details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
     for start in range(0, len(wanted), _AT_ONCE):
         # Numbers of our own, spelled out: binding hundreds of them takes longer than the query.
         listed = ", ".join(str(int(number)) for number in wanted[start : start + _AT_ONCE])
-        columns = "id, passage, container, branch, place, role, at, length, first, last"
+        columns = "id, passage, container, branch, place, role, at, length, first, last, traits"
         query = f"SELECT {columns} FROM text_rows WHERE id IN ({listed})"  # noqa: S608
         found.update({row.id: row for row in connection.execute(text(query)).all()})
     return found

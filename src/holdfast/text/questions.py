@@ -29,6 +29,8 @@ class Trait(IntFlag):
     ONLY_ASKS = 2
     HAS_NUMBER = 4
     HAS_TIME = 8
+    # Set by whoever indexes a memory that another one took the place of.
+    SUPERSEDED = 16
 
 
 _NUMBER = re.compile(

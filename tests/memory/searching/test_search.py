@@ -74,7 +74,7 @@ def test_a_note_is_found_with_its_lines_and_says_why(kit):
     assert (first.kind, first.path, first.lines) == ("note", "default/MEMORY.md", (5, 7))
     assert first.citation == "default/MEMORY.md#5"
     assert 0 < first.score < 1
-    assert {"coverage", "nearness"} <= first.parts.keys()
+    assert {"words", "meaning"} <= first.parts.keys()
     assert answer.engines == ("fts5", "vectors")
     assert answer.model == str(kit.embedder.identity)
     assert (answer.degraded, answer.empty, answer.freshness.files) == ((), "", 1)

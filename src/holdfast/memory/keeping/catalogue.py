@@ -19,6 +19,7 @@ from holdfast.memory.workspace.checks import listed_kind
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Use
+from holdfast.text.questions import Trait, traits_of
 from holdfast.words import terms
 
 _DAY = 86_400.0
@@ -158,6 +159,29 @@ class Catalogue:
         curated.sort(key=lambda rated: (rated[0], rated[1].date), reverse=True)
         recent.sort(key=lambda memory: memory.date, reverse=True)
         return [memory for _, memory in curated] + recent
+
+    def opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
+        """What a conversation begins with, the most needed first: preferences and rules, the rest of MEMORY.md as
+        it is written, the notes of the last two days, and how the last conversation ended.
+        """
+        moment = self._clock() if now is None else now
+        known = [
+            memory for memory in self.foremost(scope, moment) if not traits_of(memory.text) & Trait.ONLY_ASKS
+        ]
+        first = [memory for memory in known if memory.kind == "preference"]
+        prose: list[Memory] = []
+        for whose in visible(scope):
+            prose += self.notes.prose(memory_file(whose), whose)
+        days: list[Memory] = []
+        for whose in visible(scope):
+            for at in (moment, moment - _DAY):
+                days += self.notes.prose(day_file(whose, at), whose, at)
+        summaries = [
+            memory for several in self.notes.summaries(owner(scope), []).values() for memory in several
+        ]
+        newest = sorted(summaries, key=lambda memory: memory.date)[-1:]
+        rest = [memory for memory in known if memory not in first]
+        return [*first, *rest, *prose, *days, *newest]
 
     def stats(self, scope: Scope) -> Stats:
         """Numbers of a scope's own memories."""

@@ -17,7 +17,7 @@ from holdfast.messages import Scope
 from holdfast.store.pieces import SIZE as PIECE
 
 # A change of how texts are cut needs a new number: files are then read again.
-VERSION = 2
+VERSION = 3
 
 # In characters, four to a token.
 SIZE = 1_600
@@ -44,6 +44,7 @@ class Chunk:
     memory: str = ""
     kind: str = ""
     at: float = 0.0
+    holds: bool = True
 
     @property
     def digest(self) -> str:
@@ -88,7 +89,9 @@ def chunks(text: str, *, by_hand: bool = False) -> list[Chunk]:
             flush()
             names, memory = tuple(name for _, name in above), one.memory
             told = _told(memory)
-            found.append(Chunk(told, one.first, one.last, names, memory.id, memory.kind, memory.date))
+            found.append(
+                Chunk(told, one.first, one.last, names, memory.id, memory.kind, memory.date, memory.active)
+            )
             at = one.last
         elif heading:
             if any(not unit.heading and unit.text.strip() for unit in units):

@@ -55,6 +55,15 @@ FEATURES = (
     "length",
     "fits",  # has a number or a time where the question asks for one
 )
+# What people are told of them.
+_GROUPS = {
+    "words": ("rarest", "coverage", "density", "relative", "answers", "fits"),
+    "beside": ("surroundings",),
+    "around": ("container",),
+    "meaning": ("nearness", "neighbours", "around", "whole"),
+    "person": ("person", "speaker", "states", "length"),
+    "recent": ("recent",),
+}
 MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
 
 
@@ -201,9 +210,16 @@ class Ranking:
         return self.weights.recent if name == "recent" else self.weights.features.get(name, 0.0)
 
     def parts(self, place: int) -> dict[str, float]:
-        """What the sum of a row is made of."""
-        weighted = {name: float(self._weight(name) * column[place]) for name, column in self.features.items()}
-        return {name: round(value, 3) for name, value in weighted.items() if abs(value) >= 0.001}
+        """What the sum of a row is made of: words, those beside and around it, meaning, who said it, how new it is."""
+        totals = {
+            group: sum(
+                self._weight(name) * float(self.features[name][place])
+                for name in names
+                if name in self.features
+            )
+            for group, names in _GROUPS.items()
+        }
+        return {group: round(total, 3) for group, total in totals.items() if abs(total) >= 0.001}
 
 
 def rank_rows(

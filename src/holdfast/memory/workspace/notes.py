@@ -22,10 +22,18 @@ from holdfast.memory.scopes import (
     summary_file,
     visible,
 )
+from holdfast.memory.searching.chunks import chunks
 from holdfast.memory.workspace.base import Entry, Workspace, change, look
 from holdfast.memory.workspace.comments import COMMENT, comment, first_comment, moment, seconds_of
 from holdfast.memory.workspace.folder import Folder
-from holdfast.memory.workspace.items import memories_in, spelled, with_changed, with_memories, without
+from holdfast.memory.workspace.items import (
+    PART,
+    memories_in,
+    spelled,
+    with_changed,
+    with_memories,
+    without,
+)
 from holdfast.messages import Scope
 
 # Files whose memories are held in memory: what conversations begin with is asked for all the time, and who
@@ -97,6 +105,16 @@ class Notes:
     def files(self, scope: Scope, troubles: list[str] | None = None) -> list[PurePosixPath]:
         """The files with a scope's own memories: the curated one, then its days."""
         return [memory_file(scope), *self._listed(days(scope), troubles)]
+
+    def prose(self, file: PurePosixPath, scope: Scope, at: float = 0.0) -> list[Memory]:
+        """What somebody wrote into a file beside the memories in it, as parts with the names the index gives."""
+        parts = chunks(self._text(file), by_hand=by_hand(file))
+        return [
+            Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)
+            for part in parts
+            if not part.memory
+            and any(line.strip() and not line.startswith("#") for line in part.text.splitlines())
+        ]
 
     def revise(
         self, file: PurePosixPath, name: str, scope: Scope, work: Callable[[Memory], Memory]

@@ -65,7 +65,7 @@ export function listing() {
     troubles(answer.degraded);
     const items = answer.hits.map((hit) => ({ id: hit.id, hit, memory: answer.memories[hit.id], chats: answer.conversations, words }));
     for (const item of items) item.why = reasons(item.hit);
-    const near = items.filter(({ hit }) => hit.exact || hit.relevance >= ABOUT);
+    const near = items.filter(({ hit }) => hit.exact || hit.score >= ABOUT);
     const how = word(answer.engines.includes("vectors") ? "by_both" : "by_words");
     // Whoever is in the middle of a word has none yet that could be looked for.
     if (near.length) found(near, how);

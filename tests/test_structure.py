@@ -19,6 +19,7 @@ LAYERS = (
         "patterns",
         "settings_values",
         "settings_words",
+        "text",
         "words",
     ),
     ("dialects", "tokens"),

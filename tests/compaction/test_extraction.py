@@ -238,7 +238,7 @@ def test_what_an_assistant_or_a_tool_says_of_a_world_is_no_memory():
         ("Übrigens, merk dir, dass ich gern lange, ruhige Wege gehe.",
          [("fact", "Merk dir, dass ich gern lange, ruhige Wege gehe.")]),
         ("Merk dir, dass ich kein Fleisch esse, aber Fisch mag.",
-         [("fact", "Merk dir, dass ich kein Fleisch esse, aber Fisch mag.")]),
+         [("preference", "Merk dir, dass ich kein Fleisch esse, aber Fisch mag.")]),
         ("Speichere dir: Antworte immer auf Deutsch.", [("preference", "Antworte immer auf Deutsch.")]),
         ("Notiere dir, dass ich lieber Tee als Kaffee trinke.",
          [("preference", "Ich trinke lieber Tee als Kaffee.")]),

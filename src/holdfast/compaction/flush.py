@@ -95,8 +95,9 @@ def _grounded(lines: Sequence[tuple[Kind, str]], items: Sequence[Item]) -> list[
 
 def _told(items: Sequence[Item]) -> list[set[str]]:
     """What somebody asked to be remembered was written when they asked."""
-    said = (item.message.text for item in items if item.message.role == "user")
-    return [set(terms(text)) for one in said for _, text in remembered(one)]
+    said = [item.message.text for item in items if item.message.role == "user"]
+    wishes = (remembered(text, said[max(0, at - 2) : at]) for at, text in enumerate(said))
+    return [set(terms(told)) for wish in wishes for _, told in wish]
 
 
 def _once(found: Sequence[Extracted], told: Sequence[set[str]]) -> list[Extracted]:

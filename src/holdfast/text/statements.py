@@ -89,7 +89,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
 # What a cue takes the meaning from, where both are there.
 _OVERRIDES: Mapping[str, frozenset[str]] = {
     "never": frozenset({"negation"}),
-    "order": frozenset({"i", "we", "me", "mine", "points", "says"}),
+    "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
     "from_before": frozenset({"task"}),
     "follows": frozenset({"points"}),
     "cause": frozenset({"points"}),
@@ -107,12 +107,12 @@ _SHOWS: Mapping[Kind, frozenset[str]] = {
 # With one of these a clause states nothing.
 _STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
 
+# A clause with one of these, at the end, is no part of what is stated before it.
+_NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
 # What the particles before a clause still say of it.
 _OPENS = ("from_now", "always", "never", "future", "please", "possible", "concludes", "confirms", "joke")
 
-_BORDER = late(
-    r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+"
-)
+_BORDER = late(r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+")
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
@@ -141,7 +141,9 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
         follows = bool(found) and found[-1].sentence >= number - 1
         kept = _of_sentence(number, sentence, language_of(sentence) or spoken, follows=follows)
         if not kept and takes_back(sentence):
-            found = [one for one in found if not is_meant(sentence, plain[one.sentence], number - one.sentence)]
+            found = [
+                one for one in found if not is_meant(sentence, plain[one.sentence], number - one.sentence)
+            ]
         found += kept
     # Whose words they are, and whether they were meant, may be said in another sentence.
     laughs = any(len(sentence) < 40 and _cue(sentence, "joke") for sentence in plain)
@@ -154,8 +156,18 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
 
 
 def takes_back(sentence: str) -> bool:
-    """Whether a sentence withdraws something that was said."""
-    return _cue(sentence.replace("’", "'"), "takes_back")
+    """Whether a sentence withdraws something that was said, or rejects it."""
+    plain = sentence.replace("’", "'")
+    return _cue(plain, "takes_back") or (_begins(plain, "rejects") and _cue(plain, "negation"))
+
+
+def without_particles(sentence: str) -> str:
+    """A sentence from where it begins in earnest."""
+    for language in LANGUAGES.values():
+        opening = language.particles.match(sentence)
+        if opening:
+            return sentence[opening.end() :]
+    return sentence
 
 
 def is_meant(taking: str, said: str, distance: int) -> bool:
@@ -229,7 +241,7 @@ def _whole(
 
 def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Clause:
     opening = language.particles.match(text)
-    bare = text[opening.end() :] if opening else text
+    bare = (text[opening.end() :] if opening else text).lstrip("*_")
     cues = {name for name, pattern in language.cues.items() if pattern.search(bare)} | more
     if opening:
         cues |= {name for name in _OPENS if language.cues[name].search(text)}
@@ -239,7 +251,9 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= {name for name, pattern in language.begins.items() if pattern.match(bare)}
     whole = _PART.sub("", bare)
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
-    if "name" in cues and not any(terms(one.split(maxsplit=1)[0]) and one[:1].isupper() for one in (bare, whole)):
+    if "name" in cues and not any(
+        terms(one.split(maxsplit=1)[0]) and one[:1].isupper() for one in (bare, whole)
+    ):
         cues.discard("name")
     values = {name for name, pattern in language.values.items() if pattern.search(text)}
     if values - {"number", "language"} or _NUMBER.search(text) or _IDENTIFIER.search(text):
@@ -382,7 +396,10 @@ def _joined(
     """Each clause that states something, with what belongs to it: frames before it, and the rest after it."""
     firsts: list[int] = []
     for at, clause in enumerate(clauses):
-        depends = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "relative"}
+        short = len(clause.text.split()) <= 2
+        depends = (
+            short or language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "relative"}
+        )
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
     for place, at in enumerate(firsts):
@@ -390,7 +407,7 @@ def _joined(
         least = firsts[place - 1] + 1 if place else 0
         while first > least and "frame" in clauses[first - 1].cues:
             first -= 1
-        while last > at and (last >= asked or clauses[last].cues & {"needs", "joke", "question", "asks_you"}):
+        while last > at and (last >= asked or clauses[last].cues & _NOT_PART):
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]
         best = max(verdicts, key=lambda one: (one.lasting, one.score))

@@ -18,173 +18,293 @@ _ORDERS = any_of(
 _DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _MONTH = r"(?:january|february|march|april|may(?= \d)|june|july|august|september|october|november|december)"
 _NUMBER = any_of(
-    "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred thousand"
+    "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred"
+    " thousand"
     " dozen half_past quarter_past quarter_to half"
 )
 _WHEN = (
-    r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|going forward|henceforth|from here on out"
+    r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|going forward|henceforth"
+    r"|from here on out"
     r"|as of (?:today|now)|for the rest of (?:this|our) \w+|next time)"
 )
 
 ENGLISH = LanguageData(
     code="en",
     particles=opening(
-        r"(?:(?:so|ok|okay|well|and|but|then|now|alright|right|also|oh|ah|hm+|yes|yeah|yep|hey|hi|hello|anyway|besides"
-        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|note|important|super important|reminder|again"
-        r"|thanks|thank you|great|perfect|cool|sure|careful|finally|first|second|one more thing|rule(?: \d+)?|just so you know"
-        r"|if possible|if you can|generally|in general|as i said|please note|heads up|ps|plus|no,|nah,|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on|under no circumstances|don\'t forget that|do not forget that|keep in mind that|bear in mind that|remember that|note that|just so you know)[,!:.]* +)+"
+        r"(?:(?:so|ok|okay|well|and|but|then|now|alright|right|also|oh|ah|hm+|yes|yeah|yep|hey|hi|hello"
+        r"|anyway|besides"
+        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|note|important"
+        r"|super important|reminder|again"
+        r"|thanks|thank you|great|perfect|cool|sure|careful|finally|first|second|one more thing"
+        r"|rule(?: \d+)?|just so you know"
+        r"|if possible|if you can|generally|in general|as i said|please note|heads up|ps|plus|no,|nah,"
+        r"|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on"
+        r"|under no circumstances|don\'t forget that|do not forget that|keep in mind that"
+        r"|bear in mind that|remember that|note that|just so you know)[,!:.]* +)+"
     ),
     joins=cue(r"and|but|so|because|since"),
     begins={
-        "order": begin(r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew|did|got)\w+(?<!ed)",
-            rf"(?:please )?(?:(?:always|only|just|better) )?{_ORDERS}(?! (?:is|are|was|were|has|have|had|will|must|can|should|may)\b)"),
+        "order": begin(
+            r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew"
+            r"|did|got)\w+(?<!ed)",
+            rf"(?:please )?(?:(?:always|only|just|better) )?{_ORDERS}(?! (?:is|are|was|were|has|have|had"
+            rf"|will|must|can|should|may)\b)",
+        ),
         "question": begin(
             r"(?:what|who|whom|whose|how|where|when|why|which)(?:'s|'re)?",
-            r"(?:do|does|did|is|are|was|were|can|could|would|will|should|shall|may|might|have|has) (?:you|i|we|it|there|that|this|the|one|anyone|somebody|they|\d+)",
+            r"(?:do|does|did|is|are|was|were|can|could|would|will|should|shall|may|might|have|has) (?:you"
+            r"|i|we|it|there|that|this|the|one|anyone|somebody|they|\d+)",
             r"any (?:idea|chance)|got any",
         ),
         "asks": begin(
             r"(?:what|how|why)(?:'s|'re)?(?! (?:i|we) (?:want|need|like|prefer|do))",
-            r"(?:do|does|did|is|are|can|could|would|will|should|shall|may|might) (?:you|i|we|it|there|that|this|the|one|anyone|somebody|they|\d+)",
+            r"(?:do|does|did|is|are|can|could|would|will|should|shall|may|might) (?:you|i|we|it|there"
+            r"|that|this|the|one|anyone|somebody|they|\d+)",
             r"any (?:idea|chance)|got any",
         ),
-        "under": begin(r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if|as though|like i'm)"),
+        "under": begin(
+            r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if"
+            r"|as though|like i'm)"
+        ),
         "cause": begin(r"(?:because|since|as)"),
         "relative": begin(r"(?:who|which|that|whose|where)"),
         "goes_on": begin(
-            r"(?:please|that|whether|without|instead|rather than|rather|not|never|nor|unless|until|except|if|when|whenever|because|since|so that|as"
-            r"|even if|especially|mainly|no (?:exceptions|matter)|only|too|in which|who|which|whose|including|test|say|namely|or)"
+            r"(?:please|that|whether|without|instead|rather than|rather|not|never|nor|unless|until|except"
+            r"|if|when|whenever|because|since|so that|as"
+            r"|even if|especially|mainly|no (?:exceptions|matter)|only|too|in which|who|which|whose"
+            r"|including|test|say|namely|or)"
         ),
-        "frame": begin(r"(?:for|with|when|if|in|on|at|from|after|before|since|during|under|whenever|as|regarding|about)"),
-        "none": begin(r"no(?= )(?! (?:idea|one|matter|problem|worries|thanks|need|rush|way|doubt|luck|clue|longer|exceptions|thank|wonder|,))"),
+        "frame": begin(
+            r"(?:for|with|when|if|in|on|at|from|after|before|since|during|under|whenever|as|regarding"
+            r"|about)"
+        ),
+        "none": begin(
+            r"(?:please )?no(?= )(?! (?:idea|one|matter|problem|worries|thanks|need|rush|way|doubt|luck"
+            r"|clue|longer|exceptions|thank|wonder|,))"
+        ),
         "points": begin(r"(?:it|that|this|these|those|they|he|she)(?:'s|'re|'ll)?"),
         "name": begin(r"(?-i:[A-Z])[\w.'-]+", r"[a-z]+[-_]?\d[\w.-]*"),
-        "shuns": begin(r"(?:please )?(?:stop|quit|avoid|refrain from|steer clear of|stay away from|keep away from|hands off|skip)(?! (?:by|there|it|that|here|at|this|the|now))(?= \S)"),
+        "shuns": begin(
+            r"(?:please )?(?:stop|quit|avoid|refrain from|steer clear of|stay away from|keep away from"
+            r"|hands off|skip)(?! (?:by|there|it|that|here|at|this|the|now))(?= \S)"
+        ),
         "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
         "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
     },
     cues={
         "supposes": cue(
-            r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we|had i|if i ever|if we ever|were i"
-            r"|would(?! you| rather| like you| prefer| mind)|could(?! you)|might|i'd (?!rather|prefer|ask|like you|be happier|appreciate|love it if|like it)"
+            r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we"
+            r"|had i|if i ever|if we ever|were i"
+            r"|would(?! you| rather| like you| prefer| mind)|could(?! you)|might|i'd (?!rather|prefer|ask"
+            r"|like you|be happier|appreciate|love it if|like it)"
             r"|we'd (?!rather|prefer)|wouldn't|couldn't|if (?:i|we) (?:were|had|did|could|ran|used|moved|won)"
         ),
         "open": cue(
-            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:nothing|not|\w+n't|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
-            r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided|settled)|thinking about|considering|we'll see|just a thought|just asking|tbd"
-            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|haven't made up"
+            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:nothing|not|\w+n't"
+            r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
+            r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
+            r"|settled)|thinking about|considering|we'll see|just a thought|just asking|tbd"
+            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating"
+            r"|haven't made up"
         ),
         "past": cue(
-            r"used to|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year|week|month|summer|winter|weekend)"
+            r"used to|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
+            r"|week|month|summer|winter|weekend)"
             r"|off the table|at the time|briefly had|no longer the case|once upon"
         ),
         "passing": cue(
-            r"right now|today|tonight|at the moment|currently|just now|this (?:morning|afternoon|evening|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
-            r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
+            r"right now|today|tonight|at the moment|currently|just now|this (?:morning|afternoon|evening"
+            r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
+            r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
+            r"|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
         ),
         "once": cue(
-            r"this time|this once|just this|for this (?:\w+ )?(?:one|try|test|answer|time|example|quick)|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|throwing it away|for testing"
-            r"|(?:make|give|do|put|show|explain|turn) (?:me )?(?:that|this|it|these|those)(?: \w+)?|for a (?:moment|second|change)|just for (?:fun|now|today)"
+            r"this time|this once|just this|for this (?:\w+ )?(?:one|try|test|answer|time|example|quick)"
+            r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|throwing it away|for testing"
+            r"|(?:make|give|do|put|show|explain|turn) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
+            r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
         ),
-        "joke": cue(r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:yeah|sure|oh yeah|right),? and|you know that one|as if"),
+        "joke": cue(
+            r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:yeah|sure|oh yeah"
+            r"|right),? and|you know that one|as if"
+        ),
         "rejects": cue(
-            r"nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced|misunderstood|wasn't asking|nobody's talking|don't like that|not (?:a fan of|keen on) (?:the|that|this|your)"
+            r"nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
+            r"|misunderstood|wasn't asking|nobody's talking|don't like that|not (?:a fan of"
+            r"|keen on) (?:the|that|this|your)"
         ),
         "takes_back": cue(
-            r"forget (?:about )?(?!to\b)(?:the|that|it|what|my|i|\S+)(?: \S+){0,4}? ?(?:thing|idea|again|bit|said|part|one)|forget (?:it|that|about)|scratch that|never mind|strike that|disregard|take that back|on second thought|ignore (?:that|what i)"
+            r"forget (?:about )?(?!to\b)(?:the|that|it|what|my|i|\S+)(?: \S+){0,4}? ?(?:thing|idea|again"
+            r"|bit|said|part|one)|forget (?:it|that|about)|scratch that|never mind|strike that|disregard"
+            r"|take that back|on second thought|ignore (?:that|what i)"
         ),
-        "negation": cue(r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"),
+        "negation": cue(
+            r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"
+        ),
         "always": cue(
-            r"(?<!as )always|every ?time|each time|at all times|without exception|no exceptions|in every case|whenever|consistently|everywhere|throughout|on principle|as a matter of principle|as a rule"
-            r"|no matter what|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably|under all circumstances"
+            r"(?<!as )always|every ?time|each time|at all times|without exception|no exceptions"
+            r"|in every case|whenever|consistently|everywhere|throughout|on principle"
+            r"|as a matter of principle|as a rule"
+            r"|no matter what|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
+            r"|under all circumstances"
         ),
         "never": cue(
-            r"never(?! (?:mind|been|heard|seen|had))|under no circumstances|in no case|at no (?:time|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed|no go|no-go|taboo|banned"
+            r"never(?! (?:mind|been|heard|seen|had))|under no circumstances|in no case|at no (?:time"
+            r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
+            r"|no go|no-go|taboo|banned"
             r"|hands off|nobody (?:touches|works|deploys)|ever(?=[.!]*$)"
         ),
         "only_last": cue(r"only(?=[.!]*$)"),
         "none_here": cue(r"there(?:'s| is| are) no"),
         "beside_you": cue(r"(?:before|when|whenever|unless|if|until|while) you"),
         "this_thing": cue(
-            r"(?:second|first|third|last|other|former|latter|original|previous) (?:one|option|version|approach|idea|suggestion)"
-            r"|your (?:suggestion|approach|plan|version|advice|tips|recommendation|idea|answer)|(?:this|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
+            r"(?:second|first|third|last|other|former|latter|original|previous) (?:one|option|version"
+            r"|approach|idea|suggestion)"
+            r"|your (?:suggestion|approach|plan|version|advice|tips|recommendation|idea|answer)|(?:this"
+            r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
+            r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
         ),
         "theirs": cue(r"(?:her|his|their|these|those)(?= \w)"),
-        "that_one": cue(r"(?:this|that|these|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house|company)\w+"),
-        "concludes": cue(r"(?:ok|okay|alright|right|fine|good|then)(?=[, ])"),
-        "only": cue(r"only|exclusively|solely|at most|at least|no more than|max(?:imum)?|nothing but|just once"),
+        "that_one": cue(
+            r"(?:this|that|these|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house"
+            r"|company)\w+"
+        ),
+        "concludes": cue(r"(?:ok|okay|alright|right|fine|good|then)(?=[, ]|$)"),
+        "only": cue(
+            r"only|exclusively|solely|at most|at least|no more than|max(?:imum)?|nothing but|just once"
+        ),
         "no_more": cue(r"no longer|not (?:\w+ )?any ?more|no more|don't (?:\S+ ){1,5}any ?more"),
-        "from_now": cue(_WHEN, r"(?:starting|beginning|effective|from|as of) (?:this |next |in |on |the )*(?:january|february|march|april|may|june|july|august|september|october|november|december|summer|autumn|fall|winter|spring|week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|\d)\w*"),
-        "future": cue(_WHEN, r"always|every ?time|each time|throughout|by default|generally|permanently|whenever"),
+        "from_now": cue(
+            _WHEN,
+            r"(?:starting|beginning|effective|from|as of) (?:this |next |in |on "
+            "|the )*(?:january|february|march|april|may|june|july|august|september|october|november|december"
+            "|summer|autumn|fall|winter|spring|week|month|year|monday|tuesday|wednesday|thursday|friday"
+            "|saturday|sunday|\d)\w*",
+        ),
+        "future": cue(
+            _WHEN,
+            r"always|every ?time|each time|throughout|by default|generally|permanently"
+            "|whenever",
+        ),
         "here": cue(
-            r"here(?! (?:is|are|'s))|with us|around here|at our (?:place|office|company|end)|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)|on (?:our|the) team|over here"
+            r"here(?! (?:is|are|'s))|with us|around here|at our (?:place|office|company|end)"
+            r"|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)"
+            r"|on (?:our|the) team|over here"
         ),
         "we_dont": cue(r"we (?:don't|do not|never|only|always)"),
         "every": opening(r"(?:every|each|all|any|anything|everything|whoever|anyone who|everyone)\b"),
         "role": cue(
-            r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie|total|complete|few|long|mess|loss|real)\b)[\w-]+"
+            r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
+            r"|total|complete|few|long|mess|loss|real)\b)[\w-]+"
         ),
         "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
         "outputs": cue(
-            r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers|answer(?= (?:under|short|brief))|repl(?:y|ies)|responses?|letters?|e-?mails?|mails?|messages?|reports?|summar(?:y|ies)|documents?|translations?|comments?"
-            r"|commits?|invoices?|headings?|posts?|texts?|functions?|claims?|dates|times|prices|amounts|numbers|units)(?! (?:of|to|from|in the|below|above)\b)|(?:the|your) (?:tone|style|wording|language)(?! (?:in mind|of|for|that))"
-            r"|(?:write|round|format|spell|state) (?:dates|times|prices|amounts|numbers|units|names|currencies)(?! (?:in|to|on) the)"
+            r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers"
+            r"|answer(?= (?:under|short|brief))|repl(?:y|ies)|responses?|letters?|e-?mails?|mails?"
+            r"|messages?|reports?|summar(?:y|ies)|documents?|translations?|comments?"
+            r"|commits?|invoices?|headings?|posts?|texts?|functions?|claims?|dates|times|prices|amounts"
+            r"|numbers|units)(?! (?:of|to|from|in the|below|above)\b)|(?:the|your) (?:tone|style|wording"
+            r"|language)(?! (?:in mind|of|for|that))"
+            r"|(?:write|round|format|spell|state) (?:dates|times|prices|amounts|numbers|units|names"
+            r"|currencies)(?! (?:in|to|on) the)"
         ),
         "as_is": cue(r"as (?:it is|they are|is|before)|unchanged|untouched"),
         "you_verb": cue(r"(?!)"),
         "bygone": cue(r"was|were|had been"),
         "irony": cue(r"(?:yeah|sure|oh yeah|right|of course),? and"),
         "please": cue(r"please|pls|kindly"),
-        "must": cue(r"must|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be|required|supposed to|meant to|due)|may only|(?:can|may) (?:stay|remain|be)"),
+        "must": cue(
+            r"must|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be|required"
+            r"|supposed to|meant to|due)|may only|(?:can|may) (?:stay|remain|be)"
+        ),
         "may_not": cue(
-            r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so|too)))|mustn't|shouldn't|can't|cannot|aren't (?:allowed|to)|isn't (?:allowed|to)|don't belong|doesn't belong"
+            r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so"
+            r"|too)))|mustn't|shouldn't|can't|cannot|aren't (?:allowed|to)|isn't (?:allowed|to)"
+            r"|don't belong|doesn't belong"
         ),
         "you_must": cue(
             r"you (?:must|should|may|shall|are|need|have)(?: not| never| always| only| allowed| to)+",
             r"(?:want|need|expect|like|ask) you (?:not )?to",
         ),
         "duty": cue(
-            r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|policy|compulsory|go(?:es)? into|off[- ]limits"
+            r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?"
+            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|policy|compulsory"
+            r"|go(?:es)? into|off[- ]limits"
         ),
-        "passive": cue(r"(?:get|gets) \w+|(?:is|are|be|been) (?:\S+ ){0,3}?(?:\w{3,}ed|done|taken|written|sent|kept|made|put|run|built|held|read|paid|set|shown)"),
+        "passive": cue(
+            r"(?:get|gets) \w+|(?:is|are|be|been) (?:\S+ ){0,3}?(?:\w{3,}ed|done|taken|written|sent|kept"
+            r"|made|put|run|built|held|read|paid|set|shown)"
+        ),
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"decided|decision|agreed|settled|voted|chosen|chose|opted|resolved|choice|picked|signed|confirmed|convinced|made up (?:our|my) minds?|final|it's official"
+            r"decided|decision|agreed|settled|voted|chosen|chose|opted|resolved|choice|picked|signed"
+            r"|confirmed|convinced|made up (?:our|my) minds?|final|it's official"
         ),
         "confirms": cue(
-            r"confirmed|keep in mind|bear in mind|remember|don't forget|do not forget|insists?|note|make sure|be aware|important|consider|take into account|decided|agreed|just so you know|requires?|demands?|want|expect|settled"
+            r"confirmed|keep in mind|bear in mind|remember|don't forget|do not forget|insists?|note"
+            r"|make sure|be aware|important|consider|take into account|decided|agreed|just so you know"
+            r"|requires?|demands?|want|expect|settled"
         ),
         "chooses": cue(
-            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking|sticking|staying|switching|using|moving|dropping|keeping|choosing|leaving out|skipping|doing|starting with|building|hosting|cutting|adopting|settling|picking)",
-            r"(?:we|i)(?:'ll| will) (?:\w+ )?(?:go with|take|stick|stay|switch|use|move|drop|keep|choose|settle|opt|clean|do|adopt)",
-            r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose|pick|take|keep(?! (?:going|it up|in))|drop|do|stay|opt|call it)(?! (?:a look|it|that|this)\b)",
+            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking|sticking|staying|switching|using"
+            r"|moving|dropping|keeping|choosing|leaving out|skipping|doing|starting with|building|hosting"
+            r"|cutting|adopting|settling|picking)",
+            r"(?:we|i)(?:'ll| will) (?:\w+ )?(?:go with|take|stick|stay|switch|use|move|drop|keep|choose"
+            r"|settle|opt|clean|do|adopt)",
+            r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
+            r"|pick|take|keep(?! (?:going|it up|in))|drop|do|stay|opt|call it)(?! (?:a look|it|that"
+            r"|this)\b)",
             r"(?:we|i) (?:chose|picked|settled|opted|went with|cancelled|canceled)",
         ),
-        "does": cue(r"(?:we|i)(?:'re|'m| are| am) (?:\w+ )?\w+ing", r"(?:we|i)(?:'ll| will)", r"\w+ (?:is|are) going to(?: be)?"),
+        "does": cue(
+            r"(?:we|i)(?:'re|'m| are| am) (?:\w+ )?\w+ing",
+            r"(?:we|i)(?:'ll| will)",
+            r"\w+ (?:is"
+            r"|are) going to(?: be)?",
+        ),
         "becomes": cue(
-            r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)|(?:is|are|was|were|got|gets|been|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
-            r"|for the [\w -]+ it's|(?:slipped|goes by|moved over|pushed (?:\S+ ){1,4}to|switched to|migrated to|replaced by|is gone|are gone)"
+            r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)|(?:is|are|was|were|got|gets|been"
+            r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
+            r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
+            r"|for the [\w -]+ it's|(?:slipped|goes by|moved over|pushed (?:\S+ ){1,4}to|switched to"
+            r"|migrated to|replaced by|is gone|are gone)"
         ),
         "change": cue(
-            r"now|instead|after all|rather than|no longer|from|going forward|these days|anymore|any more|again|ourselves|for good|since"
+            r"now|instead|after all|rather than|no longer|from|going forward|these days|anymore|any more"
+            r"|again|ourselves|for good|since"
         ),
         "likes": cue(
-            r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way)|to (?:know|see|hear|ask|add|thank|learn|understand)|how|it when you did|that|your|this))"
-            r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of|not big on|into (?!the|this|that)|my thing|drives? me (?:mad|crazy|nuts)|annoys? me|reads better to me|works best for me"
-            r"|find it (?:\w+ )?(?:easier|better|nicer|harder|helpful|annoying)|easier (?:for me|to read) (?:if|when)"
+            r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
+            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way)|to (?:know|see|hear|ask|add"
+            r"|thank|learn|understand)|how|it when you did|that|your|this))"
+            r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
+            r"|not big on|into (?!the|this|that)|my thing|drives? me (?:mad|crazy|nuts)|annoys? me"
+            r"|reads better to me|works best for me"
+            r"|find it (?:\w+ )?(?:easier|better|nicer|harder|helpful|annoying)|easier (?:for me"
+            r"|to read) (?:if|when)"
         ),
-        "rather": cue(r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)|rather (?:have|not|than)|ideally|preferably|best if"),
+        "rather": cue(
+            r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)|rather (?:have|not|than)|ideally"
+            r"|preferably|best if"
+        ),
         "habit": cue(
-            r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook|write|wear)"
+            r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not"
+            r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook"
+            r"|write|wear)"
             r"|i (?:take|drink|have|eat) my \w+"
         ),
         "for_you": cue(
-            r"(?:if|when|that|whenever) you|(?:want|need|expect|ask|like) you (?:not )?to|(?:i'd|i would) (?:be (?:happier|glad|grateful)|appreciate|ask|prefer|like)(?: it)?(?: if)?"
+            r"(?:if|when|that|whenever) you|(?:want|need|expect|ask|like) you (?:not )?to|(?:i'd"
+            r"|i would) (?:be (?:happier|glad|grateful)|appreciate|ask|prefer|like)(?: it)?(?: if)?"
         ),
-        "asks_you": cue(r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it possible"),
-        "possible": cue(r"if (?:at all )?possible|if you can|where possible|preferably|ideally|if at all possible"),
+        "asks_you": cue(
+            r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it possible"
+        ),
+        "possible": cue(
+            r"if (?:at all )?possible|if you can|where possible|preferably|ideally|if at all possible"
+        ),
         "turns": opening(r"(?:but|however|seriously)\b"),
         "mine": cue(r"my|our|ours|mine"),
         "me": cue(r"i|we|me|us|i'm|we're|i've|we've|i'll|we'll|i'd|we'd"),
@@ -192,50 +312,104 @@ ENGLISH = LanguageData(
         "we": cue(r"we|we're|we've|we'll"),
         "others": cue(r"he|she|they|one|people|somebody"),
         "states": cue(
-            r"is|are|am|i'm|we're|there's|it's|\w+'s|has|have|had surgery|we've got|i've got|got|lives?|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?|needs?|holds?|allows?|weighs?|pays?|earns?"
-            r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?|cache|caches|store|stores|ship|ships|meets?|includes?|including|don't work|fits?|gets?|stays?|does|deals? with|doesn't \w+|don't \w+|looks? after|handles?|belongs?|teaches|teach|sells?|orders?|cooks?|heat|heats|sleeps?|plays?"
+            r"is|are|am|i'm|we're|there's|it's|\w+'s|has|have|had surgery|we've got|i've got|got|lives?"
+            r"|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
+            r"|needs?|holds?|allows?|weighs?|pays?|earns?"
+            r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
+            r"|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?"
+            r"|cache|caches|store|stores|ship|ships|meets?|includes?|including|don't work|fits?|gets?"
+            r"|stays?|does|deals? with|doesn't \w+|don't \w+|looks? after|handles?|belongs?|teaches|teach"
+            r"|sells?|orders?|cooks?|heat|heats|sleeps?|plays?"
         ),
         "trait": cue(
-            r"allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed|right-handed|lefty|pregnant|diabetic|diabetes|asthma\w*|married|divorced|engaged|single|widowed|retired|self-employed|freelanc\w+|colou?r-?blind|dyslexic|deaf|blind|surgery|gluten|lactose|celiac|coeliac|epilep\w+|migraines?|hearing aids?|afraid of (?:heights|flying)|can't eat|cannot eat|don't eat|don't drink|non-?smoker"
+            r"allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed|right-handed|lefty|pregnant"
+            r"|diabetic|diabetes|asthma\w*|married|divorced|engaged|single|widowed|retired|self-employed"
+            r"|freelanc\w+|colou?r-?blind|dyslexic|deaf|blind|surgery|gluten|lactose|celiac|coeliac"
+            r"|epilep\w+|migraines?|hearing aids?|afraid of (?:heights|flying)|can't eat|cannot eat"
+            r"|don't eat|don't drink|non-?smoker"
         ),
         "relation": cue(
-            r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|child(?:ren)?|mother|mom|mum|father|dad|parents|sister|brother|grandma|grandpa|grandmother|grandfather|aunt|uncle|niece|nephew|cousin|friend|roommate|flatmate|neighbou?r|colleague|coworker|boss|manager|dog|cat|doctor|dentist|lawyer|accountant|landlord|landlady|adviser|advisor|client|customer|in-laws"
+            r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|child(?:ren)?|mother|mom|mum"
+            r"|father|dad|parents|sister|brother|grandma|grandpa|grandmother|grandfather|aunt|uncle|niece"
+            r"|nephew|cousin|friend|roommate|flatmate|neighbou?r|colleague|coworker|boss|manager|dog|cat"
+            r"|doctor|dentist|lawyer|accountant|landlord|landlady|adviser|advisor|client|customer|in-laws"
         ),
         "title": cue(r"(?:mr|mrs|ms|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
-            r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout|red|confus\w+|problem\w*|bug\w*|question\w*|idea\w*|tired|hungry|headache|sick|annoyed|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold|exhausted"
+            r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout"
+            r"|red|confus\w+|problem\w*|bug\w*|question\w*|idea\w*|tired|hungry|headache|sick|annoyed"
+            r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
+            r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"
+            r"|exhausted"
         ),
         "needs": cue(
-            r"(?:i|we)(?:'m|'re| am| are)? (?:\w+ )?(?:need|want|look(?:ing)? for|try(?:ing)?|wonder(?:ing)?|hope|hoping|wish|think|thinking|guess|don't know|don't understand|see|getting|get an|writing a|asking|was|were)(?! you)"
+            r"(?:i|we)(?:'m|'re| am| are)? (?:\w+ )?(?:need|want|look(?:ing)? for|try(?:ing)?"
+            r"|wonder(?:ing)?|hope|hoping|wish|think|thinking|guess|don't know|don't understand|see"
+            r"|getting|get an|writing a|asking|was|were)(?! you)"
             r"|i'd like|let me|help me|tell me|show me|(?:starting|going) to need"
         ),
-        "perfect": cue(r"(?:i|we|he|she|they) (?:\w+ )?(?:\w+ed|went|bought|got|met|saw|had|did|made|found|took|wrote|ran|came|left|heard|read)"),
+        "perfect": cue(
+            r"(?:i|we|he|she|they) (?:\w+ )?(?:\w+ed|went|bought|got|met|saw|had|did|made|found|took"
+            r"|wrote|ran|came|left|heard|read)"
+        ),
         "fails": cue(
-            r"failed(?: with| because| to| on| again|$)|fails? (?:with|on|because|when|again)|(?:did|does)(?:n't| not) (?:\w+ )?(?:work|help|solve|fix|compile)|didn't help|no luck|dead end|made (?:it|things) worse|to no avail|without success|gave up on|blew up|broke (?:the|everything)|not (?:try|attempt) (?:that|it|this) again"
+            r"failed(?: with| because| to| on| again|$)|fails? (?:with|on|because|when|again)|(?:did"
+            r"|does)(?:n't| not) (?:\w+ )?(?:work|help|solve|fix|compile)|didn't help|no luck|dead end"
+            r"|made (?:it|things) worse|to no avail|without success|gave up on|blew up|broke (?:the"
+            r"|everything)|not (?:try|attempt) (?:that|it|this) again"
         ),
         "mental": cue(
-            r"(?:don't|do not|never) (?:you )?(?:worry|know|think|mind|care|remember|have|forget|hesitate|see|want|need|feel|like|believe|understand|expect|get|really|even|let|be|tell me|panic|stress|wanna|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
-            r"|better late than|now or never|never (?:say never|too late|give up)|no (?:problem|worries|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
+            r"(?:don't|do not|never) (?:you )?(?:worry|know|think|mind|care|remember|have|forget|hesitate"
+            r"|see|want|need|feel|like|believe|understand|expect|get|really|even|let|be|tell me|panic"
+            r"|stress|wanna|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
+            r"|better late than|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
+            r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
         ),
-        "says": cue(r"says?|said|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"),
+        "says": cue(
+            r"says?|said|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"
+        ),
         "task": cue(
-            r"(?:please |can you |could you |i want you to )?(?:translate|rewrite|rephrase|proofread|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play|write (?:me |us )?(?:an?|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character|monologue|speech|letter|novel|mail|email|function))"
+            r"(?:please |can you |could you |i want you to )?(?:translate|rewrite|rephrase|proofread"
+            r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play"
+            r"|write (?:me |us )?(?:an?|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
+            r"|monologue|speech|letter|novel|mail|email|function))"
         ),
         "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
     },
     values={
         "weekday": cue(rf"{_DAY}s?", r"weekdays?|weekends?|bank holidays"),
         "date": cue(
-            rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?", rf"{_MONTH}(?: \d{{1,2}}(?:st|nd|rd|th)?(?! ?(?:am|pm))(?: to \d{{1,2}})?)?(?:,? \d{{4}})?", r"(?:in|by|until|from|since) may",
-            r"\d{1,2}/\d{1,2}(?:/\d{2,4})?", r"\d{4}-\d\d-\d\d", r"(?:this|next|in|until|from|the) (?:summer|autumn|fall|winter|spring|q[1-4])", r"(?:since|until|by|in) (?:19|20)\d\d", r"(?:end|start|beginning) of (?:the )?month|month[- ]end|the \d{1,2}(?:st|nd|rd|th)",
+            rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?",
+            rf"{_MONTH}(?: \d{{1,2}}(?:st"
+            rf"|nd|rd|th)?(?! ?(?:am|pm))(?: to \d{{1,2}})?)?(?:,? \d{{4}})?",
+            r"(?:in|by|until|from"
+            rf"|since) may",
+            r"\d{1,2}/\d{1,2}(?:/\d{2,4})?",
+            r"\d{4}-\d\d-\d\d",
+            r"(?:this|next|in|until|from"
+            r"|the) (?:summer|autumn|fall|winter|spring|q[1-4])",
+            r"(?:since|until|by|in) (?:19"
+            r"|20)\d\d",
+            r"(?:end|start|beginning) of (?:the )?month|month[- ]end|the \d{1,2}(?:st|nd|rd"
+            r"|th)",
         ),
         "time": cue(
-            r"\d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)", r"\d{1,2}:\d\d", rf"(?:at|by|after|before|until|from|to) (?:half (?:past )?|quarter (?:past |to )?)?(?:\d{{1,2}}|{_NUMBER}|one|noon|midnight)(?! (?:people|percent|minutes|days|weeks))",
-            r"half past \w+|half (?:six|seven|eight|nine|ten)|noon|midnight|mornings?|evenings?|afternoons?|nights?",
+            r"\d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)",
+            r"\d{1,2}:\d\d",
+            rf"(?:at|by|after|before|until|from"
+            r"|to) (?:half (?:past )?|quarter (?:past |to )?)?(?:\d{{1,2}}|{_NUMBER}|one|noon"
+            r"|midnight)(?! (?:people|percent|minutes|days|weeks))",
+            r"half past \w+|half (?:six|seven|eight|nine|ten)|noon|midnight|mornings?|evenings?"
+            r"|afternoons?|nights?",
         ),
-        "money": cue(r"(?:€|\$|£)\s?\d[\d.,]*k?|\d[\d.,]*k?\s?(?:€|euros?|eur|cents?|dollars?|pounds?|usd|quid|bucks)"),
+        "money": cue(
+            r"(?:€|\$|£)\s?\d[\d.,]*k?|\d[\d.,]*k?\s?(?:€|euros?|eur|cents?|dollars?|pounds?|usd|quid"
+            r"|bucks)"
+        ),
         "frequency": cue(
-            r"daily|weekly|monthly|yearly|hourly|annually|quarterly|biweekly|fortnightly|every (?:\w+ )?(?:day|week|month|year|night|hour|morning|evening|weekend|minute)s?|(?:once|twice|three times) an? \w+"
+            r"daily|weekly|monthly|yearly|hourly|annually|quarterly|biweekly|fortnightly"
+            r"|every (?:\w+ )?(?:day|week|month|year|night|hour|morning|evening|weekend|minute)s?|(?:once"
+            r"|twice|three times) an? \w+"
         ),
         "language": cue(r"english|german|french|spanish|italian|polish|turkish|dutch|portuguese|russian"),
         "number": cue(rf"{_NUMBER}(?! or)"),

@@ -61,7 +61,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "duty": 0.9, "passive": 0.5, "passive_last": 0.5, "passive_first": 0.6, "none": 1.0, "none_here": 0.6,
         "infinitive": 0.3, "negation": 0.2, "value": 0.2, "language": 0.2, "definite": 0.1, "name": 0.3,
         "verbless": 0.3, "plain_wish": 0.4, "forbids": 0.6, "beside_you": 0.5, "we": 0.2, "for_you_before": 0.6,
-        "shuns": 1.2, "asks_first": 0.4, "ordered_outputs": 0.8, "as_is": 0.8,
+        "shuns": 1.2, "asks_first": 0.4, "ordered_outputs": 0.8, "as_is": 0.8, "call_me": 0.9,
         "i": -1.2, "pronoun": -2.0, "points": -0.7, "passing": -0.8, "trouble": -0.5, "perfect": -0.6, "mental": -2.0,
         "says": -0.8, "task": -2.5, "needs": -1.0, "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8,
         "that_one": -0.6, "confirms": 0.2, "every": 0.5, "we_dont": 0.4, "plain_without": 0.4,
@@ -81,7 +81,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
         "number": 0.4, "named": 0.4, "language": 0.2, "trait": 0.8, "role": 0.4, "title": 0.8, "confirms": 0.3,
-        "dated_deed": 0.8, "follows": 0.3,
+        "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3,
         "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6, "needs": -1.0,
         "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5, "bygone": -0.7, "pronoun": -0.3,
     },
@@ -92,6 +92,8 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
     "from_before": frozenset({"task"}),
     "follows": frozenset({"points"}),
+    "anchored": frozenset({"points", "pronoun"}),
+    "changed": frozenset({"perfect"}),
     "cause": frozenset({"points"}),
     "you_must": frozenset({"i", "needs"}),
     "for_you": frozenset({"i", "needs"}),
@@ -251,9 +253,7 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= {name for name, pattern in language.begins.items() if pattern.match(bare)}
     whole = _PART.sub("", bare)
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
-    if "name" in cues and not any(
-        terms(one.split(maxsplit=1)[0]) and one[:1].isupper() for one in (bare, whole)
-    ):
+    if "name" in cues and not any(_is_name(one.split(maxsplit=1)[0]) for one in (bare, whole)):
         cues.discard("name")
     values = {name for name, pattern in language.values.items() if pattern.search(text)}
     if values - {"number", "language"} or _NUMBER.search(text) or _IDENTIFIER.search(text):
@@ -265,6 +265,10 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
         cues.add("manner")
     first = start + len(text) - len(bare)
     return Clause(bare, first, start + len(text), frozenset(cues | _derived(cues)))
+
+
+def _is_name(word: str) -> bool:
+    return bool(terms(word)) and (word[:1].isupper() or any(sign.isdigit() for sign in word))
 
 
 def _derived(cues: Collection[str]) -> set[str]:
@@ -328,6 +332,10 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         if short and "decided" in earlier.cues:
             cues.add("decided")
     before = clauses[at - 1] if at else None
+    if before is not None and not before.cues & _STATES_NOTHING:
+        # "Frau Kröger hat geheiratet, sie heißt jetzt Petersen": who is meant stands before it.
+        if before.cues & {"title", "mine", "me", "named"} and cues & {"points", "pronoun"}:
+            cues.add("anchored")
     if before is not None:
         if "for_you" in before.cues:
             cues.add("for_you_before")
@@ -366,7 +374,7 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
         kind: round(sum(weight for name, weight in weights.items() if name in cues), 2)
         for kind, weights in _WEIGHTS.items()
     }
-    if "passing" in cues and cues & {"date", "weekday", "from_now"}:
+    if "passing" in cues and cues & {"date", "weekday", "from_now", "changed"}:
         scores["fact"] += 0.6
     able = sorted((kind for kind in scores if scores[kind] >= _ENOUGH), key=lambda kind: -scores[kind])
     if "fails" in cues and not {"rule", "decision"} & {*able}:
@@ -405,8 +413,9 @@ def _joined(
     for place, at in enumerate(firsts):
         first, last = at, (firsts[place + 1] if place + 1 < len(firsts) else len(clauses)) - 1
         least = firsts[place - 1] + 1 if place else 0
-        while first > least and "frame" in clauses[first - 1].cues:
-            first -= 1
+        points = clauses[at].cues & {"points", "pronoun"} and first > least
+        while first > least and ("frame" in clauses[first - 1].cues or points):
+            first, points = first - 1, False
         while last > at and (last >= asked or clauses[last].cues & _NOT_PART):
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]

@@ -104,7 +104,7 @@ GERMAN = LanguageData(
         "shuns": begin(
             r"(?:bitte )?(?:verzichten?|vermeiden?|unterlassen?|hör(?:e"
             r"|en)?)(?: sie)?(?: bitte)?(?= )(?:(?<!hör)|(?= auf,? ))"
-            r"|finger weg|hände weg|lass(?:t|en sie)? die finger|nichts (?:an|in|am|mit)"
+            r"|finger weg|hände weg|lass(?:t|en sie)? die finger|nichts (?:an|in|am|mit)|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
         ),
         "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
         "definite": begin(
@@ -137,13 +137,13 @@ GERMAN = LanguageData(
             r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
         ),
         "passing": cue(
-            r"heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern|morgen|vorhin|später"
+            r"(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern|morgen|vorhin|später"
             r"|schnell"
             r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
             r"|vorerst|erst ?mal|für den moment"
         ),
         "once": cue(
-            r"diesmal|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt)|ausnahmsweise|testweise|zum testen"
+            r"diesmal|(?:im|in dem|in diesem) beispiel|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt)|ausnahmsweise|testweise|zum testen"
             r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
             r"|ein bisschen|mal)"
             r"|jetzt mal|schmeißen wir|weg(?:werfen|schmeißen)"
@@ -183,6 +183,12 @@ GERMAN = LanguageData(
             r"|vorherige)[nsr]?(?: \w+)?|dein\w*|ihr(?:e[nmrs]?)? (?:vorschlag|idee|version)\w*"
             r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
         ),
+        "changed": cue(
+            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + _DAYS + ")"
+            r"|auf (?:\S+ ){1,4}?\w*ge\w{3,}(?:t|en)|wieder"
+        ),
+        "our_way": cue(r"wir (?:\S+ ){0,2}?\w+n (?:\S+ ){0,4}?(?:mit|in|auf|bei|über|per|via)"),
+        "call_me": cue(r"(?:nenn|nenne|nennen sie|ruf|sag)(?: bitte)? (?:mich|zu mir)(?= )"),
         "theirs": cue(r"(?:ihr|sein|dessen|deren)(?:e[nmrs]?)? (?-i:[A-ZÄÖÜ])\w+"),
         "that_one": cue(r"diese[rsnm]? (?!projekt|repo|chat|gespräch|team|haus|firma)\w+"),
         "concludes": cue(r"(?:ok|okay|gut|also|dann|somit|damit|deshalb|daher)(?=[, ]|$)"),
@@ -331,7 +337,7 @@ GERMAN = LanguageData(
             r"|vertr(?:age|ägt|agen)|trink(?:e|t|en)|esse|isst|essen|sprech(?:e|en)|spricht|studier(?:t|e)"
             r"|reagier(?:e|t)?|gibt|gibt's|findet|muss|müssen|trifft|treffen|wird|werden|zieh(?:t|en|e)"
             r"|deploy(?:en|t)|lautet|reicht|passen|passt|gehör(?:t|en)|gilt|schläft|bekomm(?:t|en|e)"
-            r"|krieg(?:t|e|en)"
+            r"|krieg(?:t|e|en)?"
             r"|hält|halten|besteht|umfasst|erlaubt|spielt|spiele|lern(?:t|e)|schreib(?:en|t|e)|setz(?:en|t"
             r"|e)|hosten?|speicher(?:n|t)|nehmen|nimmt|starten|drauf|cache\w*|kümmert|betreuen|verwaltet"
             r"|unterrichtet|verkauf(?:t|en)|heizen|koch(?:t|en|e)|lern(?:en)?|trägt|verbraucht|bezahl(?:t"

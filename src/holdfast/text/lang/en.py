@@ -86,7 +86,7 @@ ENGLISH = LanguageData(
         "name": begin(r"(?-i:[A-Z])[\w.'-]+", r"[a-z]+[-_]?\d[\w.-]*"),
         "shuns": begin(
             r"(?:please )?(?:stop|quit|avoid|refrain from|steer clear of|stay away from|keep away from"
-            r"|hands off|skip)(?! (?:by|there|it|that|here|at|this|the|now))(?= \S)"
+            r"|hands off|skip|you can (?:stop|drop|skip))(?! (?:by|there|it|that|here|at|this|the|now))(?= \S)"
         ),
         "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
@@ -120,7 +120,7 @@ ENGLISH = LanguageData(
             r"|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
         ),
         "once": cue(
-            r"this time|this once|just this|for this (?:\w+ )?(?:one|try|test|answer|time|example|quick)"
+            r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test|answer|time|example|quick)"
             r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|throwing it away|for testing"
             r"|(?:make|give|do|put|show|explain|turn) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
             r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
@@ -165,6 +165,12 @@ ENGLISH = LanguageData(
             r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
             r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
         ),
+        "changed": cue(
+            r"(?<!right )(?<!just )now|these days|nowadays|no longer|any ?more|since (?:the|last|monday|yesterday|today)|again|renewed|upgraded|rebooked|switched|"
+            r"replaced|by now|lately|recently|meanwhile"
+        ),
+        "our_way": cue(r"we (?:\w+ )?[a-z]+ (?:\S+ ){0,3}?(?:in|with|on|via|through|at|using|from)"),
+        "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these|those)(?= \w)"),
         "that_one": cue(
             r"(?:this|that|these|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house"
@@ -278,7 +284,7 @@ ENGLISH = LanguageData(
         "likes": cue(
             r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
             r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way)|to (?:know|see|hear|ask|add"
-            r"|thank|learn|understand)|how|it when you did|that|your|this))"
+            r"|thank|learn|understand)|how|it when you did|that|your (?!repl|answ|text)|this))"
             r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
             r"|not big on|into (?!the|this|that)|my thing|drives? me (?:mad|crazy|nuts)|annoys? me"
             r"|reads better to me|works best for me"
@@ -290,6 +296,7 @@ ENGLISH = LanguageData(
             r"|preferably|best if"
         ),
         "habit": cue(
+            r"(?:i've|i have|we've) (?:started|stopped|begun|quit|given up) \w+ing",
             r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not"
             r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook"
             r"|write|wear)"

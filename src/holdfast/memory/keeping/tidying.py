@@ -14,12 +14,15 @@ from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import ALIKE, fuller, may_mean_the_same, same
 from holdfast.memory.workspace.items import ids_in, memories_in, with_changed
 from holdfast.store.recollections import Use
+from holdfast.text.slots import compare, says_more, touches
 
 # How alike a text is to others, from 0 to 1: the cosine of their vectors.
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
 
 # As many active ones a scope has at most.
 LIMIT = 500
+# So many of those that may be about the same thing are compared by their meaning.
+_COMPARED = 40
 
 _HALF_A_YEAR = 180 * 86_400.0
 # What a recall and what age are worth, beside an importance from 0 to 1.
@@ -59,7 +62,26 @@ def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) 
             return Verdict("known", (alike,))
     if new.kind == "note" or not new.active:
         return Verdict("add")
-    over = [memory for memory in rivals if _gives_way(memory, new) and supersedes(new.text, memory.text)]
+    return _by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
+
+
+def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> Verdict:
+    """What a statement of the same thing in other words, or with another value, comes to."""
+    near = [memory for memory in rivals if supersedes(new.text, memory.text) or touches(new.text, memory.text)]
+    # Whose meaning is looked at is bounded: the newest, since what was said lately is what changes.
+    near = sorted(near, key=lambda memory: memory.date)[-_COMPARED:]
+    scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
+    likeness = dict(zip((memory.id for memory in near), scores, strict=False))
+    over: list[Memory] = []
+    for memory in near:
+        if supersedes(new.text, memory.text):
+            over.append(memory)
+            continue
+        relation = compare(new.text, memory.text, likeness.get(memory.id, 0.0))
+        if relation == "same" and not says_more(new.text, memory.text):
+            return Verdict("update", (memory,))
+        if relation in ("same", "replaces"):
+            over.append(memory)
     return Verdict("supersede", tuple(over)) if over else Verdict("add")
 
 
@@ -98,7 +120,7 @@ def merged(old: Memory, new: Memory) -> Memory:
     also = [one for one in new.sources if not any(_covers(known, one) for known in old.sources)]
     return replace(
         old,
-        text=fuller(old.text, new.text),
+        text=fuller(old.text, new.text) if may_mean_the_same(old.text, new.text) else old.text,
         importance=max(old.importance, new.importance),
         also=(*old.also, *also),
         seen=new.date if new.date > old.date else old.seen,

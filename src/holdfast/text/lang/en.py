@@ -186,7 +186,7 @@ ENGLISH = LanguageData(
             r"(?:starting|beginning|effective|from|as of) (?:this |next |in |on "
             "|the )*(?:january|february|march|april|may|june|july|august|september|october|november|december"
             "|summer|autumn|fall|winter|spring|week|month|year|monday|tuesday|wednesday|thursday|friday"
-            "|saturday|sunday|\d)\w*",
+            r"|saturday|sunday|\d)\w*",
         ),
         "future": cue(
             _WHEN,
@@ -404,7 +404,7 @@ ENGLISH = LanguageData(
             r"\d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)",
             r"\d{1,2}:\d\d",
             rf"(?:at|by|after|before|until|from"
-            r"|to) (?:half (?:past )?|quarter (?:past |to )?)?(?:\d{{1,2}}|{_NUMBER}|one|noon"
+            rf"|to) (?:half (?:past )?|quarter (?:past |to )?)?(?:\d{{1,2}}|{_NUMBER}|one|noon"
             r"|midnight)(?! (?:people|percent|minutes|days|weeks))",
             r"half past \w+|half (?:six|seven|eight|nine|ten)|noon|midnight|mornings?|evenings?"
             r"|afternoons?|nights?",
@@ -421,4 +421,64 @@ ENGLISH = LanguageData(
         "language": cue(r"english|german|french|spanish|italian|polish|turkish|dutch|portuguese|russian"),
         "number": cue(rf"{_NUMBER}(?! or)"),
     },
+)
+
+# Words for the same thing in everyday talk and work: what one sentence calls one, another calls another.
+CONCEPTS = {
+    "meeting": "meeting standup stand-up daily weekly sync call appointment jour fixe get-together",
+    "release": "release deployment deploy deploys ship shipping launch go-live rollout no-release",
+    "money": "budget amount price cost costs salary fee rate pay paying bill paid",
+    "invoice": "invoice invoices billing billed",
+    "rent": "rent landlord landlady lease",
+    "home": "flat apartment house home live lives address moved",
+    "renovation": "bathroom renovation refurbishment remodel kitchen",
+    "train": "train departure departs rail platform",
+    "flight": "flight plane take-off takeoff flying airline airport",
+    "travel": "trip travel vacation holiday",
+    "memory": "ram memory",
+    "disk": "disk ssd storage drive",
+    "answer": "answer answers reply replies response responses texts text writing",
+    "test": "test tests testing suite",
+    "search": "search searching",
+    "cache": "cache cached caching",
+    "database": "database db postgres postgresql mysql mariadb sqlite mongodb",
+    "production": "production prod live",
+    "staging": "staging",
+    "hosting": "hosting server servers cluster host datacenter",
+    "interface": "api interface endpoint",
+    "request": "requests request calls",
+    "boss": "boss manager supervisor lead report reports",
+    "contact": "contact liaison point-person rep",
+    "doctor": "doctor gp dentist physician practice",
+    "name": "name called named goes renamed",
+    "class": "class grade year school",
+    "job": "job work works employer company position employed",
+    "diet": "meat fish chicken beef pork vegetarian vegan eat eating",
+    "drink": "coffee tea water drink milk",
+    "sport": "marathon half-marathon run running race training gym",
+    "car": "car drive vehicle van",
+    "phone": "phone mobile number",
+    "mail": "mail e-mail email",
+    "opening": "opening opens closes open closed",
+    "course": "class lesson rehearsal practice course",
+    "deadline": "deadline due submission",
+    "backup": "backup backups",
+    "password": "password key credentials token",
+    "editor": "editor ide",
+    "branch": "branch trunk",
+    "allergy": "allergic allergy intolerant intolerance",
+    "colour": "colour color blue red green grey gray yellow black white",
+    "size": "size",
+    "team": "team people staff colleagues crew",
+    "supplier": "supplier vendor carrier courier",
+    "insurance": "insurance insured",
+    "bank": "bank account",
+    "shift": "shift on-call duty",
+    "homeoffice": "office remote",
+    "holiday": "leave vacation",
+}
+# What a statement may be changed by without being about something else.
+GENERIC = (
+    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start thing time"
+    " now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until"
 )

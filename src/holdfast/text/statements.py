@@ -105,10 +105,12 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
 _SHOWS: Mapping[Kind, frozenset[str]] = {
     "decision": frozenset({"decided", "chooses", "becomes", "decided_before", "concludes"}),
     "preference": frozenset({"likes", "rather", "habit", "asks_standing", "for_you", "possible"}),
+    "rule": frozenset({"duty", "must", "none_here", "standing_order", "forbids", "you_must", "our_rule"}),
 }
 # With one of these a clause states nothing.
 _STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
 
+_DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "takes_back", "irony", "says")
 # A clause with one of these, at the end, is no part of what is stated before it.
 _NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
 # What the particles before a clause still say of it.
@@ -161,6 +163,16 @@ def takes_back(sentence: str) -> bool:
     """Whether a sentence withdraws something that was said, or rejects it."""
     plain = sentence.replace("’", "'")
     return _cue(plain, "takes_back") or (_begins(plain, "rejects") and _cue(plain, "negation"))
+
+
+def denies(sentence: str) -> bool:
+    return _cue(sentence.replace("’", "'"), "negation")
+
+
+def is_doubtful(sentence: str) -> bool:
+    """Whether it asks, supposes, jokes, rejects or speaks of this moment: then it is no ground for anything."""
+    plain = sentence.replace("’", "'")
+    return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in _DOUBTS)
 
 
 def without_particles(sentence: str) -> str:
@@ -296,6 +308,8 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("asks_standing" if has & {"future", "from_now"} else "asks_once")
     if "i" in has and not has & {"chooses", "decided", "becomes"}:
         found.add("i_do")
+    if "passive" in has and has & {"here", "always", "never", "every"}:
+        found.add("our_rule")
     if {"perfect", "value"} <= has:
         found.add("dated_deed")
     return found
@@ -394,6 +408,11 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
     return Verdict(kind, scores[kind], "this_thing" not in cues)
 
 
+def _tells(clause: Clause) -> bool:
+    """Whether a clause says something, if only what led to the next one."""
+    return len(clause.text.split()) > 2 and not clause.cues & (_STATES_NOTHING | _NOT_PART)
+
+
 def _joined(
     number: int,
     clauses: Sequence[Clause],
@@ -410,12 +429,17 @@ def _joined(
         )
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
+    if firsts and any("changed" in clause.cues for clause in clauses):
+        # What was, and what is now, belong together.
+        firsts = firsts[:1]
     for place, at in enumerate(firsts):
         first, last = at, (firsts[place + 1] if place + 1 < len(firsts) else len(clauses)) - 1
         least = firsts[place - 1] + 1 if place else 0
         points = clauses[at].cues & {"points", "pronoun"} and first > least
         while first > least and ("frame" in clauses[first - 1].cues or points):
             first, points = first - 1, False
+        if "changed" in clauses[at].cues or any("changed" in clause.cues for clause in clauses[at:]):
+            first = min(first, next((n for n, one in enumerate(clauses[:at]) if _tells(one)), first))
         while last > at and (last >= asked or clauses[last].cues & _NOT_PART):
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]

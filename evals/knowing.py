@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,6 @@ from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
 from holdfast.window.items import Item
 from holdfast.window.presets import preset_named
-from holdfast.words import terms
 
 LANGUAGES = ("de", "en")
 MODELS = ("none", "good", "bad")
@@ -42,8 +42,7 @@ _MODEL = "talker"
 _WINDOW = 4_096
 # A memory has a span if it has so many of its words.
 _COVERED = 0.6
-# So many rules are said in each chat, one every so many turns of the person.
-_RULES, _EVERY = 8, 4
+_EXCHANGE = ("user", "assistant")
 _WORD = re.compile(r"\w+")
 _PRESET = replace(preset_named("balanced"), cooldown_seconds=0.0)
 
@@ -87,19 +86,20 @@ SCRIPTS: Mapping[str, Callable[[str], Script]] = {"good": good, "bad": bad}
 
 
 class Server(ScriptedProvider):
-    """Says "Ok." to people, and what its script says to whoever asks about a conversation."""
+    """Says `answer` to people, and what its script says to whoever asks about a conversation."""
 
     def __init__(self, model: str, window: int = 8_192) -> None:
         super().__init__(
             models=[ModelInfo(_MODEL, running_window=window, trained_window=window)], fallback=self._said
         )
+        self.answer = "Ok."
         self._script = SCRIPTS.get(model)
 
     def _said(self, request: ChatRequest) -> Script:
         last = request.messages[-1].text
         if asks_on_the_side(last):
             return self._script(last) if self._script else ""
-        return "Ok."
+        return self.answer
 
 
 @asynccontextmanager
@@ -137,12 +137,13 @@ class Client:
     history: list[Message] = field(default_factory=list)
     conversation: str = ""
 
-    async def say(self, text: str, answer: str = "") -> None:
+    async def say(self, text: str) -> Mapping[str, Any]:
         self.history.append(Message.of("user", text))
         turn = await self.engine.turn(Ask(ChatRequest(_MODEL, tuple(self.history)), self.scope))
         said = "".join([chunk.text async for chunk in turn.chunks])
         self.history.append(Message.of("assistant", said))
         self.conversation = turn.conversation or ""
+        return turn.facts.report
 
     async def rest(self, *, ask: bool) -> None:
         await self.engine.compacting.at_rest(self.conversation, ask=ask)
@@ -217,7 +218,10 @@ async def updates(rows: Sequence[Row], tally: Tally, model: str) -> None:
 
 
 async def rules(chats: Sequence[Row], rows: Sequence[Row], tally: Tally, model: str, window: int) -> None:
-    """Rules among the turns of chats: each must be in every later request, word for word."""
+    """Rules among the turns of the chats of a language, which are one conversation.
+
+    Each must be in every later request, word for word.
+    """
     for language in LANGUAGES:
         spans = [
             (row["text"], one["span"])
@@ -226,33 +230,42 @@ async def rules(chats: Sequence[Row], rows: Sequence[Row], tally: Tally, model: 
             for one in row["keep"]
             if one["kind"] == "rule"
         ]
-        for number, chat in enumerate([chat for chat in chats if chat["lang"] == language]):
-            mine = spans[number * _RULES : (number + 1) * _RULES]
-            lost = await _carried(chat, mine, model, window)
-            for text, span in mine:
-                tally.count(language, "rules", span not in lost, f"{text} is lost" if span in lost else "")
+        turns = [turn for chat in chats if chat["lang"] == language for turn in chat["turns"]]
+        exchanges = [
+            (one["text"], other["text"]) for one, other in pairwise(turns) if (one["role"], other["role"]) == _EXCHANGE
+        ]
+        lost, level = await _carried(exchanges, spans, model, window)
+        progress(f"rules {language}: {len(spans)} in {len(exchanges)} exchanges, level {level} of {window} tokens")
+        for text, span in spans:
+            tally.count(language, "rules", span not in lost, f"{text} is lost" if span in lost else "")
 
 
-async def _carried(chat: Row, mine: Sequence[tuple[str, str]], model: str, window: int) -> set[str]:
+async def _carried(
+    exchanges: Sequence[tuple[str, str]], spans: Sequence[tuple[str, str]], model: str, window: int
+) -> tuple[set[str], int]:
+    """The spans that a later request had not, and the highest level that was reached."""
     said: list[str] = []
     lost: set[str] = set()
+    level = 0
+    every = max(1, len(exchanges) // (len(spans) + 1))
     with tempfile.TemporaryDirectory() as name:
         server = Server(model, window)
         async with engine_on(Path(name), server) as engine:
-            client = Client(engine, Scope(user=chat["id"]))
-            turns = [turn["text"] for turn in chat["turns"] if turn["role"] == "user"]
-            waiting = list(mine)
-            for number, text in enumerate(turns):
-                if waiting and number % _EVERY == 1:
+            client, waiting = Client(engine, Scope(user="rules")), list(spans)
+            for number, (text, answer) in enumerate(exchanges):
+                if waiting and number % every == 1:
                     rule, span = waiting.pop(0)
                     await client.say(rule)
                     said.append(span)
-                await client.say(text)
-                request = next(one for one in reversed(server.requests) if not asks_on_the_side(one.messages[-1].text))
-                sent = _plain(" ".join(message.text for message in request.messages))
+                server.answer = answer
+                report = await client.say(text)
+                server.answer = "Ok."
+                level = max(level, int(report.get("level", 0)))
+                asked = (one for one in reversed(server.requests) if not asks_on_the_side(one.messages[-1].text))
+                sent = _plain(" ".join(message.text for message in next(asked).messages))
                 lost |= {span for span in said if _plain(span) not in sent}
                 await engine.afterwards.idle.quiet()
-    return lost
+    return lost, level
 
 
 def _plain(text: str) -> str:

@@ -42,8 +42,9 @@ class Slot:
     negated: bool
     changed: bool
     mine: bool
-    # The name it begins with, if it does.
+    # The name it begins with, if it does, and the stems of all its names.
     subject: str = ""
+    named: frozenset[str] = frozenset()
 
 
 def touches(new: str, old: str) -> bool:
@@ -87,8 +88,11 @@ def _in_one_frame(a: Slot, b: Slot) -> Relation:
     """Of sentences that differ in a word or two only a single other day or hour is sure to replace the old one."""
     differing = {kind for kind in {*a.values, *b.values} if a.values.get(kind) != b.values.get(kind)}
     single = all(len(slot.values.get(kind, ())) == 1 for slot in (a, b) for kind in differing)
-    when = differing <= {"weekday", "time"} and single
-    return "replaces" if differing and (when or a.changed) and a.own == b.own and a.negated == b.negated else "apart"
+    if not differing or (a.own - b.own and b.own - a.own):
+        return "apart"
+    when = differing <= {"weekday", "time"} and single and a.own == b.own and a.negated == b.negated
+    both = differing & a.values.keys() & b.values.keys()
+    return "replaces" if when or (a.changed and both) else "apart"
 
 
 def _of_others(a: Slot, b: Slot) -> bool:
@@ -141,11 +145,22 @@ def _left_behind(a: Slot, b: Slot) -> bool:
 
 def _is_parallel(a: Slot, b: Slot, shared: frozenset[str]) -> bool:
     """Whether both say the same of two things: their topics are alike, and each has a subject of its own."""
-    mine, theirs = a.own - b.own - _valued(a), b.own - a.own - _valued(b)
-    mine = {word for word in mine if not _CONCEPTS_OF.get(word, _NONE) & b.topic}
-    theirs = {word for word in theirs if not _CONCEPTS_OF.get(word, _NONE) & a.topic}
+    if a.changed and len(a.topic) > 2 * len(b.topic):
+        return False
+    mine, theirs = _alone(a, b), _alone(b, a)
+    if a.changed:
+        # A name may be what changed.
+        mine, theirs = mine - a.named, theirs - b.named
     smaller = min(len(a.topic), len(b.topic))
-    return bool(mine and theirs) and smaller > 0 and len(shared) >= _PARALLEL * smaller and not (a.changed and len(a.topic) > 2 * len(b.topic))
+    return bool(mine and theirs) and smaller > 0 and len(shared) >= _PARALLEL * smaller
+
+
+def _alone(one: Slot, other: Slot) -> frozenset[str]:
+    """The nouns of one that the other does not have, nor another word for the same, nor a sum of money."""
+    known = other.topic | ({"=money"} if any(kind.startswith("number") for kind in other.values) else set())
+    return frozenset(
+        word for word in one.own - other.own - _valued(one) if not _CONCEPTS_OF.get(word, _NONE) & known
+    )
 
 
 def _valued(slot: Slot) -> frozenset[str]:
@@ -168,7 +183,7 @@ def slot_of(text: str) -> Slot:
         topic.add(stem)
         own.add(stem)
         topic.update(part for part in parts(word) if len(part) > 4)
-    names = frozenset(name.casefold() for name in _names(plain, spoken))
+    names = frozenset(name.casefold() for name in _names(plain, spoken) if not values_in(name))
     cues = (de.GERMAN if spoken == "de" else en.ENGLISH).cues
     return Slot(
         frozenset(topic),
@@ -180,6 +195,7 @@ def slot_of(text: str) -> Slot:
         bool(_CHANGE.search(plain)),
         bool(cues["me"].search(plain) or cues["mine"].search(plain)),
         _subject(plain),
+        frozenset(stem for name in names for stem in terms(name)),
     )
 
 

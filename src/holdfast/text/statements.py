@@ -24,7 +24,8 @@ LANGUAGES: Mapping[str, LanguageData] = {"de": GERMAN, "en": ENGLISH}
 class Statement:
     """`sentence` is the number of the sentence, `start` and `end` the part of it that states something.
 
-    One that is not `lasting` binds for the task at hand only, as far as can be told.
+    One that is not `lasting` binds for the task at hand only, as far as can be told; one that is `binding` may
+    well be a rule, whatever else it is.
     """
 
     kind: Kind
@@ -33,6 +34,7 @@ class Statement:
     end: int
     score: float
     lasting: bool = True
+    binding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Verdict:
     kind: Kind
     score: float
     lasting: bool
+    binding: bool = False
 
 
 # What each cue is worth for each kind. From `_ENOUGH` on a clause is of that kind.
@@ -308,7 +311,8 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("asks_standing" if has & {"future", "from_now"} else "asks_once")
     if "i" in has and not has & {"chooses", "decided", "becomes"}:
         found.add("i_do")
-    if "passive" in has and has & {"here", "always", "never", "every"}:
+    limits = {"always", "never", "only", "no_more"}
+    if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
     if {"perfect", "value"} <= has:
         found.add("dated_deed")
@@ -405,7 +409,7 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
         kind = "rule"
     if kind == "rule" and "forbids" in cues:
         return Verdict("prohibition", scores[kind], lasting=True)
-    return Verdict(kind, scores[kind], "this_thing" not in cues)
+    return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
 
 
 def _tells(clause: Clause) -> bool:
@@ -444,4 +448,5 @@ def _joined(
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]
         best = max(verdicts, key=lambda one: (one.lasting, one.score))
-        yield Statement(best.kind, number, clauses[first].start, clauses[last].end, best.score, best.lasting)
+        start, end = clauses[first].start, clauses[last].end
+        yield Statement(best.kind, number, start, end, best.score, best.lasting, best.binding)

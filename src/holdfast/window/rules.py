@@ -11,7 +11,11 @@ from holdfast.window.own_words import own_sentences
 
 def rules_in(text: str) -> tuple[str, ...]:
     """The sentences that say how things are to be done from now on, prohibitions included."""
-    return _sentences(text, lambda one: one.kind in ("rule", "prohibition") and one.lasting)
+    return _sentences(text, lambda one: one.lasting and (one.kind in ("rule", "prohibition") or _binds(one)))
+
+
+def _binds(one: Statement) -> bool:
+    return one.binding and one.kind != "decision"
 
 
 def forbidden_in(text: str) -> tuple[str, ...]:

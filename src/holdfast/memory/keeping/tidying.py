@@ -111,7 +111,8 @@ def tidied(
         outcomes.append(Outcome("superseded" if gone else "added", new, tuple(gone)))
     for name, memory in before.items():
         if known[name] != memory:
-            text = with_changed(text, known[name], by_hand=by_hand)
+            newer = known.get(known[name].superseded_by)
+            text = with_changed(text, known[name], by_hand=by_hand, successor=newer.text if newer else "")
     return (added(text, [known[name] for name in names]) if names else text), outcomes
 
 

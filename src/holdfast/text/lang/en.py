@@ -72,7 +72,7 @@ ENGLISH = LanguageData(
             r"(?:please|that|whether|without|instead|rather than|rather|not|never|nor|unless|until|except"
             r"|if|when|whenever|because|since|so that|as"
             r"|even if|especially|mainly|no (?:exceptions|matter)|only|too|in which|who|which|whose"
-            r"|including|test|say|namely|or)"
+            r"|including|test|say|namely|or|otherwise)"
         ),
         "frame": begin(
             r"(?:for|with|when|if|in|on|at|from|after|before|since|during|under|whenever|as|regarding"
@@ -173,8 +173,9 @@ ENGLISH = LanguageData(
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these|those)(?= \w)"),
         "that_one": cue(
-            r"(?:this|that|these|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house"
-            r"|company)\w+"
+            r"(?:this|these|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house|company)\w+"
+            r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test|commit"
+            r"|method|class|document|paragraph|image|answer|list|table)"
         ),
         "concludes": cue(r"(?:ok|okay|alright|right|fine|good|then)(?=[, ]|$)"),
         "only": cue(
@@ -198,7 +199,7 @@ ENGLISH = LanguageData(
             r"|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)"
             r"|on (?:our|the) team|over here"
         ),
-        "we_dont": cue(r"we (?:don't|do not|never|only|always)"),
+        "we_dont": cue(r"we (?:don't|do not|never)"),
         "every": opening(r"(?:every|each|all|any|anything|everything|whoever|anyone who|everyone)\b"),
         "role": cue(
             r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
@@ -480,5 +481,5 @@ CONCEPTS = {
 # What a statement may be changed by without being about something else.
 GENERIC = (
     "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start thing time"
-    " now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until"
+    " now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until aside longer any more"
 )

@@ -428,9 +428,9 @@ def _joined(
     firsts: list[int] = []
     for at, clause in enumerate(clauses):
         short = len(clause.text.split()) <= 2
-        depends = (
-            short or language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "relative"}
-        )
+        relative = "relative" in clause.cues and "definite" not in clause.cues
+        goes_on = language.begins["goes_on"].match(clause.text) or "points" in clause.cues
+        depends = short or relative or goes_on
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
     if firsts and any("changed" in clause.cues for clause in clauses):

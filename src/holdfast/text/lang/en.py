@@ -82,7 +82,7 @@ ENGLISH = LanguageData(
             r"(?:please )?no(?= )(?! (?:idea|one|matter|problem|worries|thanks|need|rush|way|doubt|luck"
             r"|clue|longer|exceptions|thank|wonder|,))"
         ),
-        "points": begin(r"(?:it|that|this|these|those|they|he|she)(?:'s|'re|'ll)?"),
+        "points": begin(r"(?:it|that|this|these(?! days)|those|they|he|she)(?:'s|'re|'ll)?"),
         "name": begin(r"(?-i:[A-Z])[\w.'-]+", r"[a-z]+[-_]?\d[\w.-]*"),
         "shuns": begin(
             r"(?:please )?(?:stop|quit|avoid|refrain from|steer clear of|stay away from|keep away from"
@@ -171,9 +171,9 @@ ENGLISH = LanguageData(
         ),
         "our_way": cue(r"we (?:\w+ )?[a-z]+ (?:\S+ ){0,3}?(?:in|with|on|via|through|at|using|from)"),
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
-        "theirs": cue(r"(?:her|his|their|these|those)(?= \w)"),
+        "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
         "that_one": cue(
-            r"(?:this|these|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house|company)\w+"
+            r"(?:this|these(?! days)|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house|company)\w+"
             r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test|commit"
             r"|method|class|document|paragraph|image|answer|list|table)"
         ),

@@ -63,6 +63,57 @@ fact|Der Zug fährt jeden Tag um 6:12 Uhr.
 fact|Mein Arbeitgeber ist die Stadt Münster.
 fact|Wir heizen mit Pellets, der Kessel ist von 2015.
 fact|Das Passwort-Team sitzt in Gebäude C.
+rule|Kurz zur Info: Urlaub wird hier immer in Absprache mit der Kollegin geplant.
+rule|Bei Bestellungen über 500 Euro muss vorher der Meister gefragt werden.
+rule|Ab heute alle Protokolle im Wiki, nicht mehr per Mail.
+rule|Pull Requests werden ausnahmslos von einer zweiten Person freigegeben.
+rule|Zitate bitte immer mit Seitenzahl.
+rule|Meine Ärztin besteht darauf, dass ich zweimal am Tag messe.
+rule|Ich hätt's vielleicht eher erwähnen sollen, aber auf dem Dachboden darf auf keinen Fall offenes Feuer sein.
+rule|Ich bitte darum, mich nicht vor neun anzurufen.
+rule|Kein Fließtext in der Tabelle.
+rule|Wenn du Mails für mich schreibst, dann bitte nie mit Ausrufezeichen, ja?
+rule|Gläser gehören nicht in die Spülmaschine.
+rule|Dateinamen grundsätzlich klein und mit Unterstrich.
+rule|Ferienwohnung heißt bei uns: Samstag ist Wechseltag, anreisen kann man ab 15 Uhr.
+rule|Sonntags wird bei uns nicht gearbeitet, Punkt.
+rule|Denk dran, dass jede Änderung am Schema ein Ticket braucht.
+rule|Für Rechnungen gilt: Zahlungsziel 14 Tage, kein Skonto.
+rule|Im Treppenhaus dürfen keine Fahrräder abgestellt werden.
+decision|Wir haben hin und her überlegt und machen den Kurs jetzt doch online.
+decision|Es wird das blaue Sofa, die Kinder haben abgestimmt.
+decision|Na gut, wir ziehen die Veröffentlichung auf Mai vor.
+decision|Den Chatbot streichen wir aus dem Konzept.
+decision|Mit dem Team besprochen: wir bleiben bei zwei Standups pro Woche.
+decision|Seit gestern ist es offiziell: die Filiale in Trier schließt Ende Juni.
+decision|Hab mich jetzt für das Studium in Jena eingeschrieben.
+decision|Der Zuschlag geht an die Firma Hartwig.
+decision|Unsere Große macht ab August ein Freiwilliges Soziales Jahr in Kiel.
+decision|Überredet, dann nehmen wir halt TypeScript.
+preference|Magst du mir künftig Quellen dazuschreiben?
+preference|Mir hilft es, wenn du Schritt für Schritt vorgehst.
+preference|Lieber zwei kurze Mails als eine lange.
+preference|Mit Fachjargon kannst du mich jagen.
+preference|Ich fahr am liebsten mit der Bahn.
+preference|Bei Filmen bin ich eher für Dokus zu haben.
+preference|Wenn möglich vegetarische Rezepte.
+preference|Horrorfilme sind nichts für mich.
+fact|Wieso klappt der Login nicht? Der Proxy läuft doch auf 3128.
+fact|Mein Sohn heißt Emil und ist im März sechs geworden.
+fact|Wir wohnen jetzt in der Goethestraße 8, Hinterhaus.
+fact|Wichtig zu wissen: im Stall gibt es nur einen Stromkreis mit 16 Ampere.
+fact|Für das Fest rechnen wir mit 120 Gästen.
+fact|Unser Hausmeister ist Herr Petrovic.
+fact|Die Behörde hat mitgeteilt, dass die Frist am 30. September endet.
+fact|Ich hab eine Laktoseintoleranz.
+fact|Der Mietwagen muss am 9. Mai zurück sein.
+fact|Mein Gehalt liegt bei 3.400 Euro brutto.
+fact|Zum Chor gehören 42 Leute, seit Ostern auch Frau Demir.
+fact|Die Datenbank fasst maximal 10 GB.
+fact|Das Repo liegt unter git.intern/shop/frontend.
+fact|Donnerstags bin ich nie im Büro.
+fact|Geprobt wird im alten Feuerwehrhaus.
+fact|Meine Eltern leben auf Rügen.
 """
 
 KEPT_ENGLISH = """
@@ -127,6 +178,57 @@ fact|The train leaves every day at 6:12.
 fact|My employer is the city of Münster.
 fact|We heat with pellets, the boiler is from 2015.
 fact|The password team is in building C.
+rule|Just for info: vacation here is always planned together with the colleague.
+rule|For orders above 500 euros the foreman has to be asked first.
+rule|From today all minutes go into the wiki, no longer by email.
+rule|Pull requests are approved by a second person without exception.
+rule|Quotes always with page number, please.
+rule|My doctor insists that I measure twice a day.
+rule|I might have mentioned it sooner, but there must be no open fire in the attic under any circumstances.
+rule|I'd ask you not to call me before nine.
+rule|No running text in the table.
+rule|When you write emails for me, please never with exclamation marks, okay?
+rule|Glasses don't go in the dishwasher.
+rule|File names in lower case with underscores as a rule.
+rule|Saturday is changeover day with us, guests can arrive from 3 pm.
+rule|We don't work on Sundays, full stop.
+rule|Keep in mind that every schema change needs a ticket.
+rule|For invoices: payment within 14 days, no discount.
+rule|Bicycles must not be left in the stairwell.
+decision|We went back and forth and we're doing the course online after all.
+decision|It's going to be the blue sofa, the kids voted.
+decision|Fine, we're bringing the release forward to May.
+decision|We're dropping the chatbot from the concept.
+decision|Discussed with the team: we're keeping two stand-ups a week.
+decision|It's official since yesterday: the Trier branch closes at the end of June.
+decision|I've enrolled at the university in Jena.
+decision|The contract goes to Hartwig Ltd.
+decision|Our eldest is doing a voluntary year in Kiel from August.
+decision|You talked me into it, let's take TypeScript then.
+preference|Could you add sources from now on?
+preference|It helps me when you go step by step.
+preference|I'd rather get two short emails than one long one.
+preference|I can't stand technical jargon.
+preference|I like going by train best.
+preference|When it comes to films I'm more into documentaries.
+preference|Vegetarian recipes if possible.
+preference|Horror films aren't for me.
+fact|Why does the login fail? The proxy runs on 3128 after all.
+fact|My son is called Emil and turned six in March.
+fact|We live at 8 Goethe Street now, in the back building.
+fact|Good to know: the barn only has one circuit with 16 amps.
+fact|We're expecting 120 guests for the party.
+fact|Our caretaker is Mr Petrovic.
+fact|The authority informed us that the deadline ends on September 30.
+fact|I have a lactose intolerance.
+fact|The rental car has to be back on May 9.
+fact|My salary is 3,400 euros gross.
+fact|There are 42 people in the choir, since Easter including Ms Demir.
+fact|The database holds 10 GB at most.
+fact|The repo is at git.intern/shop/frontend.
+fact|I'm never in the office on Thursdays.
+fact|Rehearsals are in the old fire station.
+fact|My parents live on Rügen.
 """
 
 NOTHING_GERMAN = """
@@ -175,6 +277,47 @@ Die Funktion liefert immer null zurück.
 Kannst du mir erklären, wie Mutexe funktionieren?
 Ich glaube, das liegt am Cache.
 Wahrscheinlich ist der Port belegt.
+Was haltet ihr von TypeScript?
+Ist Port 3128 nicht eigentlich für Squid reserviert?
+Darf man im Treppenhaus überhaupt Fahrräder abstellen?
+Welche Frist gilt bei Kündigungen?
+Lohnt sich ein Wechsel zu MariaDB?
+Gesetzt den Fall, wir hätten 200 Gäste, reicht dann der Saal?
+Wäre ich zehn Jahre jünger, würde ich nach Neuseeland auswandern.
+Wenn alle Stricke reißen, könnten wir immer noch Excel nehmen.
+Vielleicht machen wir nächstes Jahr ein Sabbatical, wer weiß.
+Wir überlegen noch, ob wir den Kredit nehmen.
+Ob der Umbau im Herbst fertig wird, kann keiner sagen.
+Nö, den Vorschlag mit der App finde ich nicht gut.
+Vergiss die Idee mit dem Wintergarten.
+Nein danke, eine Versicherung brauche ich nicht.
+Ach Quatsch, natürlich kein COBOL.
+Demnächst stempeln wir uns noch auf der Toilette ein, haha.
+Mein Drucker hat beschlossen, Künstler zu werden 😂
+Na klar, und die Rechnung zahlt der Osterhase.
+Erste Regel im Fight Club: man redet nicht darüber ;)
+In der Mail vom Vermieter steht: "Ab sofort ist Grillen verboten." Muss ich mich daran halten?
+Auf der Packung steht „Vor Gebrauch immer schütteln.“ Warum eigentlich?
+Kannst du das übersetzen? "We have decided to close the office."
+Meldung lautet: "You must restart your computer." Und nun?
+Mann, bin ich heute geschafft.
+Sitze gerade im Stau, melde mich gleich.
+Mir platzt gleich der Kragen.
+Der Server ist gerade nicht erreichbar.
+Ich hab noch fünf Minuten bis zum nächsten Call.
+Formulier das bitte freundlicher.
+Kannst du das noch kürzer fassen?
+Bitte diesmal ohne Emojis.
+Setz für den Test einfach mal 42 ein.
+Schreib mir ein Gedicht über den Herbst.
+Prima, vielen Dank für die schnelle Hilfe!
+Passt so, danke.
+Nichts davon ist schon beschlossen.
+Ein Termin steht noch nicht fest.
+Früher waren wir freitags immer im Kino.
+Bis vor zwei Jahren haben wir SVN benutzt.
+Die alte Regelung mit den Papierformularen ist zum Glück abgeschafft.
+Was meinst du, sollte ich kündigen?
 """
 
 NOTHING_ENGLISH = """
@@ -223,6 +366,47 @@ The function always returns null.
 Can you explain to me how mutexes work?
 I think it's because of the cache.
 The port is probably taken.
+What do you all think of TypeScript?
+Isn't port 3128 actually reserved for Squid?
+Are you even allowed to leave bicycles in the stairwell?
+What notice period applies to cancellations?
+Is it worth switching to MariaDB?
+Suppose we had 200 guests, would the hall be big enough?
+If I were ten years younger I'd emigrate to New Zealand.
+If all else fails we could still use Excel.
+Maybe we'll do a sabbatical next year, who knows.
+We're still thinking about whether to take the loan.
+Nobody can say whether the conversion will be finished in autumn.
+Nah, I don't like the app suggestion.
+Forget the conservatory idea.
+No thanks, I don't need insurance.
+Oh nonsense, of course no COBOL.
+Next thing we'll be clocking in on the toilet, haha.
+My printer has decided to become an artist 😂
+Sure, and the Easter bunny pays the bill.
+First rule of fight club: you don't talk about it ;)
+The landlord's mail says: "Barbecues are forbidden with immediate effect." Do I have to comply?
+The package says "Always shake before use." Why actually?
+Can you translate this? "Wir haben beschlossen, das Büro zu schließen."
+The message is: "You must restart your computer." And now?
+Man, I'm beat today.
+Stuck in traffic right now, will get back to you in a bit.
+I'm about to lose it.
+The server is unreachable right now.
+I've got five minutes left until the next call.
+Please phrase that in a friendlier way.
+Can you make that even shorter?
+Without emojis this time, please.
+Just put in 42 for the test.
+Write me a poem about autumn.
+Great, thanks a lot for the quick help!
+That works, thanks.
+None of that has been decided yet.
+There's no date set yet.
+We used to go to the cinema on Fridays.
+Until two years ago we used SVN.
+The old rule with the paper forms has been abolished, luckily.
+What do you think, should I quit?
 """
 
 

@@ -84,13 +84,14 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
         "number": 0.4, "named": 0.4, "language": 0.2, "trait": 0.8, "role": 0.4, "title": 0.8, "confirms": 0.3,
-        "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3,
+        "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3, "placed": 0.4,
         "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6, "needs": -1.0,
         "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5, "bygone": -0.7, "pronoun": -0.3,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
 _OVERRIDES: Mapping[str, frozenset[str]] = {
+    "likes": frozenset({"asks_you", "asks_once"}),
     "never": frozenset({"negation"}),
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
     "from_before": frozenset({"task"}),
@@ -123,6 +124,8 @@ _BORDER = late(r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U00
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
+# A German verb, as far as its ending tells.
+_FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
 _NUMBER = late(r"\d")
@@ -259,17 +262,18 @@ def _whole(
 def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Clause:
     opening = language.particles.match(text)
     bare = (text[opening.end() :] if opening else text).lstrip("*_")
+    whole = _PART.sub("", bare)
     cues = {name for name, pattern in language.cues.items() if pattern.search(bare)} | more
     if opening:
         cues |= {name for name in _OPENS if language.cues[name].search(text)}
-    cues -= {"turns", "every", "task"}
-    at_start = (("turns", text), ("every", bare), ("task", bare))
-    cues |= {name for name, of in at_start if language.cues[name].match(of)}
+    cues -= {name for name, of in (("turns", text), ("every", whole), ("task", bare)) if not language.cues[name].match(of)}
+    cues |= {name for name, of in (("turns", text), ("every", whole)) if language.cues[name].match(of)}
     cues |= {name for name, pattern in language.begins.items() if pattern.match(bare)}
-    whole = _PART.sub("", bare)
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
-    if "name" in cues and not any(_is_name(one.split(maxsplit=1)[0]) for one in (bare, whole)):
+    if not any(_is_name(one.split(maxsplit=1)[0]) for one in (bare, whole)):
         cues.discard("name")
+    if language.code == "de" and cues & {"definite", "name", "mine"} and _FINITE.search(bare):
+        cues.add("states")
     values = {name for name, pattern in language.values.items() if pattern.search(text)}
     if values - {"number", "language"} or _NUMBER.search(text) or _IDENTIFIER.search(text):
         cues.add("value")
@@ -376,6 +380,8 @@ def _states_nothing(
         return True
     if {"rejects", "negation"} <= cues and "decided_before" not in cues:
         return True
+    if at and "relative" in cues and _is_verb_last(clauses[at].text):
+        return True
     if "says" in cues and "order" not in cues and "\x00" in clauses[at].text:
         return True
     if "under" in cues and "for_you" not in cues and len(clauses) > 1:
@@ -384,6 +390,12 @@ def _states_nothing(
     if not at or scored[at - 1] is not None or cues & {"for_you_before", "asks_standing", "turns"}:
         return False
     return bool(clauses[at - 1].cues & {"supposes", "rejects", "task", "open"})
+
+
+def _is_verb_last(text: str) -> bool:
+    """Whether a German clause has its only verb at its end, as one does that explains a noun before it."""
+    verbs = [match.end() for match in _FINITE.finditer(text)]
+    return len(verbs) == 1 and not text[verbs[0] :].strip(" .!")
 
 
 def _judge(cues: frozenset[str]) -> Verdict | None:

@@ -108,7 +108,7 @@ GERMAN = LanguageData(
         ),
         "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
         "definite": begin(
-            r"(?:der|die|das|den|dem|im|am|beim|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]|jede[rsnm]?"
+            r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]|jede[rsnm]?"
             r"|alle)"
             r" (?:[a-zäöüß]+e[nrsm]? )?(?-i:[A-ZÄÖÜ\x00])[\w-]*",
             r"(?:der|die|das|den|dem) [a-z][\w.-]+",
@@ -124,7 +124,7 @@ GERMAN = LanguageData(
         "open": cue(
             r"vielleicht|eventuell|womöglich|möglicherweise|wahrscheinlich|vermutlich|evtl|ggf|mal sehen"
             r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus)|in den sternen"
-            r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht|überleg\w*|am überlegen"
+            r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht|überlege[nr]?(?! wir nicht)|am überlegen"
             r"|schwank\w+"
             r"|mal gucken|nicht entschieden|nicht beschlossen|beschlossen ist (?:da )?(?:gar )?nichts"
             r"|ob (?:ich|wir|der|die|das|man|es)|so ein gedanke|nur so (?:eine? )?(?:gedanke|idee|gefragt)"
@@ -133,7 +133,7 @@ GERMAN = LanguageData(
             r"|denke ich|schätze|schätzungsweise|vielleicht auch|oder (?:so|doch)"
         ),
         "past": cue(
-            r"früher|damals|ehemals|einst|vor jahren|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
+            r"bis vor (?:\S+ ){0,3}?(?:jahren|monaten|wochen|kurzem)|(?:alte|frühere|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
             r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
         ),
         "passing": cue(
@@ -211,6 +211,7 @@ GERMAN = LanguageData(
         ),
         "every": opening(r"(?:jede[rsnm]?|alle|alles|sämtliche|wer)\b"),
         "role": cue(r"(?!)"),
+        "placed": cue(r"(?:ist|sind|liegt|liegen|steht|stehen) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei) "),
         "asks_first": cue(
             r"(?:frage?|fragen sie|sprich)(?: \w+)? (?:mich|uns|nach|mit mir)|rücksprache|rückfrage"
             r"|vorher (?:zu )?fragen"
@@ -260,7 +261,7 @@ GERMAN = LanguageData(
         "confirms": cue(
             r"bestätigt|denk (?:\w+ )?d(?:a)?ran|denke (?:\w+ )?d(?:a)?ran|vergiss(?: \w+)? nicht"
             r"|besteht(?: \w+)? darauf|beachte\w*"
-            r"|wichtig(?: ist)?|berücksichtig\w*|festgelegt|beschlossen|vereinbart|wisse\w*|damit du"
+            r"|mitgeteilt|angekündigt|informiert|erfahren|wichtig(?: ist)?|berücksichtig\w*|festgelegt|beschlossen|vereinbart|wisse\w*|damit du"
             r"|nicht vergessen|merk\w*"
             r"|steht fest|fest steht|verlangt|erwarte\w*|möchte|will|achte\w*|bitte"
         ),
@@ -269,7 +270,7 @@ GERMAN = LanguageData(
             r"(?:wir|ich) (?:\S+ ){0,2}?(?:nehmen?|nutzen ab|wählen?|bleiben? bei|bleiben?(?= \S+ bei)"
             r"|setzen? auf|wechseln?|steigen? um"
             r"|gehen? mit|entscheiden|verzichten?|verschieben|streichen|lassen)",
-            r"und nehmen|bleiben wir|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
+            r"und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
             r"lass(?:t)? uns (?:\S+ ){1,8}?(?:nehmen|nutzen|verwenden|bleiben|wechseln|setzen|machen)",
         ),
         "does": cue(
@@ -297,7 +298,7 @@ GERMAN = LanguageData(
             r"|gefällt mir|gefallen mir"
             r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
             r"|übersichtlicher|schrecklich|furchtbar)"
-            r"|liest sich für mich|vorliebe|ekel\w*|nervt mich|nerven mich|stört mich|stören mich"
+            r"|liest sich für mich|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich|nerven mich|stört mich|stören mich"
             r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig|zu)"
         ),
         "rather": cue(r"lieber|am liebsten|bevorzugt|möglichst"),

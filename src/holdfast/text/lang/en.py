@@ -23,7 +23,7 @@ _NUMBER = any_of(
     " dozen half_past quarter_past quarter_to half"
 )
 _WHEN = (
-    r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|going forward|henceforth"
+    r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|from today|going forward|henceforth"
     r"|from here on out"
     r"|as of (?:today|now)|for the rest of (?:this|our) \w+|next time)"
 )
@@ -109,12 +109,12 @@ ENGLISH = LanguageData(
             r"|haven't made up"
         ),
         "past": cue(
-            r"used to|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
+            r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
             r"|off the table|at the time|briefly had|no longer the case|once upon"
         ),
         "passing": cue(
-            r"right now|today|tonight|at the moment|currently|just now|this (?:morning|afternoon|evening"
+            r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon|evening"
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
@@ -150,13 +150,13 @@ ENGLISH = LanguageData(
             r"|under all circumstances"
         ),
         "never": cue(
-            r"never(?! (?:mind|been|heard|seen|had))|under no circumstances|in no case|at no (?:time"
+            r"never(?! (?:mind|been|heard|seen|had))|(?:under|in) (?:no|any) circumstances|in no case|at no (?:time"
             r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
             r"|no go|no-go|taboo|banned"
             r"|hands off|nobody (?:touches|works|deploys)|ever(?=[.!]*$)"
         ),
         "only_last": cue(r"only(?=[.!]*$)"),
-        "none_here": cue(r"there(?:'s| is| are) no"),
+        "none_here": cue(r"there(?:'s| is| are| must be| should be| may be) no"),
         "beside_you": cue(r"(?:before|when|whenever|unless|if|until|while) you"),
         "this_thing": cue(
             r"(?:second|first|third|last|other|former|latter|original|previous) (?:one|option|version"
@@ -205,6 +205,7 @@ ENGLISH = LanguageData(
             r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
             r"|total|complete|few|long|mess|loss|real)\b)[\w-]+"
         ),
+        "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)"),
         "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
         "outputs": cue(
             r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers"
@@ -236,7 +237,7 @@ ENGLISH = LanguageData(
         ),
         "duty": cue(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?"
-            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|policy|compulsory"
+            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't|do not) (?:go|belong) (?:in|into|on)|policy|compulsory"
             r"|go(?:es)? into|off[- ]limits"
         ),
         "passive": cue(
@@ -246,7 +247,7 @@ ENGLISH = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"decided|decision|agreed|settled|voted|chosen|chose|opted|resolved|choice|picked|signed"
+            r"enrolled|resigned|accepted|decided|decision|agreed|settled|voted|chosen|chose|opted|resolved|choice|picked|signed"
             r"|confirmed|convinced|made up (?:our|my) minds?|final|it's official"
         ),
         "confirms": cue(
@@ -287,7 +288,7 @@ ENGLISH = LanguageData(
             r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way)|to (?:know|see|hear|ask|add"
             r"|thank|learn|understand)|how|it when you did|that|your (?!repl|answ|text)|this))"
             r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
-            r"|not big on|into (?!the|this|that)|my thing|drives? me (?:mad|crazy|nuts)|annoys? me"
+            r"|not big on|into (?!the|this|that)\w+|my thing|helps me|(?:not|\w+n't|nothing) for me|drives? me (?:mad|crazy|nuts)|annoys? me"
             r"|reads better to me|works best for me"
             r"|find it (?:\w+ )?(?:easier|better|nicer|harder|helpful|annoying)|easier (?:for me"
             r"|to read) (?:if|when)"

@@ -139,7 +139,7 @@ _POINTING = late(
     r"(?i)\b(?:this (?:one|approach|code|version|plan|way|list|file|function|option)|that (?:one|approach|version"
     r"|plan|way|option)|(?:second|first|third|last|other|former|latter|original) (?:one|option|version"
     r"|approach|idea)|your (?:suggestion|approach|plan|version|advice|tips|recommendation)s?"
-    r"|(?:with|do|use|try|like|take|stick to) (?:that|this|it|these|those)|above"
+    r"|(?:with|do|use|try|like|take|stick to) (?:that|this|it|these|those)(?=[.!]*$)|above"
     r"|(?:die|der|das) (?:erste|zweite|dritte|letzte|andere)|dein\w* vorschl\w+|so machen wir)\b"
     r"|\boptions?(?: \w+)?\W*$"
 )

@@ -85,8 +85,8 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
         "number": 0.4, "named": 0.4, "language": 0.2, "trait": 0.8, "role": 0.4, "title": 0.8, "confirms": 0.3,
         "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3, "placed": 0.4,
-        "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6, "needs": -1.0,
-        "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5, "bygone": -0.7, "pronoun": -0.3,
+        "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6, "needs": -2.0,
+        "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5, "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -102,7 +102,7 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
     "you_must": frozenset({"i", "needs"}),
     "for_you": frozenset({"i", "needs"}),
     "trait": frozenset({"negation", "bygone"}),
-    "mine": frozenset({"bygone", "theirs"}),
+    "mine": frozenset({"bygone", "theirs", "me"}),
     "me": frozenset({"bygone"}),
 }
 # Where several kinds are possible, one that shows by its words goes before one by what it is about.
@@ -120,7 +120,11 @@ _NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
 # What the particles before a clause still say of it.
 _OPENS = ("from_now", "always", "never", "future", "please", "possible", "concludes", "confirms", "joke")
 
-_BORDER = late(r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+")
+_BORDER = late(
+    r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+"
+    # Another main clause, with a subject of its own.
+    r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it|they|my|our|there)\b))"
+)
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
@@ -237,9 +241,11 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
             laughs = border is not None and bool(_LAUGHS.match(sentence, border.start()))
             pieces.append((start, end, laughs))
         start = border.end() if border else end
+    announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
-        found.append(_clause(sentence[first:end].rstrip(), first, language, {"joke"} if laughs else set()))
+        more = {name for name, here in (("joke", laughs), ("announces", announces)) if here}
+        found.append(_clause(sentence[first:end].rstrip(), first, language, more))
     return found
 
 
@@ -312,7 +318,8 @@ def _derived(cues: Collection[str]) -> set[str]:
     ):
         found.add("forbids")
     if "asks_you" in has:
-        found.add("asks_standing" if has & {"future", "from_now"} else "asks_once")
+        standing = has & {"future", "from_now"} and "asks_info" not in has
+        found.add("asks_standing" if standing else "asks_once")
     if "i" in has and not has & {"chooses", "decided", "becomes"}:
         found.add("i_do")
     limits = {"always", "never", "only", "no_more"}
@@ -361,7 +368,7 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     if before is not None:
         if "for_you" in before.cues:
             cues.add("for_you_before")
-        if "asks_you" in before.cues and cues & {"future", "from_now"}:
+        if "asks_you" in before.cues and cues & {"future", "from_now"} and "asks_info" not in before.cues:
             cues.add("asks_standing")
     if any("decided" in other.cues for place, other in enumerate(clauses) if place != at):
         cues.add("decided_before")
@@ -380,7 +387,7 @@ def _states_nothing(
         return True
     if {"rejects", "negation"} <= cues and "decided_before" not in cues:
         return True
-    if at and "relative" in cues and _is_verb_last(clauses[at].text):
+    if at and "relative" in cues and (clauses[at].text[:1] in "wW" or _is_verb_last(clauses[at].text)):
         return True
     if "says" in cues and "order" not in cues and "\x00" in clauses[at].text:
         return True

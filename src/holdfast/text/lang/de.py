@@ -314,6 +314,8 @@ GERMAN = LanguageData(
             r"|(?:fänd|fände|wär|wäre)(?:'s| es| ich)? (?:\w+ ){0,3}?(?:gut|schön|besser|super|toll|nett"
             r"|prima|angenehm\w*)|möchte sie bitten|möchte dich bitten|bitte dich|bitte sie"
         ),
+        "promises": cue(r"(?:ich werde|werde ich)"),
+        "asks_info": cue(r"(?:kannst|könntest|würdest|magst) du (?:mir |uns |bitte |mal )*(?:erklären|sagen|zeigen|helfen|tipps|einen tipp|empfehlen|vorschlagen)"),
         "asks_you": cue(
             r"(?:kannst|könntest|würdest|magst|willst) du|(?:können|könnten|würden|dürfte ich) sie"
             r"|würde es (?:dir|ihnen)|macht es (?:dir|ihnen)"
@@ -370,7 +372,7 @@ GERMAN = LanguageData(
         "needs": cue(
             r"(?:ich|wir) (?:\w+ )?(?:brauch\w*|such\w*|möchte\w*|will|wollen|hätte\w*|würde\w*|versuch\w*"
             r"|frag\w*|verstehe?|weiß|hoffe?|schau\w*|guck\w*|wollte|überlege?|bekomme|kriege?|sehe?"
-            r"|denke?|meine|finde)"
+            r"|denke?|meine|finde|freue?|überlegt|plane?|bereite|habe vor|bin (?:gespannt|gerade|am|unsicher|aufgeregt|verwirrt))"
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)"
         ),

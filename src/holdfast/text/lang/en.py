@@ -72,7 +72,7 @@ ENGLISH = LanguageData(
             r"(?:please|that|whether|without|instead|rather than|rather|not|never|nor|unless|until|except"
             r"|if|when|whenever|because|since|so that|as"
             r"|even if|especially|mainly|no (?:exceptions|matter)|only|too|in which|who|which|whose"
-            r"|including|test|say|namely|or|otherwise)"
+            r"|including|test|say|namely|or|otherwise|specifically|like|such as|e\.g)"
         ),
         "frame": begin(
             r"(?:for|with|when|if|in|on|at|from|after|before|since|during|under|whenever|as|regarding"
@@ -285,7 +285,7 @@ ENGLISH = LanguageData(
         ),
         "likes": cue(
             r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
-            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way)|to (?:know|see|hear|ask|add"
+            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way|look|fact)|to (?:know|see|hear|ask|add"
             r"|thank|learn|understand)|how|it when you did|that|your (?!repl|answ|text)|this))"
             r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
             r"|not big on|into (?!the|this|that)\w+|my thing|helps me|(?:not|\w+n't|nothing) for me|drives? me (?:mad|crazy|nuts)|annoys? me"
@@ -305,9 +305,11 @@ ENGLISH = LanguageData(
             r"|i (?:take|drink|have|eat) my \w+"
         ),
         "for_you": cue(
-            r"(?:if|when|that|whenever) you|(?:want|need|expect|ask|like) you (?:not )?to|(?:i'd"
-            r"|i would) (?:be (?:happier|glad|grateful)|appreciate|ask|prefer|like)(?: it)?(?: if)?"
+            r"(?:if|when|whenever) you|(?:want|need|expect|ask) you (?:not )?to|(?:i'd|i would) (?:be (?:happier|glad|grateful)"
+            r"|appreciate|ask|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
         ),
+        "promises": cue(r"(?:i'll|i will|we'll|we will)"),
+        "asks_info": cue(r"(?:can|could|would|will) you (?:please |also |maybe )?(?:give me|tell|show|explain|help|recommend|suggest|provide|share|walk)"),
         "asks_you": cue(
             r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it possible"
         ),
@@ -352,10 +354,12 @@ ENGLISH = LanguageData(
             r"|exhausted"
         ),
         "needs": cue(
-            r"(?:i|we)(?:'m|'re| am| are)? (?:\w+ )?(?:need|want|look(?:ing)? for|try(?:ing)?"
-            r"|wonder(?:ing)?|hope|hoping|wish|think|thinking|guess|don't know|don't understand|see"
-            r"|getting|get an|writing a|asking|was|were)(?! you)"
-            r"|i'd like|let me|help me|tell me|show me|(?:starting|going) to need"
+            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:\w+ ){0,3}?(?:need(?:ing)?|want(?:ing)?|look(?:ing)? (?:for|into|at|forward)"
+            r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know|don't understand|see|getting|get an|get the"
+            r"|asking|was|were|worried|excited|interested|curious|struggling|aiming|planning|preparing|considering|meaning to|hear|heard"
+            r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning|looking to|come across|coming across|focus\w*|remember|understand|stuck|confused|nervous|glad|sure|drawn|open to|noticed|wanted)(?! you)",
+            r"(?:i'd|i would|we'd) (?:like to|love)|let me|help me|tell me|show me|(?:starting|going) to need|(?<!\w )here(?:'s| is| are)"
+            r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start|do that|get back)"
         ),
         "perfect": cue(
             r"(?:i|we|he|she|they) (?:\w+ )?(?:\w+ed|went|bought|got|met|saw|had|did|made|found|took"

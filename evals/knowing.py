@@ -171,7 +171,11 @@ async def talks(conversations: Mapping[str, Sequence[Sequence[str]]], model: str
         notes.close()
         notes.store.close()
         return {
-            user: [memory for memory in memories if memory.active and memory.kind in ("fact", "decision", "preference")]
+            user: [
+                memory
+                for memory in memories
+                if memory.active and memory.kind in ("fact", "decision", "preference")
+            ]
             for user, memories in found.items()
         }
 
@@ -232,10 +236,14 @@ async def rules(chats: Sequence[Row], rows: Sequence[Row], tally: Tally, model: 
         ]
         turns = [turn for chat in chats if chat["lang"] == language for turn in chat["turns"]]
         exchanges = [
-            (one["text"], other["text"]) for one, other in pairwise(turns) if (one["role"], other["role"]) == _EXCHANGE
+            (one["text"], other["text"])
+            for one, other in pairwise(turns)
+            if (one["role"], other["role"]) == _EXCHANGE
         ]
         lost, level = await _carried(exchanges, spans, model, window)
-        progress(f"rules {language}: {len(spans)} in {len(exchanges)} exchanges, level {level} of {window} tokens")
+        progress(
+            f"rules {language}: {len(spans)} in {len(exchanges)} exchanges, level {level} of {window} tokens"
+        )
         for text, span in spans:
             tally.count(language, "rules", span not in lost, f"{text} is lost" if span in lost else "")
 
@@ -261,7 +269,9 @@ async def _carried(
                 report = await client.say(text)
                 server.answer = "Ok."
                 level = max(level, int(report.get("level", 0)))
-                asked = (one for one in reversed(server.requests) if not asks_on_the_side(one.messages[-1].text))
+                asked = (
+                    one for one in reversed(server.requests) if not asks_on_the_side(one.messages[-1].text)
+                )
                 sent = _plain(" ".join(message.text for message in next(asked).messages))
                 lost |= {span for span in said if _plain(span) not in sent}
                 await engine.afterwards.idle.quiet()
@@ -274,7 +284,12 @@ def _plain(text: str) -> str:
 
 def sections(rows: Sequence[Row], tally: Tally) -> None:
     """Where the statements would stand in a summary that no model wrote."""
-    right = {"rule": ("must_not",), "decision": ("done",), "fact": ("done",), "preference": ("must_not", "done")}
+    right = {
+        "rule": ("must_not",),
+        "decision": ("done",),
+        "fact": ("done",),
+        "preference": ("must_not", "done"),
+    }
     for row in rows:
         found = sort([Item("m", Message.of("user", row["text"]))])
         for one in row["keep"]:
@@ -285,7 +300,12 @@ def sections(rows: Sequence[Row], tally: Tally) -> None:
                 if has(line.text, one["span"])
             }
             hit = bool(places) and places <= {*right[one["kind"]]}
-            tally.count(row["lang"], "sections", hit, "" if hit else f"{one['kind']} {one['span']} in {sorted(places)}")
+            tally.count(
+                row["lang"],
+                "sections",
+                hit,
+                "" if hit else f"{one['kind']} {one['span']} in {sorted(places)}",
+            )
 
 
 async def measure(folder: Path, model: str, parts: Sequence[str]) -> Tally:
@@ -316,7 +336,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
     parser.add_argument("--misses", action="store_true", help="what was missed, on stderr")
     chosen = parser.parse_args(arguments)
-    missing = [name for name in ("statements", "updates", "chats") if not (chosen.folder / f"{name}.jsonl").exists()]
+    missing = [
+        name for name in ("statements", "updates", "chats") if not (chosen.folder / f"{name}.jsonl").exists()
+    ]
     if missing:
         progress(f"{chosen.folder} has no {', '.join(f'{name}.jsonl' for name in missing)}.")
         return 1

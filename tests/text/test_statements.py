@@ -136,7 +136,23 @@ def test_other_peoples_words_state_nothing(text):
     assert rules_in(text) == ()
 
 
-PIECES = ["wir", "nehmen", "nicht", "never", "use", "please", ",", ".", "?", "jetzt", "Ada", "if", "5432", ":", ";)"]
+PIECES = [
+    "wir",
+    "nehmen",
+    "nicht",
+    "never",
+    "use",
+    "please",
+    ",",
+    ".",
+    "?",
+    "jetzt",
+    "Ada",
+    "if",
+    "5432",
+    ":",
+    ";)",
+]
 
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join), max_size=5))
@@ -145,6 +161,8 @@ def test_any_words_give_parts_of_their_sentences(sentences):
         assert 0 <= one.start < one.end <= len(sentences[one.sentence])
 
 
-@pytest.mark.parametrize("piece", ["never ", "wird ", "ja, ", "kein ", "wir nehmen ", "x" * 50, "auf a ", "do not "])
+@pytest.mark.parametrize(
+    "piece", ["never ", "wird ", "ja, ", "kein ", "wir nehmen ", "x" * 50, "auf a ", "do not "]
+)
 def test_a_long_sentence_is_read_in_one_go(piece):
     statements_in([piece * 4_000])

@@ -26,7 +26,13 @@ MEMORY_KINDS: Mapping[str, Kind] = {
     "preference": "preference",
     "fact": "fact",
 }
-_IMPORTANCE: Mapping[str, float] = {"rule": 0.8, "prohibition": 0.8, "decision": 0.8, "preference": 0.7, "fact": 0.5}
+_IMPORTANCE: Mapping[str, float] = {
+    "rule": 0.8,
+    "prohibition": 0.8,
+    "decision": 0.8,
+    "preference": 0.7,
+    "fact": 0.5,
+}
 _LONGEST = 300
 # So many messages of the person later nothing is taken back by what it is about.
 _FAR = 5

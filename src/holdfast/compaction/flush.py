@@ -84,7 +84,9 @@ def _grounded(lines: Sequence[tuple[Kind, str]], items: Sequence[Item]) -> list[
     spoken = [(item.id, set(terms(item.message.text))) for item in items]
     said = set().union(*(words for _, words in spoken))
     named = set().union(*(telling(item.message.text) for item in items))
-    people = [sentence for item in items if item.message.role == "user" for sentence in _meant(item.message.text)]
+    people = [
+        sentence for item in items if item.message.role == "user" for sentence in _meant(item.message.text)
+    ]
     found = []
     for kind, text in lines:
         words = set(terms(text))

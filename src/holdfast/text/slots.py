@@ -50,7 +50,9 @@ class Slot:
 def touches(new: str, old: str) -> bool:
     """Whether it is worth comparing them: they have something in common, or the new one tells of a change."""
     a, b = slot_of(new), slot_of(old)
-    return bool(a.topic & b.topic) or (a.changed and bool(a.values.keys() & b.values.keys() or _left_behind(a, b)))
+    return bool(a.topic & b.topic) or (
+        a.changed and bool(a.values.keys() & b.values.keys() or _left_behind(a, b))
+    )
 
 
 def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
@@ -81,7 +83,9 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
 
 def _frame(new: str, old: str) -> float:
     """How much of one sentence is the other, word for word."""
-    return SequenceMatcher(None, _WORD.findall(new.casefold()), _WORD.findall(old.casefold()), autojunk=False).ratio()
+    return SequenceMatcher(
+        None, _WORD.findall(new.casefold()), _WORD.findall(old.casefold()), autojunk=False
+    ).ratio()
 
 
 def _in_one_frame(a: Slot, b: Slot) -> Relation:
@@ -133,13 +137,19 @@ def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *
 
 def _is_telling(a: Slot, b: Slot, common: Collection[str]) -> bool:
     """Whether they have a number in common that is hardly the same by chance."""
-    return any(len(value) > 2 for kind in common if kind.startswith("number") for value in a.values[kind] & b.values[kind])
+    return any(
+        len(value) > 2
+        for kind in common
+        if kind.startswith("number")
+        for value in a.values[kind] & b.values[kind]
+    )
 
 
 def _left_behind(a: Slot, b: Slot) -> bool:
     """Whether the new statement names what the old one gave as a name, maybe shortened."""
     return any(
-        name in a.words or any(len(word) >= 5 and name.startswith(word) for word in a.words) for name in b.names
+        name in a.words or any(len(word) >= 5 and name.startswith(word) for word in a.words)
+        for name in b.names
     )
 
 
@@ -232,7 +242,9 @@ def values_in(text: str) -> Mapping[str, frozenset[str]]:
         for match in pattern.finditer(low):
             value = spell(match)
             if value:
-                found.setdefault(value.partition("|")[0] if "|" in value else kind, set()).add(value.rpartition("|")[2])
+                found.setdefault(value.partition("|")[0] if "|" in value else kind, set()).add(
+                    value.rpartition("|")[2]
+                )
         low = pattern.sub(lambda match: " " * len(match[0]), low)
     spoken = language_of(text) or "en"
     people = {name.casefold() for name in _called(text, spoken)}
@@ -299,7 +311,9 @@ _KINDS = (
     (
         "date",
         late(
-            rf"\b(?:(?P<before>\d{{1,2}})(?:\.|st|nd|rd|th)? ?(?:of )?)?(?P<month>{_MONTH})\b(?: (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?! ?(?:am|pm|:)))?"
+            rf"\b(?:(?P<before>\d{{1,2}})(?:\.|st|nd|rd"
+            rf"|th)? ?(?:of )?)?(?P<month>{_MONTH})\b(?: (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?! ?(?:am"
+            rf"|pm|:)))?"
         ),
         _date,
     ),
@@ -307,16 +321,21 @@ _KINDS = (
     (
         "time",
         late(
-            rf"\b(?P<half>halb |half past |half )?(?P<hour>\d{{1,2}}|{_WORDED})(?::(?P<minute>\d\d))?(?: ?(?P<late>am|pm|uhr|o'clock)\b|(?<=:\d\d)\b|(?<=halb \d)\b)"
-            rf"|\b(?:um|at|ab|gegen|bis|until|to) (?P<half2>halb |half past |half )?(?P<hour2>\d{{1,2}}|{_WORDED})\b(?![.,:]?\d| ?(?:euro|€|%|prozent|gb|km))"
+            rf"\b(?P<half>halb |half past |half )?(?P<hour>\d{{1,2}}"
+            rf"|{_WORDED})(?::(?P<minute>\d\d))?(?: ?(?P<late>am|pm|uhr|o'clock)\b|(?<=:\d\d)\b"
+            rf"|(?<=halb \d)\b)"
+            rf"|\b(?:um|at|ab|gegen|bis|until|to) (?P<half2>halb |half past |half )?(?P<hour2>\d{{1,2}}"
+            rf"|{_WORDED})\b(?![.,:]?\d| ?(?:euro|€|%|prozent|gb|km))"
         ),
         lambda match: _clock_of(match),
     ),
     (
         "frequency",
         late(
-            r"\b(?:täglich|wöchentlich|monatlich|jährlich|stündlich|daily(?! (?:to|is|at))|weekly|monthly|yearly|hourly"
-            r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
+            r"\b(?:täglich|wöchentlich|monatlich|jährlich|stündlich|daily(?! (?:to|is|at))|weekly|monthly"
+            r"|yearly|hourly"
+            r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
+            r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
             r"|alle (?:zwei|drei|vier|\d+) (?:tage|wochen|monate|jahre)|(?:once|twice) an? \w+)\b"
         ),
         lambda match: match[0],
@@ -353,36 +372,52 @@ def _amount(match: re.Match[str]) -> str:
 
 
 _VALUES = late(
-    rf"(?i)\b(?:kurz\w*|knapp\w*|ausführlich\w*|lang|short\w*|brief\w*|long|detailed|deutsch\w*|englisch\w*|german|english|every|other)\b|\b(?:{_DAY})(?:s|e|en)?\b|\b(?:{_MONTH})\b|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th)?(?!\w)|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
+    rf"(?i)\b(?:kurz\w*|knapp\w*|ausführlich\w*|lang|short\w*|brief\w*|long|detailed|deutsch\w*"
+    rf"|englisch\w*|german|english|every|other)\b|\b(?:{_DAY})(?:s|e|en)?\b|\b(?:{_MONTH})\b"
+    rf"|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th)?(?!\w)|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
 )
 _WORD = late(r"[^\W_][\w'-]*")
 _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
 _GERMAN_NAME = late(
     r"\b(?:[Ff]rau|[Hh]errn?|Dr\.) ([A-ZÄÖÜ]\w+)"
-    r"|(?i:\b(?:heißt|heiße|heißen|ist|auf|in|bei|mit|über|an|nach|prüft|zu) (?:jetzt |nun |nur |schon )?)([A-ZÄÖÜ][\w-]+)"
+    r"|(?i:\b(?:heißt|heiße|heißen|ist|auf|in|bei|mit|über|an|nach|prüft|zu) (?:jetzt |nun |nur "
+    r"|schon )?)([A-ZÄÖÜ][\w-]+)"
     r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
 )
-_ENGLISH_NAME = late(r"(?<=[\w,;:'] )(?!I\b|I')([A-Z][a-zäöüß]\w*)|^([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)")
+_ENGLISH_NAME = late(
+    r"(?<=[\w,;:'] )(?!I\b|I')([A-Z][a-zäöüß]\w*)|^([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
+)
 _SUBJECT = late(
-    r"([A-ZÄÖÜ][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= (?:is|has|lives?|works?|moved|speaks|listens|runs|hat|ist|wohnt|lebt|arbeitet|heißt|läuft|geht)\b)"
+    r"([A-ZÄÖÜ][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= (?:is|has|lives?|works?|moved|speaks|listens|runs"
+    r"|hat|ist|wohnt|lebt|arbeitet|heißt|läuft|geht)\b)"
 )
 _CALLED = late(
-    r"(?i:\b(?:called|named|name is|goes by|report to|reports to|heißt|heiße|namens|says|nenn mich|call me|manager is|boss is|chef ist"
+    r"(?i:\b(?:called|named|name is|goes by|report to|reports to|heißt|heiße|namens|says|nenn mich|call me"
+    r"|manager is|boss is|chef ist"
     r"|frau|herrn?|mr\.?|mrs\.?|ms\.?) (?:jetzt |nun |now )?)([A-ZÄÖÜ][\w-]+)"
 )
 _PARTICIPLE = late(r"(?i:ge\w+t|\w+iert|antworte|schreibe?|nenne?|fass|sprich|nutze?|verwende)")
 _ENGLISH_VERB = late(
-    r"(?:\w+ed|\w{3,}ing|is|are|was|has|have|had|get|gets|got|go|goes|make|makes|made|take|takes|use|uses|run|runs|need|needs|put|set"
-    r"|start|starts|stop|leave|leaves|expire|expires|listen|listens|keep|keeps|stay|stays|sit|sits|say|says|come|comes|agree|prefer|like"
-    r"|want|wants|know|allow|allows|shut|shuts|close|closes|never|always|only|all|past|good|around|other|again|also|spoken|drop|stand)"
+    r"(?:\w+ed|\w{3,}ing|is|are|was|has|have|had|get|gets|got|go|goes|make|makes|made|take|takes|use|uses"
+    r"|run|runs|need|needs|put|set"
+    r"|start|starts|stop|leave|leaves|expire|expires|listen|listens|keep|keeps|stay|stays|sit|sits|say"
+    r"|says|come|comes|agree|prefer|like"
+    r"|want|wants|know|allow|allows|shut|shuts|close|closes|never|always|only|all|past|good|around|other"
+    r"|again|also|spoken|drop|stand)"
 )
 # A change is told by when it holds, by its verb, or by what it ends.
 _CHANGE = late(
-    r"(?i)\b(?:jetzt|nun|neuerdings|inzwischen|mittlerweile|nicht mehr|kein\w* (?:\S+ ){0,3}mehr|ab (?:dem |der |nächste\w* )?\w+|seit (?:heute|gestern|kurzem|neuestem"
-    rf"|dem|der|{_DAY})|statt|stattdessen|doch|verschoben|verlegt|gelegt|umgestellt|umgestiegen|gewechselt|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
-    r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t|en)|angehoben|reduziert"
-    r"|now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|" + _MONTH + r")\b|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|switched|"
-    r"changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop|gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
+    r"(?i)\b(?:jetzt|nun|neuerdings|inzwischen|mittlerweile|nicht mehr|kein\w* (?:\S+ ){0,3}mehr"
+    r"|ab (?:dem |der |nächste\w* )?\w+|seit (?:heute|gestern|kurzem|neuestem"
+    rf"|dem|der|{_DAY})|statt|stattdessen|doch|verschoben|verlegt|gelegt|umgestellt|umgestiegen|gewechselt"
+    rf"|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
+    r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
+    r"|en)|angehoben|reduziert"
+    r"|now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|"
+    + _MONTH
+    + r")\b|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|switched|"
+    r"changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
+    r"|gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
     r"|as of|by now|lately|recently|is up to|went from)\b"
 )
 

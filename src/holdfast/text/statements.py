@@ -272,7 +272,11 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues = {name for name, pattern in language.cues.items() if pattern.search(bare)} | more
     if opening:
         cues |= {name for name in _OPENS if language.cues[name].search(text)}
-    cues -= {name for name, of in (("turns", text), ("every", whole), ("task", bare)) if not language.cues[name].match(of)}
+    cues -= {
+        name
+        for name, of in (("turns", text), ("every", whole), ("task", bare))
+        if not language.cues[name].match(of)
+    }
     cues |= {name for name, of in (("turns", text), ("every", whole)) if language.cues[name].match(of)}
     cues |= {name for name, pattern in language.begins.items() if pattern.match(bare)}
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}

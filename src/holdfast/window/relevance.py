@@ -58,7 +58,9 @@ def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     left = {item.id for unit in gone for item in unit.items}
     shown = [one for one in view.shown if one.item.id in left]
     tokens = sum(view.tokens(one.message) for one in shown)
-    data: dict[str, object] = {name: [list(one) for one in said] for name, said in outliving(view, shown).items()}
+    data: dict[str, object] = {
+        name: [list(one) for one in said] for name, said in outliving(view, shown).items()
+    }
     if places := places_of(view.draft.items):
         # How far the conversation had come: where it goes another way before that, this was never decided.
         data["at"] = [places[max(places)], max(places)]

@@ -20,7 +20,10 @@ from holdfast.words import language_of
 
 _NOTHING = Parts(text=0, messages=0)
 _HEADINGS = {
-    "forbidden": {"en": "Must not, as said earlier in this conversation:", "de": "Nicht tun, wie weiter oben gesagt:"},
+    "forbidden": {
+        "en": "Must not, as said earlier in this conversation:",
+        "de": "Nicht tun, wie weiter oben gesagt:",
+    },
     "rules": {"en": "Rules given earlier in this conversation:", "de": "Regeln von weiter oben im Gespräch:"},
     "agreed": {"en": "Decided earlier in this conversation:", "de": "Weiter oben im Gespräch entschieden:"},
 }

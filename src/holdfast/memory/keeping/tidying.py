@@ -67,7 +67,9 @@ def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) 
 
 def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> Verdict:
     """What a statement of the same thing in other words, or with another value, comes to."""
-    near = [memory for memory in rivals if supersedes(new.text, memory.text) or touches(new.text, memory.text)]
+    near = [
+        memory for memory in rivals if supersedes(new.text, memory.text) or touches(new.text, memory.text)
+    ]
     # Whose meaning is looked at is bounded: the newest, since what was said lately is what changes.
     near = sorted(near, key=lambda memory: memory.date)[-_COMPARED:]
     scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()

@@ -5,12 +5,15 @@ from holdfast.text.lang import LanguageData, any_of, begin, cue, opening
 # Imperatives that have no ending, or change their vowel; the others end in -e.
 _ORDERS = any_of(
     """
-    gib vergib übergib nimm übernimm lies sieh iss triff hilf wirf brich unterbrich sprich versprich besprich
+    gib vergib übergib nimm übernimm lies sieh iss triff hilf wirf brich unterbrich sprich versprich
+    besprich
     empfiehl miss tritt vergiss tu ruf schick verschick frag schreib schlag trag mach leg stell bestell setz
     zeig erzähl kauf verkauf lösch bring hol such prüf buch zahl bezahl verrat erwähn füg fang hör schau
     nutz benutz verlass versuch vertrau teil leit schneid wähl erfind behalt halt zieh nenn kürz fass
-    lass(?!_uns) bau änder speicher committ push merg deploy teste? starte? bleib denk merk geh komm sag rechne
-    pack sorg kipp schmeiß mount rühr sei erklär antworte? speichere? ändere? arbeite? beachte? achte? installier
+    lass(?!_uns) bau änder speicher committ push merg deploy teste? starte? bleib denk merk geh komm sag
+    rechne
+    pack sorg kipp schmeiß mount rühr sei erklär antworte? speichere? ändere? arbeite? beachte? achte?
+    installier
     importier formatier kommentier dokumentier verwend führ pass melde? warte? öffne rück log tausch
     kopier aktualisier erstell ergänz entfern lad kürze? plane? trink red rede?
     """
@@ -18,7 +21,8 @@ _ORDERS = any_of(
 # What ends in -e as well and is none.
 _NO_ORDER = any_of(
     """
-    \\w?eine ihre unsere eure die diese jene jede alle viele manche einige beide solche welche mehrere andere
+    \\w?eine ihre unsere eure die diese jene jede alle viele manche einige beide solche welche mehrere
+    andere
     heute gerade danke bitte ende ohne beinahe gerne lange nahe gute schöne leute wie sowie habe hatte hätte
     kenne kannte glaube finde verstehe brauche komme bekomme kriege gehe fahre freue fühle liebe hasse
     möchte könnte würde wäre werde wurde wollte sollte konnte musste durfte dachte wusste lebe wohne schlafe
@@ -104,11 +108,13 @@ GERMAN = LanguageData(
         "shuns": begin(
             r"(?:bitte )?(?:verzichten?|vermeiden?|unterlassen?|hör(?:e"
             r"|en)?)(?: sie)?(?: bitte)?(?= )(?:(?<!hör)|(?= auf,? ))"
-            r"|finger weg|hände weg|lass(?:t|en sie)? die finger|nichts (?:an|in|am|mit)|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
+            r"|finger weg|hände weg|lass(?:t|en sie)? die finger|nichts (?:an|in|am|mit)"
+            r"|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
         ),
         "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
         "definite": begin(
-            r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]|jede[rsnm]?"
+            r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
+            r"|jede[rsnm]?"
             r"|alle)"
             r" (?:[a-zäöüß]+e[nrsm]? )?(?-i:[A-ZÄÖÜ\x00])[\w-]*",
             r"(?:der|die|das|den|dem) [a-z][\w.-]+",
@@ -124,7 +130,8 @@ GERMAN = LanguageData(
         "open": cue(
             r"vielleicht|eventuell|womöglich|möglicherweise|wahrscheinlich|vermutlich|evtl|ggf|mal sehen"
             r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus)|in den sternen"
-            r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht|überlege[nr]?(?! wir nicht)|am überlegen"
+            r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht"
+            r"|überlege[nr]?(?! wir nicht)|am überlegen"
             r"|schwank\w+"
             r"|mal gucken|nicht entschieden|nicht beschlossen|beschlossen ist (?:da )?(?:gar )?nichts"
             r"|ob (?:ich|wir|der|die|das|man|es)|so ein gedanke|nur so (?:eine? )?(?:gedanke|idee|gefragt)"
@@ -133,17 +140,21 @@ GERMAN = LanguageData(
             r"|denke ich|schätze|schätzungsweise|vielleicht auch|oder (?:so|doch)"
         ),
         "past": cue(
-            r"bis vor (?:\S+ ){0,3}?(?:jahren|monaten|wochen|kurzem)|(?:alte|frühere|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
+            r"bis vor (?:\S+ ){0,3}?(?:jahren|monaten|wochen|kurzem)|(?:alte|frühere"
+            r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
+            r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
             r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
         ),
         "passing": cue(
-            r"(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern|morgen|vorhin|später"
+            r"(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
+            r"|morgen|vorhin|später"
             r"|schnell"
             r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
             r"|vorerst|erst ?mal|für den moment"
         ),
         "once": cue(
-            r"diesmal|(?:im|in dem|in diesem) beispiel|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt)|ausnahmsweise|testweise|zum testen"
+            r"diesmal|(?:im|in dem|in diesem) beispiel|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt)"
+            r"|ausnahmsweise|testweise|zum testen"
             r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
             r"|ein bisschen|mal)"
             r"|jetzt mal|schmeißen wir|weg(?:werfen|schmeißen)"
@@ -184,7 +195,9 @@ GERMAN = LanguageData(
             r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
         ),
         "changed": cue(
-            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + _DAYS + ")"
+            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|"
+            + _DAYS
+            + ")"
             r"|auf (?:\S+ ){1,4}?\w*ge\w{3,}(?:t|en)|wieder"
         ),
         "our_way": cue(r"wir (?:\S+ ){0,2}?\w+n (?:\S+ ){0,4}?(?:mit|in|auf|bei|über|per|via)"),
@@ -211,7 +224,9 @@ GERMAN = LanguageData(
         ),
         "every": opening(r"(?:jede[rsnm]?|alle|alles|sämtliche|wer)\b"),
         "role": cue(r"(?!)"),
-        "placed": cue(r"(?:ist|sind|liegt|liegen|steht|stehen) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei) "),
+        "placed": cue(
+            r"(?:ist|sind|liegt|liegen|steht|stehen) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei) "
+        ),
         "asks_first": cue(
             r"(?:frage?|fragen sie|sprich)(?: \w+)? (?:mich|uns|nach|mit mir)|rücksprache|rückfrage"
             r"|vorher (?:zu )?fragen"
@@ -261,7 +276,8 @@ GERMAN = LanguageData(
         "confirms": cue(
             r"bestätigt|denk (?:\w+ )?d(?:a)?ran|denke (?:\w+ )?d(?:a)?ran|vergiss(?: \w+)? nicht"
             r"|besteht(?: \w+)? darauf|beachte\w*"
-            r"|mitgeteilt|angekündigt|informiert|erfahren|wichtig(?: ist)?|berücksichtig\w*|festgelegt|beschlossen|vereinbart|wisse\w*|damit du"
+            r"|mitgeteilt|angekündigt|informiert|erfahren|wichtig(?: ist)?|berücksichtig\w*|festgelegt"
+            r"|beschlossen|vereinbart|wisse\w*|damit du"
             r"|nicht vergessen|merk\w*"
             r"|steht fest|fest steht|verlangt|erwarte\w*|möchte|will|achte\w*|bitte"
         ),
@@ -270,7 +286,8 @@ GERMAN = LanguageData(
             r"(?:wir|ich) (?:\S+ ){0,2}?(?:nehmen?|nutzen ab|wählen?|bleiben? bei|bleiben?(?= \S+ bei)"
             r"|setzen? auf|wechseln?|steigen? um"
             r"|gehen? mit|entscheiden|verzichten?|verschieben|streichen|lassen)",
-            r"und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
+            r"und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir"
+            r"|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
             r"lass(?:t)? uns (?:\S+ ){1,8}?(?:nehmen|nutzen|verwenden|bleiben|wechseln|setzen|machen)",
         ),
         "does": cue(
@@ -298,7 +315,8 @@ GERMAN = LanguageData(
             r"|gefällt mir|gefallen mir"
             r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
             r"|übersichtlicher|schrecklich|furchtbar)"
-            r"|liest sich für mich|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich|nerven mich|stört mich|stören mich"
+            r"|liest sich für mich|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich"
+            r"|nerven mich|stört mich|stören mich"
             r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig|zu)"
         ),
         "rather": cue(r"lieber|am liebsten|bevorzugt|möglichst"),
@@ -315,7 +333,10 @@ GERMAN = LanguageData(
             r"|prima|angenehm\w*)|möchte sie bitten|möchte dich bitten|bitte dich|bitte sie"
         ),
         "promises": cue(r"(?:ich werde|werde ich)"),
-        "asks_info": cue(r"(?:kannst|könntest|würdest|magst) du (?:mir |uns |bitte |mal )*(?:erklären|sagen|zeigen|helfen|tipps|einen tipp|empfehlen|vorschlagen)"),
+        "asks_info": cue(
+            r"(?:kannst|könntest|würdest|magst) du (?:mir |uns |bitte |mal )*(?:erklären|sagen|zeigen"
+            r"|helfen|tipps|einen tipp|empfehlen|vorschlagen)"
+        ),
         "asks_you": cue(
             r"(?:kannst|könntest|würdest|magst|willst) du|(?:können|könnten|würden|dürfte ich) sie"
             r"|würde es (?:dir|ihnen)|macht es (?:dir|ihnen)"
@@ -372,7 +393,8 @@ GERMAN = LanguageData(
         "needs": cue(
             r"(?:ich|wir) (?:\w+ )?(?:brauch\w*|such\w*|möchte\w*|will|wollen|hätte\w*|würde\w*|versuch\w*"
             r"|frag\w*|verstehe?|weiß|hoffe?|schau\w*|guck\w*|wollte|überlege?|bekomme|kriege?|sehe?"
-            r"|denke?|meine|finde|freue?|überlegt|plane?|bereite|habe vor|bin (?:gespannt|gerade|am|unsicher|aufgeregt|verwirrt))"
+            r"|denke?|meine|finde|freue?|überlegt|plane?|bereite|habe vor|bin (?:gespannt|gerade|am"
+            r"|unsicher|aufgeregt|verwirrt))"
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)"
         ),
@@ -418,13 +440,13 @@ GERMAN = LanguageData(
             r"monats(?:ende|letzte[nr]?|erste[nr]?|anfang|mitte)|ende des monats|jahresende|(?:19|20)\d\d",
         ),
         "time": cue(
-            rf"\d{{1,2}}(?::\d\d)? ?uhr",
+            r"\d{1,2}(?::\d\d)? ?uhr",
             r"\d{1,2}:\d\d",
             rf"(?:um|ab|bis|gegen|vor|nach) (?:halb "
             rf"|viertel (?:vor |nach )?)?(?:\d{{1,2}}|{_NUMBER}|eins|neun|mittags|mitternacht)",
             rf"halb (?:\d{{1,2}}|{_NUMBER}|eins)",
             r"mittags|mitternacht|abends|morgens|nachts|vormittags"
-            rf"|nachmittags",
+            r"|nachmittags",
         ),
         "money": cue(r"\d[\d.,]*\s?(?:€|euro|eur|cent|dollar|franken|chf|usd|k)|(?:€|\$)\s?\d[\d.,]*"),
         "frequency": cue(
@@ -443,9 +465,18 @@ GERMAN = LanguageData(
 
 # Words for the same thing in everyday talk and work: what one sentence calls one, another calls another.
 CONCEPTS = {
-    "meeting": "besprechung treffen teamtreffen meeting termin jour fixe standup stand-up daily weekly sitzung runde call",
-    "release": "release deployment deployen deployt veröffentlichung launch go-live livegang auslieferung ausliefern rollout",
-    "money": "budget betrag summe preis kosten kostet gehalt honorar stundensatz gebühr beitrag zahlen bezahlen zahle rechnung",
+    "meeting": (
+        "besprechung treffen teamtreffen meeting termin jour fixe standup stand-up daily weekly "
+        "sitzung runde call"
+    ),
+    "release": (
+        "release deployment deployen deployt veröffentlichung launch go-live livegang auslieferung "
+        "ausliefern rollout"
+    ),
+    "money": (
+        "budget betrag summe preis kosten kostet gehalt honorar stundensatz gebühr beitrag zahlen "
+        "bezahlen zahle rechnung"
+    ),
     "invoice": "rechnung rechnungen fakturiert fakturieren faktura abrechnung abgerechnet",
     "rent": "miete vermieter vermieterin mietvertrag",
     "home": "wohnung haus zuhause wohnen wohnt lebt leben adresse umzug umgezogen gezogen",
@@ -497,6 +528,7 @@ CONCEPTS = {
 }
 # What a statement may be changed by without being about something else.
 GENERIC = (
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat jahr tag uhr stunde minute ende anfang"
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat jahr tag uhr stunde minute"
+    " ende anfang"
     " knie grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
 )

@@ -10,7 +10,8 @@ _ORDERS = any_of(
     comment cite quote mention assume treat refer_to stick_to follow respect prefer avoid skip ignore
     stop start begin end explain summari[sz]e translate convert round list order sort limit wait confirm
     tell send read open close create generate make set leave let_me handle escape spell remind
-    share track prefix tag sign work build review think consider book schedule forward copy attach archive pay
+    share track prefix tag sign work build review think consider book schedule forward copy attach
+    archive pay
     draw plan find fix look compare design draft describe move rename replace rewrite search help try
     refrain steer double-check track abbreviate better_put better_use just_use be do
     """
@@ -23,7 +24,8 @@ _NUMBER = any_of(
     " dozen half_past quarter_past quarter_to half"
 )
 _WHEN = (
-    r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|from today|going forward|henceforth"
+    r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|from today|going forward"
+    r"|henceforth"
     r"|from here on out"
     r"|as of (?:today|now)|for the rest of (?:this|our) \w+|next time)"
 )
@@ -86,7 +88,8 @@ ENGLISH = LanguageData(
         "name": begin(r"(?-i:[A-Z])[\w.'-]+", r"[a-z]+[-_]?\d[\w.-]*"),
         "shuns": begin(
             r"(?:please )?(?:stop|quit|avoid|refrain from|steer clear of|stay away from|keep away from"
-            r"|hands off|skip|you can (?:stop|drop|skip))(?! (?:by|there|it|that|here|at|this|the|now))(?= \S)"
+            r"|hands off|skip|you can (?:stop|drop|skip))(?! (?:by|there|it|that|here|at|this|the"
+            r"|now))(?= \S)"
         ),
         "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
@@ -109,18 +112,21 @@ ENGLISH = LanguageData(
             r"|haven't made up"
         ),
         "past": cue(
-            r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
+            r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to"
+            r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
             r"|off the table|at the time|briefly had|no longer the case|once upon"
         ),
         "passing": cue(
-            r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon|evening"
+            r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
+            r"|evening"
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
         ),
         "once": cue(
-            r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test|answer|time|example|quick)"
+            r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
+            r"|answer|time|example|quick)"
             r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|throwing it away|for testing"
             r"|(?:make|give|do|put|show|explain|turn) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
             r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
@@ -150,7 +156,8 @@ ENGLISH = LanguageData(
             r"|under all circumstances"
         ),
         "never": cue(
-            r"never(?! (?:mind|been|heard|seen|had))|(?:under|in) (?:no|any) circumstances|in no case|at no (?:time"
+            r"never(?! (?:mind|been|heard|seen|had))|(?:under|in) (?:no|any) circumstances|in no case"
+            r"|at no (?:time"
             r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
             r"|no go|no-go|taboo|banned"
             r"|hands off|nobody (?:touches|works|deploys)|ever(?=[.!]*$)"
@@ -166,15 +173,18 @@ ENGLISH = LanguageData(
             r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
         ),
         "changed": cue(
-            r"(?<!right )(?<!just )now|these days|nowadays|no longer|any ?more|since (?:the|last|monday|yesterday|today)|again|renewed|upgraded|rebooked|switched|"
+            r"(?<!right )(?<!just )now|these days|nowadays|no longer|any ?more|since (?:the|last|monday"
+            r"|yesterday|today)|again|renewed|upgraded|rebooked|switched|"
             r"replaced|by now|lately|recently|meanwhile"
         ),
         "our_way": cue(r"we (?:\w+ )?[a-z]+ (?:\S+ ){0,3}?(?:in|with|on|via|through|at|using|from)"),
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
         "that_one": cue(
-            r"(?:this|these(?! days)|those) (?!project|repo\w*|chat|conversation|codebase|session|team|house|company)\w+"
-            r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test|commit"
+            r"(?:this|these(?! days)|those) (?!project|repo\w*|chat|conversation|codebase|session|team"
+            r"|house|company)\w+"
+            r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test"
+            r"|commit"
             r"|method|class|document|paragraph|image|answer|list|table)"
         ),
         "concludes": cue(r"(?:ok|okay|alright|right|fine|good|then)(?=[, ]|$)"),
@@ -237,7 +247,8 @@ ENGLISH = LanguageData(
         ),
         "duty": cue(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?"
-            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't|do not) (?:go|belong) (?:in|into|on)|policy|compulsory"
+            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't"
+            r"|do not) (?:go|belong) (?:in|into|on)|policy|compulsory"
             r"|go(?:es)? into|off[- ]limits"
         ),
         "passive": cue(
@@ -247,7 +258,8 @@ ENGLISH = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|accepted|decided|decision|agreed|settled|voted|chosen|chose|opted|resolved|choice|picked|signed"
+            r"enrolled|resigned|accepted|decided|decision|agreed|settled|voted|chosen|chose|opted|resolved"
+            r"|choice|picked|signed"
             r"|confirmed|convinced|made up (?:our|my) minds?|final|it's official"
         ),
         "confirms": cue(
@@ -285,10 +297,12 @@ ENGLISH = LanguageData(
         ),
         "likes": cue(
             r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
-            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way|look|fact)|to (?:know|see|hear|ask|add"
+            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way|look|fact)|to (?:know|see|hear"
+            r"|ask|add"
             r"|thank|learn|understand)|how|it when you did|that|your (?!repl|answ|text)|this))"
             r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
-            r"|not big on|into (?!the|this|that)\w+|my thing|helps me|(?:not|\w+n't|nothing) for me|drives? me (?:mad|crazy|nuts)|annoys? me"
+            r"|not big on|into (?!the|this|that)\w+|my thing|helps me|(?:not|\w+n't|nothing) for me"
+            r"|drives? me (?:mad|crazy|nuts)|annoys? me"
             r"|reads better to me|works best for me"
             r"|find it (?:\w+ )?(?:easier|better|nicer|harder|helpful|annoying)|easier (?:for me"
             r"|to read) (?:if|when)"
@@ -302,14 +316,18 @@ ENGLISH = LanguageData(
             r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not"
             r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook"
             r"|write|wear)"
-            r"|i (?:take|drink|have|eat) my \w+"
+            r"|i (?:take|drink|have|eat) my \w+",
         ),
         "for_you": cue(
-            r"(?:if|when|whenever) you|(?:want|need|expect|ask) you (?:not )?to|(?:i'd|i would) (?:be (?:happier|glad|grateful)"
+            r"(?:if|when|whenever) you|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
+            r"|i would) (?:be (?:happier|glad|grateful)"
             r"|appreciate|ask|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
         ),
         "promises": cue(r"(?:i'll|i will|we'll|we will)"),
-        "asks_info": cue(r"(?:can|could|would|will) you (?:please |also |maybe )?(?:give me|tell|show|explain|help|recommend|suggest|provide|share|walk)"),
+        "asks_info": cue(
+            r"(?:can|could|would|will) you (?:please |also |maybe )?(?:give me|tell|show|explain|help"
+            r"|recommend|suggest|provide|share|walk)"
+        ),
         "asks_you": cue(
             r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it possible"
         ),
@@ -354,12 +372,19 @@ ENGLISH = LanguageData(
             r"|exhausted"
         ),
         "needs": cue(
-            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:\w+ ){0,3}?(?:need(?:ing)?|want(?:ing)?|look(?:ing)? (?:for|into|at|forward)"
-            r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know|don't understand|see|getting|get an|get the"
-            r"|asking|was|were|worried|excited|interested|curious|struggling|aiming|planning|preparing|considering|meaning to|hear|heard"
-            r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning|looking to|come across|coming across|focus\w*|remember|understand|stuck|confused|nervous|glad|sure|drawn|open to|noticed|wanted)(?! you)",
-            r"(?:i'd|i would|we'd) (?:like to|love)|let me|help me|tell me|show me|(?:starting|going) to need|(?<!\w )here(?:'s| is| are)"
-            r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start|do that|get back)"
+            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:\w+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
+            r"|look(?:ing)? (?:for|into|at|forward)"
+            r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
+            r"|don't understand|see|getting|get an|get the"
+            r"|asking|was|were|worried|excited|interested|curious|struggling|aiming|planning|preparing"
+            r"|considering|meaning to|hear|heard"
+            r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
+            r"|looking to|come across|coming across|focus\w*|remember|understand|stuck|confused|nervous"
+            r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
+            r"(?:i'd|i would|we'd) (?:like to|love)|let me|help me|tell me|show me|(?:starting"
+            r"|going) to need|(?<!\w )here(?:'s| is| are)"
+            r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
+            r"|do that|get back)",
         ),
         "perfect": cue(
             r"(?:i|we|he|she|they) (?:\w+ )?(?:\w+ed|went|bought|got|met|saw|had|did|made|found|took"
@@ -396,7 +421,7 @@ ENGLISH = LanguageData(
             rf"{_MONTH}(?: \d{{1,2}}(?:st"
             rf"|nd|rd|th)?(?! ?(?:am|pm))(?: to \d{{1,2}})?)?(?:,? \d{{4}})?",
             r"(?:in|by|until|from"
-            rf"|since) may",
+            r"|since) may",
             r"\d{1,2}/\d{1,2}(?:/\d{2,4})?",
             r"\d{4}-\d\d-\d\d",
             r"(?:this|next|in|until|from"
@@ -485,6 +510,8 @@ CONCEPTS = {
 }
 # What a statement may be changed by without being about something else.
 GENERIC = (
-    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start thing time"
-    " now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until aside longer any more"
+    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
+    " thing time"
+    " now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until"
+    " aside longer any more"
 )

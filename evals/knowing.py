@@ -79,7 +79,7 @@ def bad(prompt: str) -> Script:
     """A model that makes a decision of whatever was said last, and knows numbers nobody said."""
     said = [line for line in prompt.rpartition("=====\n")[0].splitlines() if line.strip()]
     words = " ".join(_WORD.findall(said[-1])[1:12]) if said else "everything"
-    return f"DECISION: We decided on {words}\nENTSCHEIDUNG: Wir haben {words} beschlossen\nFACT: The budget is 98,765"
+    return f"DECISION: We use {words}\nENTSCHEIDUNG: Wir nehmen {words}\nFACT: The budget is 98,765"
 
 
 SCRIPTS: Mapping[str, Callable[[str], Script]] = {"good": good, "bad": bad}

@@ -69,7 +69,7 @@ rule|Ab heute alle Protokolle im Wiki, nicht mehr per Mail.
 rule|Pull Requests werden ausnahmslos von einer zweiten Person freigegeben.
 rule|Zitate bitte immer mit Seitenzahl.
 rule|Meine Ärztin besteht darauf, dass ich zweimal am Tag messe.
-rule|Ich hätt's vielleicht eher erwähnen sollen, aber auf dem Dachboden darf auf keinen Fall offenes Feuer sein.
+rule|Das hätt ich vielleicht eher erwähnen sollen, aber im Stall darf auf keinen Fall offenes Feuer sein.
 rule|Ich bitte darum, mich nicht vor neun anzurufen.
 rule|Kein Fließtext in der Tabelle.
 rule|Wenn du Mails für mich schreibst, dann bitte nie mit Ausrufezeichen, ja?

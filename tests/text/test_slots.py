@@ -1,5 +1,7 @@
 """A newer value replaces the older, the same in other words is the same, and look-alikes stay apart."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,7 @@ def test_three_days_one_after_the_other_leave_the_last_one():
         "We deploy on Tuesdays now.",
         "We no longer deploy on Tuesdays, we deploy on Mondays.",
     ]
-    for old, new in zip(said, said[1:], strict=False):
+    for old, new in pairwise(said):
         assert verdict(old, new) == "supersede"
 
 

@@ -217,7 +217,10 @@ _WISHES: tuple[tuple[_Form, re.Pattern[str]], ...] = (
     ("thing", _asking(rf"merke? dir{_LATER} (?=(?:den|die|das|meine?n?|unsere?n?) .*\d)")),
     ("thing", _asking(rf"(?:remember|memori[sz]e){_LATER} (?=(?:the|my|our) .*\d)")),
 )
-_END = r"(?: (?:for me|for later|for the future|for next time|für mich|für später|gut|bitte|please|ok|okay|down|somewhere|irgendwo))*[.!]*$"
+_END = (
+    r"(?: (?:for me|for later|for the future|for next time|für mich|für später|gut|bitte|please|ok|okay|down"
+    r"|somewhere|irgendwo))*[.!]*$"
+)
 _POINT = (
     rf"(?:(?:{_REMEMBER}|{_WRITE}){_LATER}{_THIS}{_WHERE}|keep{_THIS} in mind|write{_THIS} down"
     rf"|note{_THIS}(?: down)?"

@@ -188,7 +188,7 @@ def _joined(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _current(entries: Sequence[Entry]) -> list[Entry]:
-    """Without decisions that a newer one takes back, and without older values of what people gave a new one."""
+    """Without decisions that a newer one takes back, and older values of what people gave a new one."""
     decisions = [entry for entry in entries if entry.kind == "decision"]
     newest: dict[tuple[EntryKind, str, frozenset[str]], int] = {}
     for entry in entries:

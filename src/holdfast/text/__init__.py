@@ -1,1 +1,1 @@
-"""What a person's words are: language data, and what a sentence of theirs states. Knows no windows, no memories."""
+"""Language data, what a sentence of a person states, and what of. Knows no windows and no memories."""

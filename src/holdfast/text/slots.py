@@ -1,7 +1,7 @@
 """Whether two statements are about the same thing, and which value each gives it: a budget, a day, a name.
 
-A newer value takes the place of an older one, the same value said otherwise is the same statement, and things
-that merely look alike stay apart. Where it cannot be told, that is said as well. Knows no memories and no files.
+A newer value takes the place of an older one, the same value said otherwise is the same statement, and
+things that merely look alike stay apart. Where it cannot be told, that is said as well. Knows no memories.
 """
 
 import re
@@ -89,7 +89,7 @@ def _frame(new: str, old: str) -> float:
 
 
 def _in_one_frame(a: Slot, b: Slot) -> Relation:
-    """Of sentences that differ in a word or two only a single other day or hour is sure to replace the old one."""
+    """Of sentences that differ in a word or two only another day or hour is sure to replace the old one."""
     differing = {kind for kind in {*a.values, *b.values} if a.values.get(kind) != b.values.get(kind)}
     single = all(len(slot.values.get(kind, ())) == 1 for slot in (a, b) for kind in differing)
     if not differing or (a.own - b.own and b.own - a.own):
@@ -246,14 +246,13 @@ def values_in(text: str) -> Mapping[str, frozenset[str]]:
                     value.rpartition("|")[2]
                 )
         low = pattern.sub(lambda match: " " * len(match[0]), low)
-    spoken = language_of(text) or "en"
-    people = {name.casefold() for name in _called(text, spoken)}
+    people = {name.casefold() for name in _called(text)}
     if people:
         found.setdefault("name", set()).update(people)
     return {kind: frozenset(values) for kind, values in found.items()}
 
 
-def _called(text: str, spoken: str) -> list[str]:
+def _called(text: str) -> list[str]:
     """Names that are given as a value: behind a title, "is", "called", "to"."""
     return [match[1] for match in _CALLED.finditer(text)]
 
@@ -269,16 +268,16 @@ _DAYS = {
 _MONTHS = {
     name: str(number)
     for number, names in enumerate(
-        ("januar january", "februar february", "märz march", "april", "mai may", "juni june", "juli july", "august",
-         "september", "oktober october", "november", "dezember december"), 1,
+        ("januar january", "februar february", "märz march", "april", "mai may", "juni june", "juli july",
+         "august", "september", "oktober october", "november", "dezember december"), 1,
     )
     for name in names.split()
 }  # fmt: skip
 _NUMBERS = {
     name: number
     for number, names in enumerate(
-        ("null zero", "eins ein one", "zwei two", "drei three", "vier four", "fünf five", "sechs six", "sieben seven",
-         "acht eight", "neun nine", "zehn ten", "elf eleven", "zwölf twelve")
+        ("null zero", "eins ein one", "zwei two", "drei three", "vier four", "fünf five", "sechs six",
+         "sieben seven", "acht eight", "neun nine", "zehn ten", "elf eleven", "zwölf twelve")
     )
     for name in names.split()
 }  # fmt: skip
@@ -286,10 +285,19 @@ _DAY = "|".join(_DAYS)
 _MONTH = "|".join(_MONTHS)
 _WORDED = "|".join(_NUMBERS)
 _UNITS = {
-    "gb": "gb", "gigabyte": "gb", "gigabytes": "gb", "mb": "mb", "megabyte": "mb", "tb": "tb", "km": "km", "kilometer": "km",
-    "kg": "kg", "kilo": "kg", "%": "%", "prozent": "%", "percent": "%", "liter": "l", "litre": "l", "litres": "l", "cm": "cm",
-    "m": "m", "minuten": "min", "minutes": "min", "minute": "min", "stunden": "h", "hours": "h", "tage": "d", "days": "d",
-    "wochen": "w", "weeks": "w", "jahre": "y", "years": "y", "monate": "mo", "months": "mo",
+    name: unit
+    for unit, names in {
+        "gb": "gb gigabyte gigabytes", "mb": "mb megabyte megabytes", "tb": "tb terabyte",
+        "km": "km kilometer",
+        "kg": "kg kilo", "%": "% prozent percent", "l": "liter litre litres", "cm": "cm", "m": "m",
+        "min": "minuten minutes minute", "h": "stunden hours", "d": "tage days", "w": "wochen weeks",
+        "mo": "monate months", "y": "jahre years",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+_TONGUES = {
+    "german": "deutsch", "english": "englisch", "french": "französisch", "spanish": "spanisch",
+    "italian": "italienisch",
 }  # fmt: skip
 _UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 
@@ -317,7 +325,14 @@ _KINDS = (
         ),
         _date,
     ),
-    ("date", late(r"\bmonats(?:ende|letzte[nr]?)\b|\bende des monats\b|\bend of (?:the |each |every )?month\b|\bmonth[- ]end\b"), lambda match: "month end"),
+    (
+        "date",
+        late(
+            r"\bmonats(?:ende|letzte[nr]?)\b|\bende des monats\b"
+            r"|\bend of (?:the |each |every )?month\b|\bmonth[- ]end\b"
+        ),
+        lambda _: "month end",
+    ),
     (
         "time",
         late(
@@ -341,15 +356,27 @@ _KINDS = (
         lambda match: match[0],
     ),
     ("weekday", late(rf"\b(?P<day>{_DAY})(?:s|e|en|abend|abends)?\b"), lambda match: _DAYS[match["day"]]),
-    ("length", late(r"\b(?P<short>kurz\w*|knapp\w*|bündig|short\w*|brief\w*|concise\w*)\b|\b(?P<long>ausführlich\w*|lang|lange|detailliert\w*|long|detailed|in detail)\b"),
-     lambda match: "short" if match["short"] else "long"),
+    (
+        "length",
+        late(
+            r"\b(?P<short>kurz\w*|knapp\w*|bündig|short\w*|brief\w*|concise\w*)\b"
+            r"|\b(?:ausführlich\w*|lang|lange|detailliert\w*|long|detailed|in detail)\b"
+        ),
+        lambda match: "short" if match["short"] else "long",
+    ),
     (
         "language",
-        late(r"\b(?P<tongue>deutsch|englisch|französisch|spanisch|italienisch|german|english|french|spanish|italian)\w*\b"),
-        lambda match: {"german": "deutsch", "english": "englisch", "french": "französisch", "spanish": "spanisch", "italian": "italienisch"}.get(match["tongue"], match["tongue"]),
+        late(rf"\b(?P<tongue>{'|'.join((*_TONGUES, *_TONGUES.values()))})\w*\b"),
+        lambda match: _TONGUES.get(match["tongue"], match["tongue"]),
     ),
-    ("number", late(rf"(?<![\w.-])(?P<number>\d[\d.,]*)(?: ?(?P<unit>{_UNIT})(?!\w)| ?(?P<money>€|euros?|eur|\$|dollar\w*|franken|pounds?|£))?(?!\w)"),
-     lambda match: _amount(match)),
+    (
+        "number",
+        late(
+            rf"(?<![\w.-])(?P<number>\d[\d.,]*)(?: ?(?P<unit>{_UNIT})(?!\w)"
+            r"| ?(?:€|euros?|eur|\$|dollar\w*|franken|pounds?|£))?(?!\w)"
+        ),
+        lambda match: _amount(match),
+    ),
     ("label", late(r"\b\d[a-z]\b|(?<=[\w ])\bv?\d+(?:\.\d+)+\b"), lambda match: match[0]),
 )  # fmt: skip
 

@@ -1,8 +1,8 @@
-"""What a sentence of a person states: a rule, a prohibition, a failure, a decision, a preference, a fact, or nothing.
+"""What a sentence of a person states: a rule, a prohibition, a failure, a decision, a preference, a fact.
 
 By grammar: a sentence is cut into clauses, each clause has cues, and a few weights say what the cues come to.
-What is asked, supposed, joked, over, for this once or of this moment states nothing. It reads one message at a
-time and does not know what was said before it.
+What is asked, supposed, joked, over, for this once or of this moment states nothing. It reads one message at
+a time and does not know what was said before it.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ LANGUAGES: Mapping[str, LanguageData] = {"de": GERMAN, "en": ENGLISH}
 class Statement:
     """`sentence` is the number of the sentence, `start` and `end` the part of it that states something.
 
-    One that is not `lasting` binds for the task at hand only, as far as can be told; one that is `binding` may
-    well be a rule, whatever else it is.
+    One that is not `lasting` binds for the task at hand only, as far as can be told; one that is `binding`
+    may well be a rule, whatever else it is.
     """
 
     kind: Kind
@@ -60,33 +60,36 @@ _ENOUGH = 1.2
 _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
     "rule": {
         "order": 0.4, "standing_order": 0.7, "always": 0.7, "never": 0.8, "only": 0.4, "only_last": 0.5,
-        "no_more": 0.4, "from_now": 0.5, "here": 0.6, "please": 0.4, "must": 0.8, "may_not": 0.8, "you_must": 1.0,
-        "duty": 0.9, "passive": 0.5, "passive_last": 0.5, "passive_first": 0.6, "none": 1.0, "none_here": 0.6,
-        "infinitive": 0.3, "negation": 0.2, "value": 0.2, "language": 0.2, "definite": 0.1, "name": 0.3,
-        "verbless": 0.3, "plain_wish": 0.4, "forbids": 0.6, "beside_you": 0.5, "we": 0.2, "for_you_before": 0.6,
-        "shuns": 1.2, "asks_first": 0.4, "ordered_outputs": 0.8, "as_is": 0.8, "call_me": 0.9,
-        "i": -1.2, "pronoun": -2.0, "points": -0.7, "passing": -0.8, "trouble": -0.5, "perfect": -0.6, "mental": -2.0,
-        "says": -0.8, "task": -2.5, "needs": -1.0, "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8,
-        "that_one": -0.6, "confirms": 0.2, "every": 0.5, "we_dont": 0.4, "plain_without": 0.4,
+        "no_more": 0.4, "from_now": 0.5, "here": 0.6, "please": 0.4, "must": 0.8, "may_not": 0.8,
+        "you_must": 1.0, "duty": 0.9, "passive": 0.5, "passive_last": 0.5, "passive_first": 0.6,
+        "none": 1.0, "none_here": 0.6, "infinitive": 0.3, "negation": 0.2, "value": 0.2, "language": 0.2,
+        "definite": 0.1, "name": 0.3, "verbless": 0.3, "plain_wish": 0.4, "forbids": 0.6, "beside_you": 0.5,
+        "we": 0.2, "for_you_before": 0.6, "shuns": 1.2, "asks_first": 0.4, "ordered_outputs": 0.8,
+        "as_is": 0.8, "call_me": 0.9, "i": -1.2, "pronoun": -2.0, "points": -0.7, "passing": -0.8,
+        "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
+        "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
+        "every": 0.5, "we_dont": 0.4, "plain_without": 0.4,
     },
     "decision": {
-        "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2, "does": 0.4,
-        "change": 0.4, "concludes": 0.5, "me": 0.2, "number": 0.1, "value": 0.2, "i_do": -0.4, "named": 0.2, "from_now": 0.3, "verbless": 0.2,
-        "passing": -0.6, "negation": -0.4, "order": -0.6, "always": -0.4,
-        "task": -1.5, "says": -0.6, "needs": -0.8, "must": -0.4, "asks_you": -1.0, "pronoun": -0.5,
+        "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
+        "does": 0.4, "change": 0.4, "concludes": 0.5, "me": 0.2, "number": 0.1, "value": 0.2, "i_do": -0.4,
+        "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
+        "always": -0.4, "task": -1.5, "says": -0.6, "needs": -0.8, "must": -0.4, "asks_you": -1.0,
+        "pronoun": -0.5,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
-        "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1,
-        "this_thing": -1.0, "theirs": -1.0, "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5,
-        "points": -0.3, "order": -0.2,
+        "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
+        "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.3,
+        "order": -0.2,
     },
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
-        "number": 0.4, "named": 0.4, "language": 0.2, "trait": 0.8, "role": 0.4, "title": 0.8, "confirms": 0.3,
-        "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3, "placed": 0.4,
-        "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6, "needs": -2.0,
-        "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5, "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0,
+        "number": 0.4, "named": 0.4, "language": 0.2, "trait": 0.8, "role": 0.4, "title": 0.8,
+        "confirms": 0.3, "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3,
+        "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
+        "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
+        "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -134,7 +137,8 @@ _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
 _NUMBER = late(r"\d")
 _IDENTIFIER = late(
-    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
+    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
+    r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
 )
 _NAMES = {
     "en": late(r"(?<=[a-z,;:'] )(?!I\b|I')[A-ZÄÖÜ][a-zäöüß]\w*"),
@@ -180,7 +184,7 @@ def denies(sentence: str) -> bool:
 
 
 def is_doubtful(sentence: str) -> bool:
-    """Whether it asks, supposes, jokes, rejects or speaks of this moment: then it is no ground for anything."""
+    """Whether it asks, supposes, jokes, rejects or speaks of this moment: then nothing can be built on it."""
     plain = sentence.replace("’", "'")
     return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in _DOUBTS)
 
@@ -235,16 +239,20 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
     found: list[Clause] = []
     start = 0
     pieces: list[tuple[int, int, bool]] = []
+    joins: set[int] = set()
     for border in [*_BORDER.finditer(sentence), None]:
         end = border.start() if border else len(sentence)
         if sentence[start:end].strip():
             laughs = border is not None and bool(_LAUGHS.match(sentence, border.start()))
             pieces.append((start, end, laughs))
         start = border.end() if border else end
+        if border is not None and border[0].strip().isalpha():
+            joins.add(start)
     announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
-        more = {name for name, here in (("joke", laughs), ("announces", announces)) if here}
+        marks = (("joke", laughs), ("announces", announces), ("joined", start in joins))
+        more = {name for name, here in marks if here}
         found.append(_clause(sentence[first:end].rstrip(), first, language, more))
     return found
 
@@ -365,11 +373,11 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         if short and "decided" in earlier.cues:
             cues.add("decided")
     before = clauses[at - 1] if at else None
-    if before is not None and not before.cues & _STATES_NOTHING:
-        # "Frau Kröger hat geheiratet, sie heißt jetzt Petersen": who is meant stands before it.
-        if before.cues & {"title", "mine", "me", "named"} and cues & {"points", "pronoun"}:
-            cues.add("anchored")
     if before is not None:
+        # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
+        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & _STATES_NOTHING
+        if known and cues & {"points", "pronoun"}:
+            cues.add("anchored")
         if "for_you" in before.cues:
             cues.add("for_you_before")
         if "asks_you" in before.cues and cues & {"future", "from_now"} and "asks_info" not in before.cues:
@@ -452,7 +460,7 @@ def _joined(
     for at, clause in enumerate(clauses):
         short = len(clause.text.split()) <= 2
         relative = "relative" in clause.cues and "definite" not in clause.cues
-        goes_on = language.begins["goes_on"].match(clause.text) or "points" in clause.cues
+        goes_on = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "joined"}
         depends = short or relative or goes_on
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)

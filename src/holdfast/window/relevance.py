@@ -24,7 +24,7 @@ LAST_KEPT = 5
 KEPT_SHARE = 0.5
 # After it, history has at most this share of what it can have, so that the next turn is not the next time.
 TARGET = 0.40
-# So many tokens of sentences of each kind outlive their messages, or the share of the room where that is more.
+# So many tokens of sentences of each kind outlive their messages, or a share of the room if that is more.
 SENTENCE_TOKENS = 200
 _RULES_SHARE, _FORBIDDEN_SHARE = 1 / 6, 1 / 5
 

@@ -1,4 +1,4 @@
-"""What binds the future in what a person wrote: rules, prohibitions and decisions, as sentences word for word.
+"""What binds the future in what a person wrote: rules, prohibitions and decisions, word for word.
 
 Only a person's own words count, not what they quote or paste. What a sentence states is told by its grammar.
 """

@@ -308,7 +308,7 @@ def _written(memory: Memory, fields: Mapping[str, Any] | None = None, successor:
 
 
 def _struck(memory: Memory, successor: str) -> str:
-    """The words of a memory that no longer holds, as people see that: struck, since when, and what holds now."""
+    """The words of a memory that no longer holds, as people see it: struck, since when, and what is now."""
     if "~" in memory.text:
         return memory.text
     lines = (f"~~{line}~~" if line.strip() else line for line in memory.text.split("\n"))

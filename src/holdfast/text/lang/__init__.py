@@ -1,6 +1,6 @@
 """The shape of a language's data: every cue is one pattern, and the same cues exist in every language.
 
-Patterns are matched without regard to capitals. What a cue is worth, and for what, is decided in `statements`.
+Patterns are matched without regard to capitals. What a cue is worth is decided in `statements`.
 """
 
 import re

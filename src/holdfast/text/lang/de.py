@@ -55,7 +55,10 @@ _SEASON = (
     r"(?:sommer|herbst|winter|frühjahr|frühling|quartal|jahresende|neujahr|ostern|pfingsten|weihnachten)"
 )
 
-_WHEN = r"(?:künftig|zukünftig|in zukunft|fortan|ab jetzt|ab sofort|ab heute|von nun an|von jetzt an|nächstes mal)"
+_WHEN = (
+    r"(?:künftig|zukünftig|in zukunft|fortan|ab jetzt|ab sofort|ab heute|von nun an|von jetzt an"
+    r"|nächstes mal)"
+)
 
 GERMAN = LanguageData(
     code="de",
@@ -195,9 +198,8 @@ GERMAN = LanguageData(
             r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
         ),
         "changed": cue(
-            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|"
-            + _DAYS
-            + ")"
+            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun"
+            r"|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + _DAYS + ")"
             r"|auf (?:\S+ ){1,4}?\w*ge\w{3,}(?:t|en)|wieder"
         ),
         "our_way": cue(r"wir (?:\S+ ){0,2}?\w+n (?:\S+ ){0,4}?(?:mit|in|auf|bei|über|per|via)"),

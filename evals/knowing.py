@@ -44,6 +44,11 @@ _WINDOW = 4_096
 _COVERED = 0.6
 _EXCHANGE = ("user", "assistant")
 _WORD = re.compile(r"\w+")
+# What a false decision is told without.
+_BENDS = re.compile(r"[?!]|\b(?:not|no|nicht|keine?|nie|never|maybe|vielleicht|if|wenn|what|was)\b", re.IGNORECASE)
+# A model is asked about a conversation that has some length; so many statements make one.
+_TOGETHER = 10
+_LONG_ANSWER = "I see, and I will think about it as we go on with the other things that we have. " * 5
 _PRESET = replace(preset_named("balanced"), cooldown_seconds=0.0)
 
 Row = Mapping[str, Any]
@@ -76,10 +81,10 @@ class Tally:
 
 
 def bad(prompt: str) -> Script:
-    """A model that makes a decision of whatever was said last, and knows numbers nobody said."""
-    said = [line for line in prompt.rpartition("=====\n")[0].splitlines() if line.strip()]
-    words = " ".join(_WORD.findall(said[-1])[1:12]) if said else "everything"
-    return f"DECISION: We use {words}\nENTSCHEIDUNG: Wir nehmen {words}\nFACT: The budget is 98,765"
+    """A model that makes a decision of everything that was said, whatever it says, and invents numbers."""
+    said = [line.partition(": ")[2] for line in prompt.splitlines() if line.startswith(("User: ", "Nutzer: "))]
+    lines = [f"DECISION: {_BENDS.sub(' ', one).strip()}" for one in said]
+    return "\n".join([*lines, "FACT: The budget is 98,765"])
 
 
 SCRIPTS: Mapping[str, Callable[[str], Script]] = {"good": good, "bad": bad}
@@ -149,11 +154,14 @@ class Client:
         await self.engine.compacting.at_rest(self.conversation, ask=ask)
 
 
-async def talks(conversations: Mapping[str, Sequence[Sequence[str]]], model: str) -> dict[str, list[Memory]]:
+async def talks(
+    conversations: Mapping[str, Sequence[Sequence[str]]], model: str, answer: str = "Ok."
+) -> dict[str, list[Memory]]:
     """What is remembered of each user, who has conversations one after the other."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = Server(model)
+        server.answer = answer
         async with engine_on(folder, server) as engine:
             for user, several in conversations.items():
                 for said in several:
@@ -191,16 +199,34 @@ def likeness(one: str, other: str) -> float:
 
 
 async def statements(rows: Sequence[Row], tally: Tally, model: str) -> None:
-    known = await talks({row["id"]: [[row["text"]]] for row in rows}, model)
-    for row in rows:
-        kept = [memory.text for memory in known[row["id"]]]
-        for one in row["keep"]:
-            hit = any(has(text, one["span"]) for text in kept)
-            tally.count(row["lang"], "kept", hit, "" if hit else f"{one['span']} <> {kept}")
-        if not row["keep"]:
-            tally.count(row["lang"], "false", bool(kept), f"{row['text']} <> {kept}" if kept else "")
-            decided = [memory for memory in known[row["id"]] if memory.kind == "decision"]
-            tally.count(row["lang"], "false_decisions", bool(decided))
+    """Each in a conversation of its own; where a model is to be asked, several in one that is long enough."""
+    if model == "none":
+        known = await talks({row["id"]: [[row["text"]]] for row in rows}, model)
+        for row in rows:
+            _judge(row, known[row["id"]], tally)
+        return
+    for language in LANGUAGES:
+        mine = [row for row in rows if row["lang"] == language]
+        for start in range(0, len(mine), _TOGETHER):
+            group = mine[start : start + _TOGETHER]
+            known = await talks({"group": [[row["text"] for row in group]]}, model, _LONG_ANSWER)
+            for row in group:
+                _judge(row, [one for one in known["group"] if _is_from(one.text, row, group)], tally)
+
+
+def _is_from(text: str, row: Row, group: Sequence[Row]) -> bool:
+    return row is max(group, key=lambda other: likeness(text, other["text"]))
+
+
+def _judge(row: Row, memories: Sequence[Memory], tally: Tally) -> None:
+    kept = [memory.text for memory in memories]
+    for one in row["keep"]:
+        hit = any(has(text, one["span"]) for text in kept)
+        tally.count(row["lang"], "kept", hit, "" if hit else f"{one['span']} <> {kept}")
+    if not row["keep"]:
+        tally.count(row["lang"], "false", bool(kept), f"{row['text']} <> {kept}" if kept else "")
+        decided = [memory for memory in memories if memory.kind == "decision"]
+        tally.count(row["lang"], "false_decisions", bool(decided))
 
 
 async def updates(rows: Sequence[Row], tally: Tally, model: str) -> None:

@@ -20,7 +20,9 @@ Relation = Literal["same", "replaces", "maybe", "apart"]
 # What is longer is no single statement.
 _LONGEST = 400
 # By their meaning: about the same thing where one says that it changed, and the same thing in other words.
-_NEAR, _SAME = 0.33, 0.55
+_NEAR, _LIKELY, _SAME = 0.33, 0.45, 0.55
+# A statement of so few words has one topic.
+_SHORT = 3
 # From here on two sentences are one with another word in it.
 _FRAME = 0.6
 # So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
@@ -104,6 +106,12 @@ def _of_others(a: Slot, b: Slot) -> bool:
     return bool(a.subject and b.subject) and a.subject != b.subject and b.subject not in a.words
 
 
+def overlap(new: str, old: str) -> float:
+    """How much two statements are about the same: by nouns they share, and less by other words for one thing."""
+    a, b = slot_of(new), slot_of(old)
+    return len(a.own & b.own) + len({one for one in a.topic & b.topic if one.startswith("=")}) / 2
+
+
 def says_more(new: str, old: str) -> bool:
     """Whether the new of two statements that say the same has values or names beyond the old one's."""
     a, b = slot_of(new), slot_of(old)
@@ -122,11 +130,14 @@ def _with_other_values(
 
 
 def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *, left: bool) -> Relation:
-    if a.changed and left and (a.names - b.names or a.values):
+    ours = a.mine and b.mine
+    if a.changed and left and (a.names - b.names or a.values) and (not b.values or ours):
         return "replaces"
-    most = 2 * len(shared) >= min(len(a.topic), len(b.topic))
-    if a.changed and shared and not b.values and (likeness >= _NEAR or (a.mine and b.mine) or most):
-        return "replaces"
+    if a.changed and shared and not b.values:
+        short = ours and len(b.topic) <= _SHORT and len(a.topic) <= 2 * _SHORT
+        near = likeness >= (_LIKELY if a.own & b.own else _SAME)
+        most = not likeness and 2 * len(shared) >= min(len(a.topic), len(b.topic))
+        return "replaces" if short or near or most else "apart"
     if a.changed or not shared or a.negated != b.negated:
         return "apart"
     if b.topic <= a.topic and len(b.topic) > 1 and b.names <= a.names:
@@ -435,16 +446,16 @@ _ENGLISH_VERB = late(
 # A change is told by when it holds, by its verb, or by what it ends.
 _CHANGE = late(
     r"(?i)\b(?:jetzt|nun|neuerdings|inzwischen|mittlerweile|nicht mehr|kein\w* (?:\S+ ){0,3}mehr"
-    r"|ab (?:dem |der |nächste\w* )?\w+|seit (?:heute|gestern|kurzem|neuestem"
+    r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen)|seit (?:heute|gestern|kurzem|neuestem"
     rf"|dem|der|{_DAY})|statt|stattdessen|doch|verschoben|verlegt|gelegt|umgestellt|umgestiegen|gewechselt"
     rf"|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
     r"|en)|angehoben|reduziert"
     r"|now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|"
     + _MONTH
-    + r")\b|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|switched|"
+    + r")\b(?! \d+ to\b)|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|switched|"
     r"changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
-    r"|gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
+    r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
     r"|as of|by now|lately|recently|is up to|went from)\b"
 )
 

@@ -89,12 +89,13 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "confirms": 0.3, "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3,
         "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
-        "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0,
+        "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
 _OVERRIDES: Mapping[str, frozenset[str]] = {
     "likes": frozenset({"asks_you", "asks_once"}),
+    "decided": frozenset({"negation"}),
     "never": frozenset({"negation"}),
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
     "from_before": frozenset({"task"}),
@@ -324,6 +325,8 @@ def _derived(cues: Collection[str]) -> set[str]:
             found.add("forbids")
         if {"name", "negation", "manner"} <= has:
             found.add("plain_without")
+    if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes"}:
+        found.add("no_verb")
     no = has & {"negation", "never", "none", "no_more"}
     if "shuns" in has or (
         no and has & {"order", "may_not", "please", "infinitive", "you_must", "none", "duty"}
@@ -461,7 +464,9 @@ def _joined(
         short = len(clause.text.split()) <= 2
         relative = "relative" in clause.cues and "definite" not in clause.cues
         goes_on = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "joined"}
-        depends = short or relative or goes_on
+        verdict = scored[at]
+        listed = verdict is not None and verdict.kind == "fact" and "no_verb" in clause.cues
+        depends = short or relative or goes_on or listed
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
     if firsts and any("changed" in clause.cues for clause in clauses):

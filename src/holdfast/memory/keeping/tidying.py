@@ -14,15 +14,17 @@ from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import ALIKE, fuller, may_mean_the_same, same
 from holdfast.memory.workspace.items import ids_in, memories_in, with_changed
 from holdfast.store.recollections import Use
-from holdfast.text.slots import compare, says_more, touches
+from holdfast.text.slots import compare, overlap, says_more, touches
 
 # How alike a text is to others, from 0 to 1: the cosine of their vectors.
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
 
 # As many active ones a scope has at most.
 LIMIT = 500
-# So many of those that may be about the same thing are compared by their meaning.
-_COMPARED = 40
+# So many, the newest, are compared by their meaning.
+_COMPARED = 200
+# What a noun in common is worth beside the likeness of meaning, and from where on it need not be the nearest.
+_SHARED, _SURE = 0.15, 0.6
 
 _HALF_A_YEAR = 180 * 86_400.0
 # What a recall and what age are worth, beside an importance from 0 to 1.
@@ -66,25 +68,34 @@ def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) 
 
 
 def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> Verdict:
-    """What a statement of the same thing in other words, or with another value, comes to."""
-    near = [
-        memory for memory in rivals if supersedes(new.text, memory.text) or touches(new.text, memory.text)
-    ]
-    # Whose meaning is looked at is bounded: the newest, since what was said lately is what changes.
-    near = sorted(near, key=lambda memory: memory.date)[-_COMPARED:]
+    """What a statement of the same thing in other words, or with another value, comes to.
+
+    Among many only the nearest is believed to be meant: a wrong replacement loses knowledge.
+    """
+    over = [memory for memory in rivals if supersedes(new.text, memory.text)]
+    if over:
+        return Verdict("supersede", tuple(over))
+    near = sorted(rivals, key=lambda memory: memory.date)[-_COMPARED:]
     scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
     likeness = dict(zip((memory.id for memory in near), scores, strict=False))
-    over: list[Memory] = []
-    for memory in near:
-        if supersedes(new.text, memory.text):
-            over.append(memory)
-            continue
-        relation = compare(new.text, memory.text, likeness.get(memory.id, 0.0))
-        if relation == "same" and not says_more(new.text, memory.text):
-            return Verdict("update", (memory,))
-        if relation in ("same", "replaces"):
-            over.append(memory)
-    return Verdict("supersede", tuple(over)) if over else Verdict("add")
+    related = [
+        (memory, relation)
+        for memory in near
+        if touches(new.text, memory.text)
+        and (relation := compare(new.text, memory.text, likeness.get(memory.id, 0.0))) in ("same", "replaces")
+    ]
+    if not related:
+        return Verdict("add")
+
+    def nearness(memory: Memory) -> float:
+        return likeness.get(memory.id, 0.0) + _SHARED * overlap(new.text, memory.text)
+
+    best, relation = max(related, key=lambda pair: nearness(pair[0]))
+    if nearness(best) < _SURE and any(nearness(memory) > nearness(best) for memory in near):
+        return Verdict("add")
+    if relation == "same" and not says_more(new.text, best.text):
+        return Verdict("update", (best,))
+    return Verdict("supersede", (best,))
 
 
 def tidied(

@@ -268,6 +268,7 @@ ENGLISH = LanguageData(
             r"|requires?|demands?|want|expect|settled"
         ),
         "chooses": cue(
+            r"(?:decided|agreed|voted|opted|chose) (?:\w+ ){0,2}?(?:to|on|for|against|that)",
             r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking|sticking|staying|switching|using"
             r"|moving|dropping|keeping|choosing|leaving out|skipping|doing|starting with|building|hosting"
             r"|cutting|adopting|settling|picking)",
@@ -481,7 +482,7 @@ CONCEPTS = {
     "boss": "boss manager supervisor lead report reports",
     "contact": "contact liaison point-person rep",
     "doctor": "doctor gp dentist physician practice",
-    "name": "name called named goes renamed",
+    "name": "name called named renamed",
     "class": "class grade year school",
     "job": "job work works employer company position employed",
     "diet": "meat fish chicken beef pork vegetarian vegan eat eating",
@@ -510,8 +511,8 @@ CONCEPTS = {
 }
 # What a statement may be changed by without being about something else.
 GENERIC = (
-    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
-    " thing time"
-    " now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until"
-    " aside longer any more"
+    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start thing"
+    " time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until aside"
+    " longer any more instead rather first second one just go going stuff lot back max number moment place weekly"
+    " future today"
 )

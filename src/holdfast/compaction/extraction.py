@@ -74,8 +74,9 @@ def extract(items: Sequence[Item]) -> list[Extracted]:
     return list(found.values())
 
 
-def _from_person(item: Item) -> Iterator[Extracted]:
+def _from_person(item: Item) -> list[Extracted]:
     sentences = list(own_sentences(_said(item.message), _LONGEST))
+    found: list[tuple[int, Extracted]] = []
     for one in statements_in([masked for _, masked in sentences]):
         sentence, masked = sentences[one.sentence]
         kind = MEMORY_KINDS.get(one.kind)
@@ -83,12 +84,19 @@ def _from_person(item: Item) -> Iterator[Extracted]:
             continue
         # White space inside a quote is collapsed in the one and hidden in the other.
         text = sentence[one.start : one.end] if len(sentence) == len(masked) else sentence
-        if not _stands_alone(text):
+        if one.points and found and found[-1][0] >= one.sentence - 1:
+            # What "it" is was said just before: both are one memory.
+            _, before = found.pop()
+            found.append((one.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
+            continue
+        if not _stands_alone(text) or (one.points and one.kind == "fact"):
             continue
         if one.kind == "decision":
             text += _reason(sentences[one.sentence + 1 :])
         stress = _STRESSED if _IMPORTANT.search(masked) else 0.0
-        yield Extracted(kind, _tidy(text), _IMPORTANCE[one.kind] + stress, (item.id,))
+        weight = _IMPORTANCE[one.kind] + stress
+        found.append((one.sentence, Extracted(kind, _tidy(text), weight, (item.id,))))
+    return [memory for _, memory in found]
 
 
 def _confirmed(item: Item, asked: Item) -> Iterator[Extracted]:

@@ -35,6 +35,8 @@ class Statement:
     score: float
     lasting: bool = True
     binding: bool = False
+    # It begins with a word for something that was named before it.
+    points: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
 # A German verb, as far as its ending tells.
 _FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
+# What somebody decided, or asks for, to be done.
+_AIM = late(r"(?i)\bzu \w+n[.!]*$|^to \w+")
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
 _NUMBER = late(r"\d")
 _IDENTIFIER = late(
@@ -466,7 +470,8 @@ def _joined(
         goes_on = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "joined"}
         verdict = scored[at]
         listed = verdict is not None and verdict.kind == "fact" and "no_verb" in clause.cues
-        depends = short or relative or goes_on or listed
+        aims = at > 0 and _AIM.search(clause.text)
+        depends = short or relative or goes_on or listed or aims
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
     if firsts and any("changed" in clause.cues for clause in clauses):
@@ -475,7 +480,7 @@ def _joined(
     for place, at in enumerate(firsts):
         first, last = at, (firsts[place + 1] if place + 1 < len(firsts) else len(clauses)) - 1
         least = firsts[place - 1] + 1 if place else 0
-        points = clauses[at].cues & {"points", "pronoun"} and first > least
+        points = first > least and (clauses[at].cues & {"points", "pronoun"} or _AIM.search(clauses[at].text))
         while first > least and ("frame" in clauses[first - 1].cues or points):
             first, points = first - 1, False
         if "changed" in clauses[at].cues or any("changed" in clause.cues for clause in clauses[at:]):
@@ -485,4 +490,5 @@ def _joined(
         verdicts = [one for one in scored[at : last + 1] if one is not None]
         best = max(verdicts, key=lambda one: (one.lasting, one.score))
         start, end = clauses[first].start, clauses[last].end
-        yield Statement(best.kind, number, start, end, best.score, best.lasting, best.binding)
+        points = bool(clauses[first].cues & {"points", "pronoun"})
+        yield Statement(best.kind, number, start, end, best.score, best.lasting, best.binding, points)

@@ -104,6 +104,7 @@ GERMAN = LanguageData(
         ),
         "none": begin(r"(?:bitte )?kein(?:e[nmrs]?)?"),
         "points": begin(
+            r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt|wohnen|geht|gehen|kostet)",
             r"(?:das(?! [A-ZÄÖÜ])|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
             r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))"
         ),

@@ -62,7 +62,7 @@ _ENOUGH = 1.2
 _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
     "rule": {
         "order": 0.4, "standing_order": 0.7, "always": 0.7, "never": 0.8, "only": 0.4, "only_last": 0.5,
-        "no_more": 0.4, "from_now": 0.5, "here": 0.6, "please": 0.4, "must": 0.8, "may_not": 0.8,
+        "no_more": 0.4, "from_now": 0.5, "here": 0.6, "please": 0.4, "must": 0.7, "may_not": 0.8,
         "you_must": 1.0, "duty": 0.9, "passive": 0.5, "passive_last": 0.5, "passive_first": 0.6,
         "none": 1.0, "none_here": 0.6, "infinitive": 0.3, "negation": 0.2, "value": 0.2, "language": 0.2,
         "definite": 0.1, "name": 0.3, "verbless": 0.3, "plain_wish": 0.4, "forbids": 0.6, "beside_you": 0.5,
@@ -244,7 +244,7 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
     found: list[Clause] = []
     start = 0
     pieces: list[tuple[int, int, bool]] = []
-    joins: set[int] = set()
+    joins, commas = set[int](), set[int]()
     for border in [*_BORDER.finditer(sentence), None]:
         end = border.start() if border else len(sentence)
         if sentence[start:end].strip():
@@ -253,10 +253,12 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
         start = border.end() if border else end
         if border is not None and border[0].strip().isalpha():
             joins.add(start)
+        if border is not None and border[0] == ",":
+            commas.add(start)
     announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
-        marks = (("joke", laughs), ("announces", announces), ("joined", start in joins))
+        marks = (("joke", laughs), ("announces", announces), ("joined", start in joins), ("behind_comma", start in commas))
         more = {name for name, here in marks if here}
         found.append(_clause(sentence[first:end].rstrip(), first, language, more))
     return found
@@ -364,6 +366,10 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     cues = set(clauses[at].cues)
     if at or len(clauses) == 1:
         cues.discard("cause")
+    if "behind_comma" in cues and not cues & {"please", "infinitive", "duty", "never", "order"}:
+        # "77 folders, no surprises" only describes.
+        framed = any(one.cues & {"order", "please", "from_now", "duty", "frame"} for one in clauses[:at])
+        cues -= set() if framed else {"none", "forbids"}
     for later in clauses[at + 1 :]:
         if not language.begins["goes_on"].match(later.text):
             break

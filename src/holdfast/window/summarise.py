@@ -25,8 +25,8 @@ LEAST_SAVED = 0.10
 GROWTH = 0.10
 # After so many tries that came to nothing it has to grow before the next one.
 FRUITLESS = 2
-# Of the summary's room, rules and decisions word for word leave at least the rest of this share.
-_SENTENCES = 2 / 3
+# Of the summary's room, rules and decisions word for word take at most this share; beyond it they have their own.
+_SENTENCES = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,9 @@ _COVERED = 0.6
 _EXCHANGE = ("user", "assistant")
 _WORD = re.compile(r"\w+")
 # What a false decision is told without.
-_BENDS = re.compile(r"[?!]|\b(?:not|no|nicht|keine?|nie|never|maybe|vielleicht|if|wenn|what|was)\b", re.IGNORECASE)
+_BENDS = re.compile(
+    r"[?!]|\b(?:not|no|nicht|keine?|nie|never|maybe|vielleicht|if|wenn|what|was)\b", re.IGNORECASE
+)
 # A model is asked about a conversation that has some length; so many statements make one.
 _TOGETHER = 10
 _LONG_ANSWER = "I see, and I will think about it as we go on with the other things that we have. " * 5
@@ -82,7 +84,9 @@ class Tally:
 
 def bad(prompt: str) -> Script:
     """A model that makes a decision of everything that was said, whatever it says, and invents numbers."""
-    said = [line.partition(": ")[2] for line in prompt.splitlines() if line.startswith(("User: ", "Nutzer: "))]
+    said = [
+        line.partition(": ")[2] for line in prompt.splitlines() if line.startswith(("User: ", "Nutzer: "))
+    ]
     lines = [f"DECISION: {_BENDS.sub(' ', one).strip()}" for one in said]
     return "\n".join([*lines, "FACT: The budget is 98,765"])
 

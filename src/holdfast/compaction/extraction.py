@@ -62,7 +62,7 @@ def extract(items: Sequence[Item]) -> list[Extracted]:
             asked = item
             memories = _from_person(item)
         elif item.message.role == "assistant" and asked is not None:
-            memories = _confirmed(item, asked)
+            memories = list(_confirmed(item, asked))
         else:
             continue
         if item is asked:

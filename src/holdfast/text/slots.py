@@ -107,7 +107,7 @@ def _of_others(a: Slot, b: Slot) -> bool:
 
 
 def overlap(new: str, old: str) -> float:
-    """How much two statements are about the same: by nouns they share, and less by other words for one thing."""
+    """How much two statements are about the same: by nouns they share, less by other words for one thing."""
     a, b = slot_of(new), slot_of(old)
     return len(a.own & b.own) + len({one for one in a.topic & b.topic if one.startswith("=")}) / 2
 
@@ -418,7 +418,8 @@ _WORD = late(r"[^\W_][\w'-]*")
 _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
 _GERMAN_NAME = late(
     r"\b(?:[Ff]rau|[Hh]errn?|Dr\.) ([A-ZÄÖÜ]\w+)"
-    r"|(?i:\b(?:heißt|heiße|heißen|ist|auf|in|bei|mit|über|an|nach|prüft|zu) (?:jetzt |nun |nur "
+    r"|(?i:\b(?:heißt|heiße|heißen|ist|auf|in|bei|mit|über|an|nach|prüft|zu|wir|nehmen|nutzen"
+    r"|verwenden) (?:jetzt |nun |nur "
     r"|schon )?)([A-ZÄÖÜ][\w-]+)"
     r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
 )

@@ -121,6 +121,8 @@ _SHOWS: Mapping[Kind, frozenset[str]] = {
 _STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
 
 _DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "takes_back", "irony", "says")
+# What tells of a change, from when on or to what.
+_CHANGES = frozenset({"changed", "becomes"})
 # A clause with one of these, at the end, is no part of what is stated before it.
 _NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
 # What the particles before a clause still say of it.
@@ -258,7 +260,12 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
     announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
-        marks = (("joke", laughs), ("announces", announces), ("joined", start in joins), ("behind_comma", start in commas))
+        marks = (
+            ("joke", laughs),
+            ("announces", announces),
+            ("joined", start in joins),
+            ("behind_comma", start in commas),
+        )
         more = {name for name, here in marks if here}
         found.append(_clause(sentence[first:end].rstrip(), first, language, more))
     return found
@@ -480,7 +487,7 @@ def _joined(
         depends = short or relative or goes_on or listed or aims
         if scored[at] is not None and not (firsts and depends):
             firsts.append(at)
-    if firsts and any("changed" in clause.cues for clause in clauses):
+    if firsts and any(clause.cues & _CHANGES for clause in clauses):
         # What was, and what is now, belong together.
         firsts = firsts[:1]
     for place, at in enumerate(firsts):
@@ -489,12 +496,14 @@ def _joined(
         points = first > least and (clauses[at].cues & {"points", "pronoun"} or _AIM.search(clauses[at].text))
         while first > least and ("frame" in clauses[first - 1].cues or points):
             first, points = first - 1, False
-        if "changed" in clauses[at].cues or any("changed" in clause.cues for clause in clauses[at:]):
+        if any(clause.cues & _CHANGES for clause in clauses[at:]):
             first = min(first, next((n for n, one in enumerate(clauses[:at]) if _tells(one)), first))
         while last > at and (last >= asked or clauses[last].cues & _NOT_PART):
             last -= 1
         verdicts = [one for one in scored[at : last + 1] if one is not None]
         best = max(verdicts, key=lambda one: (one.lasting, one.score))
         start, end = clauses[first].start, clauses[last].end
-        points = bool(clauses[first].cues & {"points", "pronoun"})
-        yield Statement(best.kind, number, start, end, best.score, best.lasting, best.binding, points)
+        begins = clauses[first].cues
+        back = bool(begins & {"points", "pronoun"}) and "cause" not in begins
+        binding = any(one.binding or one.kind in ("rule", "prohibition") for one in verdicts)
+        yield Statement(best.kind, number, start, end, best.score, best.lasting, binding, back)

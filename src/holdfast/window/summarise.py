@@ -25,7 +25,7 @@ LEAST_SAVED = 0.10
 GROWTH = 0.10
 # After so many tries that came to nothing it has to grow before the next one.
 FRUITLESS = 2
-# Of the summary's room, rules and decisions word for word take at most this share; beyond it they have their own.
+# Of the summary's room, rules and decisions word for word take at most this share.
 _SENTENCES = 1 / 3
 
 

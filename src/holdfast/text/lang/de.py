@@ -104,9 +104,10 @@ GERMAN = LanguageData(
         ),
         "none": begin(r"(?:bitte )?kein(?:e[nmrs]?)?"),
         "points": begin(
-            r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt|wohnen|geht|gehen|kostet)",
+            r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
+            r"|wohnen|geht|gehen|kostet)",
             r"(?:das(?! [A-ZÄÖÜ])|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
-            r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))"
+            r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))",
         ),
         "name": begin(r"(?-i:[A-ZÄÖÜ])[\w.-]+", r"[a-z]+[-_]?\d[\w.-]*"),
         "shuns": begin(
@@ -199,7 +200,7 @@ GERMAN = LanguageData(
             r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
         ),
         "changed": cue(
-            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun"
+            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|ab (?:dem |der )?nächste[nmr]? \w+"
             r"|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + _DAYS + ")"
             r"|auf (?:\S+ ){1,4}?\w*ge\w{3,}(?:t|en)|wieder"
         ),

@@ -173,7 +173,8 @@ ENGLISH = LanguageData(
             r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
         ),
         "changed": cue(
-            r"(?<!right )(?<!just )now|these days|nowadays|no longer|any ?more|since (?:the|last|monday"
+            r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
+            r"|since (?:the|last|monday"
             r"|yesterday|today)|again|renewed|upgraded|rebooked|switched|"
             r"replaced|by now|lately|recently|meanwhile"
         ),
@@ -511,8 +512,8 @@ CONCEPTS = {
 }
 # What a statement may be changed by without being about something else.
 GENERIC = (
-    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start thing"
-    " time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while until aside"
-    " longer any more instead rather first second one just go going stuff lot back max number moment place weekly"
-    " future today"
+    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
+    " thing time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while"
+    " until aside longer any more instead rather first second one just go going stuff lot back max number"
+    " moment place weekly future today"
 )

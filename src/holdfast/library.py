@@ -35,7 +35,7 @@ from holdfast.window.fit import fit
 from holdfast.window.items import Item
 from holdfast.window.own_words import ends
 from holdfast.window.report import Link, chain_of, prefix_of, report_of
-from holdfast.window.rules import decisions_in, rules_in
+from holdfast.window.rules import decisions_in, forbidden_in, rules_in
 from holdfast.window.view import Draft
 from holdfast.wiring import build_engine
 
@@ -267,6 +267,7 @@ class Holdfast:
             decisions=after.decisions if after else (),
             rules=_said(items, rules_in),
             agreed=_said(items, decisions_in),
+            forbidden=_said(items, forbidden_in),
             seen=frozenset(link.name for link in after.sent) if after else frozenset(),
             fired=after.fired if after else {},
         )

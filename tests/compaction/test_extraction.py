@@ -238,7 +238,7 @@ def test_what_an_assistant_or_a_tool_says_of_a_world_is_no_memory():
         ("Übrigens, merk dir, dass ich gern lange, ruhige Wege gehe.",
          [("fact", "Merk dir, dass ich gern lange, ruhige Wege gehe.")]),
         ("Merk dir, dass ich kein Fleisch esse, aber Fisch mag.",
-         [("fact", "Merk dir, dass ich kein Fleisch esse, aber Fisch mag.")]),
+         [("preference", "Merk dir, dass ich kein Fleisch esse, aber Fisch mag.")]),
         ("Speichere dir: Antworte immer auf Deutsch.", [("preference", "Antworte immer auf Deutsch.")]),
         ("Notiere dir, dass ich lieber Tee als Kaffee trinke.",
          [("preference", "Ich trinke lieber Tee als Kaffee.")]),
@@ -267,6 +267,43 @@ def test_an_article_is_no_empty_word(text, memory):
 @pytest.mark.parametrize("text", ["Merk dir das für später.", "Merk dir das bitte.", "Remember that please."])
 def test_what_only_points_at_something_is_no_wish(text):
     assert remembered(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [
+        ("The gate code is 7788. Merk dir das.", "The gate code is 7788."),
+        ("The gate code is 7788. Please remember that.", "The gate code is 7788."),
+        ("The gate code is 7788, please remember that.", "The gate code is 7788."),
+        ("Der Torcode ist 7788, merk dir das bitte.", "Der Torcode ist 7788."),
+        ("Note this down. The gate code is 7788.", "The gate code is 7788."),
+        ("Save this: the gate code is 7788.", "The gate code is 7788."),
+        ("Don't forget we ship on Tuesdays.", "We ship on Tuesdays."),
+        ("For the record: the gate code is 7788.", "The gate code is 7788."),
+        ("Für später: der Torcode ist 7788.", "Der Torcode ist 7788."),
+        ("Notier dir das: der Torcode ist 7788.", "Der Torcode ist 7788."),
+        ("Schreib dir auf: der Torcode ist 7788.", "Der Torcode ist 7788."),
+        ('"Merk dir, dass der Torcode 7788 ist."', "Der Torcode ist 7788."),
+        ("<user_query>\nRemember that the gate code is 7788.\n</user_query>", "The gate code is 7788."),
+    ],
+)
+def test_there_are_many_ways_to_ask(text, memory):
+    assert [told for _, told in remembered(text)] == [memory]
+
+
+@pytest.mark.parametrize(
+    "wish", ["Merk dir das!", "Please remember that.", "Note this down.", "Schreib dir das auf."]
+)
+def test_this_may_be_what_was_said_in_the_message_before(wish):
+    before = ["Hello there!", "My sister's dog is called Rex. Nice weather, isn't it?"]
+    assert [told for _, told in remembered(wish, before)] == ["My sister's dog is called Rex."]
+    assert remembered(wish) == []
+
+
+def test_what_a_later_message_takes_back_is_not_remembered():
+    assert said("We're going with Kafka for the events.", "Hm, forget the Kafka idea again.") == []
+    (memory,) = said("We're going with Redis for the cache.", "Hm, forget the Kafka idea again.")
+    assert "Redis" in memory.text
 
 
 def test_a_long_wish_is_kept_whole():

@@ -100,6 +100,24 @@ async def test_what_nobody_said_is_not_remembered(line):
     assert found == await by_rules()
 
 
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("We will not use Kafka for the events.", "DECISION: We will use Kafka for the events"),
+        ("Should we use Kafka for the events?", "DECISION: We use Kafka for the events"),
+        ("What if we used Kafka for the events?", "FACT: We used Kafka for the events"),
+        ("Maybe we'll use Kafka for the events.", "DECISION: We'll use Kafka for the events"),
+        ("We used to run Kafka for the events.", "FACT: We run Kafka for the events"),
+        ("Nothing about Kafka is decided.", "DECISION: Kafka is decided"),
+        ("Nonsense, no Kafka for the events.", "DECISION: Kafka for the events"),
+    ],
+)
+async def test_what_a_person_denies_asks_or_supposes_is_not_made_a_memory_by_a_model(said, line):
+    talk = (Message.of("user", said), Message.of("assistant", "Kafka for the events, I see."))
+    _, found = await memories(line, talk)
+    assert found == await by_rules(talk)
+
+
 async def test_what_both_find_is_there_once():
     _, found = await memories("DECISION: We decided to use PostgreSQL 16 because of the replication")
     assert len([one for one in found if "PostgreSQL" in one.text]) == 1

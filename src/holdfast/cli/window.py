@@ -185,12 +185,13 @@ def _print_messages(report: Report, left_out: int) -> None:
 
 def _print_sentences(report: Report) -> None:
     headings = (
+        ("forbidden", say("Must not be done", "Nicht zu tun")),
         ("rules", say("Rules carried along", "Mitgeführte Regeln")),
         ("agreed", say("Decisions carried along", "Mitgeführte Entscheidungen")),
         ("pins", say("Pinned", "Angeheftet")),
     )
     for name, heading in headings:
-        if report[name]:
+        if report.get(name):
             console.print(Text(f"{heading}:", style="bold"))
             write("".join(f"  {sentence}\n" for sentence in report[name]))
 

@@ -1,41 +1,94 @@
-"""What a person asks to be remembered in so many words: "remember that …", "merk dir, dass …".
+"""What a person asks to be remembered in so many words: "remember that …", "merk dir das".
 
-It reads one message and gives texts; it does not know where they are written. "Remember when …" and "save
-the file" are no such wishes.
+It reads one message, and what the person said before it where the message only points there. It gives texts
+and does not know where they are written. "Remember when …" and "save the file" are no such wishes.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from holdfast.compaction.lines import Kind
-from holdfast.compaction.statements import OPENING, statement_in
 from holdfast.patterns import late
+from holdfast.text.statements import statements_in, without_particles
 from holdfast.window.own_words import own_sentences
-from holdfast.window.rules import decisions_in, rules_in
 
 # Who asks for something to be remembered may need many words for it.
 _LONGEST = 1_000
 
 # What follows the asking: a sentence, a German clause with its verb at the end, or only a thing.
-_Form = Literal["sentence", "clause", "thing"]
+_Form = Literal["sentence", "clause", "statement", "thing"]
+_Pair = tuple[str, str]
 
 
-def remembered(text: str) -> list[tuple[Kind, str]]:
-    """What the message asks to be remembered, without the asking, each as a sentence that stands alone."""
+def remembered(text: str, before: Sequence[str] = ()) -> list[tuple[Kind, str]]:
+    """What the message asks to be remembered, without the asking, each as a sentence that stands alone.
+
+    `before` are the messages of the same person before it, the last one last.
+    """
     if not _HINT.search(text):
         return []
     found: dict[str, tuple[Kind, str]] = {}
-    for sentence, masked in own_sentences(text, _LONGEST):
-        wish = _wish(masked)
-        if wish is not None:
-            told = _told(sentence, *wish)
-            found.setdefault(told.casefold(), (_kind(told), told))
+    sentences = list(own_sentences(_unwrapped(text), _LONGEST))
+    for place, (sentence, masked) in enumerate(sentences):
+        if _points(masked):
+            told = [_ended(one) for one in _pointed_at(sentences, place, before)]
+        else:
+            wish = _wish(masked)
+            told = [_told(sentence, *wish)] if wish is not None else _in_passing(sentence, masked)
+        for one in told:
+            found.setdefault(one.casefold(), (_kind(one), one))
     return list(found.values())
 
 
 def is_asked(masked: str) -> bool:
     """Whether a sentence, its quotes and code hidden, is such a wish."""
-    return _wish(masked) is not None
+    return _wish(masked) is not None or bool(_BEHIND.search(masked.replace("’", "'")))
+
+
+def points_back(text: str) -> bool:
+    """Whether a message asks to remember something that was said before it."""
+    return bool(_HINT.search(text)) and any(_points(masked) for _, masked in own_sentences(_unwrapped(text)))
+
+
+def _unwrapped(text: str) -> str:
+    """The text without the quotes or the tag that a client put around the whole of it."""
+    wrapped = _WRAPPED.match(text)
+    return next((group for group in wrapped.groups() if group), text) if wrapped else text
+
+
+def _points(masked: str) -> bool:
+    """Whether it asks to remember "this", whatever that is."""
+    return bool(_POINTING.match(masked.replace("’", "'")))
+
+
+def _pointed_at(sentences: Sequence[_Pair], place: int, before: Sequence[str]) -> list[str]:
+    """What "this" is: what was said just before it, in this message or the last, or what follows at once."""
+    earlier = [pair for pair in sentences[:place] if not _points(pair[1])]
+    if earlier:
+        return _worth(earlier)
+    later = [pair for pair in sentences[place + 1 :] if not pair[1].endswith("?")]
+    if later:
+        return [later[0][0]]
+    return next(
+        (said for text in reversed(before) if (said := _worth(list(own_sentences(text, _LONGEST))))), []
+    )
+
+
+def _worth(sentences: Sequence[_Pair]) -> list[str]:
+    """Of some sentences those that state something, or the last one that is no question."""
+    plain = [(sentence, masked) for sentence, masked in sentences if not masked.rstrip().endswith("?")]
+    stated = {one.sentence for one in statements_in([masked for _, masked in plain])}
+    # Of a long message the end is meant.
+    return [plain[at][0] for at in sorted(stated)[-3:]] or [sentence for sentence, _ in plain[-1:]]
+
+
+def _in_passing(sentence: str, masked: str) -> list[str]:
+    """The statement before a wish at the end of the same sentence: "the code is 7788, remember that"."""
+    behind = _BEHIND.search(masked.replace("’", "'"))
+    if behind is None or len(sentence) != len(masked) or not behind.start():
+        return []
+    return [_ended(without_particles(sentence[: behind.start()].strip(" ,;–-")))]
 
 
 def _wish(masked: str) -> tuple[_Form, int] | None:
@@ -45,17 +98,18 @@ def _wish(masked: str) -> tuple[_Form, int] | None:
         match = pattern.match(masked)
         if match:
             content = masked[match.end() :].strip(" .!?")
-            return (form, match.end()) if " " in content and not _EMPTY.match(content) else None
+            whole = " " in content and not _EMPTY.match(content)
+            if whole and (form != "statement" or statements_in([content])):
+                return form, match.end()
     return None
 
 
 def _told(sentence: str, form: _Form, start: int) -> str:
     content = sentence[start:].strip(" ,:;").rstrip("?! ")
-    opening = OPENING.match(sentence)
-    whole = sentence[opening.end() if opening else 0 :].rstrip("?! ")
+    whole = without_particles(sentence).rstrip("?! ")
     if form == "clause":
         return _ended(_main_clause(content) or whole)
-    return _ended(content if form == "sentence" else whole)
+    return _ended(whole if form == "thing" else content)
 
 
 def _main_clause(clause: str) -> str:
@@ -74,27 +128,33 @@ def _main_clause(clause: str) -> str:
 
 
 def _kind(text: str) -> Kind:
-    if rules_in(text):
-        return "preference"
-    statement = statement_in(text)
-    if statement is not None:
-        return statement.kind
-    return "decision" if decisions_in(text) else "fact"
+    kinds = [one.kind for one in statements_in([text]) if one.lasting]
+    if not kinds or kinds[0] in ("fact", "failure"):
+        return "fact"
+    return "decision" if kinds[0] == "decision" else "preference"
 
 
 def _ended(text: str) -> str:
     text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "…", ")", '"', "“")) else f"{text}."
+    return text if text.endswith((".", "!", "…", ")", '"', "“")) else f"{text}."
 
 
 _HINT = late(
-    r"(?i)remember|memor|in mind|forget|\bnote|\bmerk|vergiss|speicher|notier|denke? (?:bitte )?daran|behalt"
-    r"|schreibe? dir"
+    r"(?i)remember|memor|in mind|forget|\bnote|\bmerk|vergiss|speicher|notier|denke? (?:\w+ )?da?ran|behalt"
+    r"|schreibe? (?:\w+ )?(?:dir|auf)|\bsave|\bstore|write (?:this|that|it)? ?down|jot|festhalt|halte? "
+    r"|record\b"
+    r"|für später|for later|for future|abspeicher"
+)
+_WRAPPED = late(
+    r"\s*(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|»([^«]+)«|'([^']+)'|<(?:user_?\w*|query|message|prompt"
+    r"|input)>(.+)"
+    r"</(?:user_?\w*|query|message|prompt|input)>)\s*\Z",
+    re.DOTALL | re.IGNORECASE,
 )
 # What only points at something else: "remember what we said", "merk dir das für später". An article with its
 # noun, or a whole sentence about "this", says something.
 _EMPTY = late(
-    r"(?i:what|was|wie|how|who|wer|wo|where)\b"
+    r"(?i:what|was|wie|how|who|wer|wo|where|when|to|zu|the time|that time)\b"
     r"|(?i:das|dies|es)\b(?! (?:[a-zäöüß]+ )?[A-ZÄÖÜ])(?!(?: \S+){4})"
     r"|(?i:this|that|it)\b(?!(?: \S+){3})"
 )
@@ -102,22 +162,28 @@ _EMPTY = late(
 _PLEASE = (
     r"(?:(?:please|pls|and|also|ok|okay|oh|hey|btw|by the way|can you|could you|will you|would you"
     r"|I want you to|I need you to|you should|bitte|und|auch|ach|noch was|noch etwas|kannst du|könntest du"
-    r"|würdest du|du sollst|ach ja|übrigens|wichtig)[,:!]* +){0,3}"
+    r"|würdest du|du sollst|ach ja|übrigens|wichtig|important|so|also)[,:!]* +){0,3}"
 )
 _LATER = (
     r"(?: (?:for later|for the future|for next time|from now on|always|für später|für die zukunft"
-    r"|fürs nächste mal|bitte|doch|mal|gut|unbedingt|auch|noch))*"
+    r"|fürs nächste mal|bitte|doch|mal|gut|unbedingt|auch|noch|down|please))*"
 )
 _WHERE = (
     r"(?: (?:to|in|into) (?:your |the |my )?(?:long-term )?memory"
     r"| in(?: deine[mn]|s|m)? (?:gedächtnis|speicher))?"
 )
 _REMEMBER = r"(?:remember|keep in mind|bear in mind|don't forget|do not forget|memori[sz]e)"
-_MERKE = (
-    r"(?:merke? dir|merken sie sich|dir (?:bitte )?merken|notiere? dir|speichere?(?: dir)?|notiere?"
-    r"|behalte?(?: dir)?|vergiss(?: bitte)? nicht|denke? (?:bitte )?daran|schreibe? dir(?: bitte)? auf)"
+_WRITE = (
+    r"(?:save|store|note(?: down)?|write down|jot down|record|put on record|make a note of|take a note of)"
 )
-_VERB = r"(?:am|is|are|was|have|has|use|uses|like|prefer|work|works|live|lives|need|hate|love|can't|don't)\b"
+_MERKE = (
+    r"(?:merke? dir|merken sie sich|dir (?:bitte )?merken|notiere? dir|speichere?(?: dir)?(?: ab)?|notiere?"
+    r"|behalte?(?: dir)?|vergiss(?: bitte)? nicht|denke? (?:bitte )?da?ran|schreibe? dir(?: bitte)? auf"
+    r"|halte? fest"
+    r"|behalte? (?:bitte )?im (?:hinter)?kopf)"
+)
+_THIS = r"(?: (?:this|that|it|the following|these))"
+_DAS = r"(?: (?:das|dies|folgendes|es|alles))"
 
 
 def _asking(text: str) -> re.Pattern[str]:
@@ -126,11 +192,14 @@ def _asking(text: str) -> re.Pattern[str]:
 
 _WISHES: tuple[tuple[_Form, re.Pattern[str]], ...] = (
     ("sentence", _asking(rf"{_REMEMBER}{_LATER}{_WHERE} that (?!time|day|night|one|when|thing)")),
-    ("sentence", _asking(rf"{_REMEMBER}{_LATER}{_WHERE}(?: this| the following)?: ?")),
-    ("sentence", _asking(rf"{_REMEMBER}{_LATER}{_WHERE},? (?=I'm |we're |(?:I|we|my|our|the)\b.* {_VERB})")),
+    ("sentence", _asking(rf"(?:{_REMEMBER}|{_WRITE}){_LATER}{_THIS}?{_LATER}{_WHERE}: ?")),
     ("sentence", _asking(r"remember to (?=(?:always|never|only)\b)")),
     ("sentence", _asking(r"(?:make|take) (?:a )?note(?: of)?(?: this| the following)?(?::| that) ?")),
     ("sentence", _asking(r"note(?: down)?(?: this)? for (?:later|the future|next time)(?::|,? that) ?")),
+    (
+        "sentence",
+        _asking(r"(?:for (?:the record|later|future reference)|für später|zum merken|fürs protokoll): ?"),
+    ),
     (
         "sentence",
         _asking(
@@ -138,12 +207,32 @@ _WISHES: tuple[tuple[_Form, re.Pattern[str]], ...] = (
         ),
     ),
     ("clause", _asking(rf"{_MERKE}{_LATER}{_WHERE},? dass ")),
-    ("sentence", _asking(rf"{_MERKE}{_LATER}{_WHERE}(?: folgendes)?: ?")),
-    ("sentence", _asking(rf"{_MERKE}{_LATER}, (?=(?:ich|wir|meine?|unsere?) )")),
+    ("sentence", _asking(rf"{_MERKE}{_LATER}{_DAS}?{_LATER}{_WHERE}: ?")),
+    ("statement", _asking(rf"{_REMEMBER}{_LATER}{_WHERE},? (?!to\b|when\b|the time\b)")),
+    (
+        "statement",
+        _asking(rf"{_MERKE}{_LATER}, (?=(?:ich|wir|meine?|unsere?|bei uns|der|die|das|[A-ZÄÖÜ]\w+) )"),
+    ),
     # "merk dir meinen Geburtstag: 3. Mai", "remember the number 4711"
     ("thing", _asking(rf"merke? dir{_LATER} (?=(?:den|die|das|meine?n?|unsere?n?) .*\d)")),
     ("thing", _asking(rf"(?:remember|memori[sz]e){_LATER} (?=(?:the|my|our) .*\d)")),
 )
+_END = (
+    r"(?: (?:for me|for later|for the future|for next time|für mich|für später|gut|bitte|please|ok|okay|down"
+    r"|somewhere|irgendwo))*[.!]*$"
+)
+_POINT = (
+    rf"(?:(?:{_REMEMBER}|{_WRITE}){_LATER}{_THIS}{_WHERE}|keep{_THIS} in mind|write{_THIS} down"
+    rf"|note{_THIS}(?: down)?"
+    rf"|make a note(?: of{_THIS})?|{_MERKE}{_LATER}{_DAS}?{_WHERE}|(?:das|dies)(?: bitte)? merken"
+    rf"|schreibe? dir{_DAS}(?: bitte)? auf"
+    rf"|halte?{_DAS}(?: bitte)? fest|behalte?{_DAS}(?: bitte)? im (?:hinter)?kopf"
+    rf"|dir{_DAS}(?: bitte)? (?:merken|notieren|aufschreiben)|notiere?{_DAS})"
+)
+# The whole sentence is the wish.
+_POINTING = _asking(rf"{_POINT}{_END}")
+# The wish comes behind what it is about.
+_BEHIND = late(rf"(?i)(?:[,;–]|\s-)\s+{_PLEASE}{_POINT}{_END}")
 
 _SUBJECT = late(
     r"(?:(?i:ich|wir|er|es|man)|(?i:meine?|unsere?|der|die|das|eine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+"
@@ -151,7 +240,8 @@ _SUBJECT = late(
 )
 _FINITE = late(r"[a-zäöüß]+(?:t|e|st|en)|bin|sind|war|kann|muss|darf|soll|will|mag|wird")
 _SEPARABLE = late(
-    r"(?:ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zurück|zusammen|teil|statt)[a-zäöüß]{3,}"
+    r"(?:ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zurück|zusammen|teil"
+    r"|statt)[a-zäöüß]{3,}"
 )
 # A reason, a condition, an exception: the clause before it is complete.
 _ADDED = late(

@@ -5,20 +5,37 @@ stored wrongly comes back for ever. Which of it is known already is decided by m
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from holdfast.compaction.asked import is_asked
 from holdfast.compaction.lines import Kind
-from holdfast.compaction.phrases import pattern
-from holdfast.compaction.statements import OPENING, statement_in
 from holdfast.messages import Message, Text
+from holdfast.patterns import late
+from holdfast.text.statements import is_meant, statements_in, takes_back
 from holdfast.window.items import Item
 from holdfast.window.own_words import own_sentences
-from holdfast.window.rules import decisions_in, rules_in
+from holdfast.window.rules import decisions_in
 from holdfast.words import telling, terms
 
-_RULE = _DECISION = 0.8
+# What a statement is remembered as; failures are not: they belong to their task.
+MEMORY_KINDS: Mapping[str, Kind] = {
+    "rule": "preference",
+    "prohibition": "preference",
+    "decision": "decision",
+    "preference": "preference",
+    "fact": "fact",
+}
+_IMPORTANCE: Mapping[str, float] = {
+    "rule": 0.8,
+    "prohibition": 0.8,
+    "decision": 0.8,
+    "preference": 0.7,
+    "fact": 0.5,
+}
+_LONGEST = 300
+# So many messages of the person later nothing is taken back by what it is about.
+_FAR = 5
 _CONFIRMED = 0.7
 _STRESSED = 0.1
 
@@ -45,9 +62,11 @@ def extract(items: Sequence[Item]) -> list[Extracted]:
             asked = item
             memories = _from_person(item)
         elif item.message.role == "assistant" and asked is not None:
-            memories = _confirmed(item, asked)
+            memories = list(_confirmed(item, asked))
         else:
             continue
+        if item is asked:
+            _take_back(found, item, items)
         for memory in memories:
             key = " ".join(re.findall(r"\w+", memory.text.casefold()))
             known = found.get(key)
@@ -55,26 +74,29 @@ def extract(items: Sequence[Item]) -> list[Extracted]:
     return list(found.values())
 
 
-def _from_person(item: Item) -> Iterator[Extracted]:
-    text = _said(item.message)
-    rules, decisions = frozenset(rules_in(text)), frozenset(decisions_in(text))
-    sentences = list(own_sentences(text))
-    for place, (sentence, masked) in enumerate(sentences):
-        statement = statement_in(masked)
-        kind: Kind
-        if sentence in rules and _stands_alone(sentence):
-            kind, importance, told = "preference", _RULE, sentence
-        elif sentence in decisions and _stands_alone(sentence) and not _HABIT.match(masked):
-            kind, importance, told = "decision", _DECISION, sentence + _reason(sentences[place + 1 :])
-        elif statement is not None and not any(_MADE_UP.match(other) for _, other in sentences):
-            kind, importance = statement.kind, statement.importance
-            # White space inside a quote is collapsed in the one and hidden in the other.
-            told = sentence[statement.start : statement.end] if len(sentence) == len(masked) else sentence
-        else:
+def _from_person(item: Item) -> list[Extracted]:
+    sentences = list(own_sentences(_said(item.message), _LONGEST))
+    found: list[tuple[int, Extracted]] = []
+    for one in statements_in([masked for _, masked in sentences]):
+        sentence, masked = sentences[one.sentence]
+        kind = MEMORY_KINDS.get(one.kind)
+        if kind is None or not one.lasting or is_asked(masked):
             continue
-        if not is_asked(masked):
-            stress = _STRESSED if _IMPORTANT.search(masked) else 0.0
-            yield Extracted(kind, _tidy(told), importance + stress, (item.id,))
+        # White space inside a quote is collapsed in the one and hidden in the other.
+        text = sentence[one.start : one.end] if len(sentence) == len(masked) else sentence
+        if one.points and found and found[-1][0] >= one.sentence - 1:
+            # What "it" is was said just before: both are one memory.
+            _, before = found.pop()
+            found.append((one.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
+            continue
+        if not _stands_alone(text) or (one.points and one.kind == "fact"):
+            continue
+        if one.kind == "decision":
+            text += _reason(sentences[one.sentence + 1 :])
+        stress = _STRESSED if _IMPORTANT.search(masked) else 0.0
+        weight = _IMPORTANCE[one.kind] + stress
+        found.append((one.sentence, Extracted(kind, _tidy(text), weight, (item.id,))))
+    return [memory for _, memory in found]
 
 
 def _confirmed(item: Item, asked: Item) -> Iterator[Extracted]:
@@ -85,13 +107,26 @@ def _confirmed(item: Item, asked: Item) -> Iterator[Extracted]:
             yield Extracted("decision", _tidy(sentence), _CONFIRMED, (asked.id, item.id))
 
 
+def _take_back(found: dict[str, Extracted], item: Item, items: Sequence[Item]) -> None:
+    """What the person withdraws now, of what they said a few messages before."""
+    sentences = [masked for _, masked in own_sentences(_said(item.message)) if takes_back(masked)]
+    if not sentences:
+        return
+    asked = [other.id for other in items if other.message.role == "user"]
+    now = asked.index(item.id)
+    for key, memory in list(found.items()):
+        distance = now - asked.index(memory.messages[0]) if memory.messages[0] in asked else _FAR
+        if distance < _FAR and any(is_meant(sentence, memory.text, distance) for sentence in sentences):
+            del found[key]
+
+
 def _said(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
 def _stands_alone(sentence: str) -> bool:
     """Whether a sentence says what it means by itself: more than "let's take the second one"."""
-    return not _POINTING.search(sentence) and len(set(terms(sentence))) >= 3
+    return not _POINTING.search(sentence) and len(set(terms(sentence))) >= 2
 
 
 def _reason(following: Sequence[tuple[str, str]]) -> str:
@@ -104,40 +139,25 @@ def _again(known: Extracted, memory: Extracted) -> Extracted:
 
 
 def _tidy(sentence: str) -> str:
-    opening = OPENING.match(sentence)
-    text = sentence[opening.end() if opening else 0 :].strip(" ,;–-*_")
+    text = sentence.strip(" ,;–-*_")
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "…", ")", '"')) else f"{text}."
 
 
-_IMPORTANT = pattern(r"\b(?:important|wichtig|crucial|for the record|merke|just so you know|zur info)\b")
-# "Wir nutzen X" says what is, unless something marks it as new.
-_HABIT = pattern(
-    r"(?:\w+[,:] )?(?:wir|we) (?:nutzen|verwenden|benutzen|use|setzen)\b"
-    r"(?!.*\b(?:jetzt|ab|künftig|now|from)\b)"
-)
-_SETTLED = pattern(
-    r"\b(?:decided|decision|agreed|settled|entschieden|entscheidung|beschlossen"
+_IMPORTANT = late(r"(?i)\b(?:important|wichtig|crucial|for the record|merke|just so you know|zur info)\b")
+_SETTLED = late(
+    r"(?i)\b(?:decided|decision|agreed|settled|entschieden|entscheidung|beschlossen"
     r"|vereinbart|abgemacht|festgelegt|geeinigt|es bleibt)\b"
 )
-_POINTING = pattern(
-    r"\b(?:this (?:one|approach|code|version|plan|way|list|file|function|option)|that (?:one|approach|version"
-    r"|plan|way|option)|(?:second|first|third|last|other|former|latter|original) (?:one|option|version"
-    r"|approach|idea)|your (?:suggestion|approach|plan|version|advice|tips|recommendation)s?"
-    r"|(?:with|do|use|try|like|take|stick to) (?:that|this|it|these|those)|above"
+_POINTING = late(
+    r"(?i)\b(?:this (?:one|approach|code|version|plan|way|list|file|function|option)|that (?:one|approach"
+    r"|version|plan|way|option)|(?:second|first|third|last|other|former|latter|original) (?:one|option"
+    r"|version|approach|idea)|your (?:suggestion|approach|plan|version|advice|tips|recommendation)s?"
+    r"|(?:with|do|use|try|like|take|stick to) (?:that|this|it|these|those)(?=[.!]*$)|above"
     r"|(?:die|der|das) (?:erste|zweite|dritte|letzte|andere)|dein\w* vorschl\w+|so machen wir)\b"
     r"|\boptions?(?: \w+)?\W*$"
 )
-_BECAUSE = pattern(
-    r"(?:because|since|the reason|reason:|that way|this way|weil|denn|grund|der grund|damit|so that"
+_BECAUSE = late(
+    r"(?i)(?:because|since|the reason|reason:|that way|this way|weil|denn|grund|der grund|damit|so that"
     r"|otherwise|sonst)\b"
-)
-# Somebody else's text, or nobody's: its "I" is not the person.
-_MADE_UP = pattern(
-    r"(?:please |can you |could you |bitte |kannst du )?(?:translate|rewrite|rephrase|proofread|paraphrase"
-    r"|summari[sz]e|pretend|act as|imagine|role-?play|you are an?\b|let's play|I want you to (?:act|play|be)"
-    r"|write (?:me |us )?(?:an?|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character|monologue"
-    r"|speech|letter|novel)\b|übersetze?\b|korrigiere?\b|stell dir vor|(?:formuliere?|fasse?|schreibe?) .*"
-    r" (?:um|zusammen)\b|spiele?n? (?:wir )?(?:eine?n?|die rolle)|schreibe? (?:mir |uns )?"
-    r"(?:eine?n? )?(?:\w+ )?(?:geschichte|gedicht|dialog|szene|lied|brief|rede|märchen)\b)"
 )

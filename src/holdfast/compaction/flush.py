@@ -17,7 +17,9 @@ from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.transcript import fenced, portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.language import Language
+from holdfast.text.statements import denies, is_doubtful, statements_in
 from holdfast.window.items import Item
+from holdfast.window.own_words import own_sentences
 from holdfast.words import telling, terms
 
 log = logging.getLogger("holdfast.compaction")
@@ -30,6 +32,7 @@ _GROUNDED = 0.7
 _SAME = 0.8
 _IMPORTANCE = {"decision": 0.8, "preference": 0.7, "fact": 0.5}
 _LEAST_ROOM, _MARGIN = 256, 64
+_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,16 @@ def _grounded(lines: Sequence[tuple[Kind, str]], items: Sequence[Item]) -> list[
     spoken = [(item.id, set(terms(item.message.text))) for item in items]
     said = set().union(*(words for _, words in spoken))
     named = set().union(*(telling(item.message.text) for item in items))
+    people = [
+        sentence for item in items if item.message.role == "user" for sentence in _meant(item.message.text)
+    ]
     found = []
     for kind, text in lines:
         words = set(terms(text))
         # A name or number that nobody said makes a line worthless, however well the rest fits.
         if not words or len(words & said) < _GROUNDED * len(words) or telling(text) - named - said:
+            continue
+        if not _is_backed(kind, text, words, people):
             continue
         best = max(len(words & other) for _, other in spoken)
         sources = tuple(name for name, other in spoken if len(words & other) >= max(1, best))[:3]
@@ -93,10 +101,46 @@ def _grounded(lines: Sequence[tuple[Kind, str]], items: Sequence[Item]) -> list[
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a person: its words, whether it denies something, states something, or leaves it open."""
+
+    terms: frozenset[str]
+    negated: bool
+    states: bool
+    doubtful: bool
+
+
+def _meant(text: str) -> list[_Sentence]:
+    masked = [hidden for _, hidden in own_sentences(text, _LONGEST)]
+    stating = {one.sentence for one in statements_in(masked)}
+    return [
+        _Sentence(frozenset(terms(sentence)), denies(sentence), at in stating, is_doubtful(sentence))
+        for at, sentence in enumerate(masked)
+    ]
+
+
+def _is_backed(kind: Kind, text: str, words: set[str], people: Sequence[_Sentence]) -> bool:
+    """Whether the sentence of a person that a line comes nearest to says it, and does not deny it.
+
+    A fact may be one that only a model sees; what somebody decided or wants shows in how they say it.
+    """
+    shared = [(len(words & one.terms), one) for one in people]
+    best = max((size for size, _ in shared), default=0)
+    if 2 * best < len(words):
+        return False
+    nearest = [one for size, one in shared if size == best]
+    # The last word on it counts.
+    last = nearest[-1]
+    says = last.states or (kind == "fact" and not last.doubtful)
+    return says and last.negated == denies(text)
+
+
 def _told(items: Sequence[Item]) -> list[set[str]]:
     """What somebody asked to be remembered was written when they asked."""
-    said = (item.message.text for item in items if item.message.role == "user")
-    return [set(terms(text)) for one in said for _, text in remembered(one)]
+    said = [item.message.text for item in items if item.message.role == "user"]
+    wishes = (remembered(text, said[max(0, at - 2) : at]) for at, text in enumerate(said))
+    return [set(terms(told)) for wish in wishes for _, told in wish]
 
 
 def _once(found: Sequence[Extracted], told: Sequence[set[str]]) -> list[Extracted]:

@@ -6,7 +6,7 @@ Knows the store. The notes themselves are written after the commit, from the out
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.compaction.asked import remembered
+from holdfast.compaction.asked import points_back, remembered
 from holdfast.compaction.compactor import Made
 from holdfast.compaction.extraction import Extracted
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
@@ -17,6 +17,8 @@ from holdfast.words import language_of
 
 # How important it is what somebody asked to be remembered.
 _ASKED_FOR = 0.9
+# So many messages before it may be meant by "this".
+_BACK = 4
 # One exchange of so few tokens is shorter than a note about it would be, and found in the log as it is.
 _EXCHANGE, _BRIEF = 2, 150
 
@@ -76,8 +78,17 @@ def remember(store: Store, conversation: Conversation, appended: Sequence[Stored
     for stored in appended:
         if stored.message.role == "user":
             text = redacted(ends(stored.message.text))
-            found = tuple(Extracted(kind, told, _ASKED_FOR, (stored.id,)) for kind, told in remembered(text))
+            wishes = remembered(text) or remembered(text, _said_before(store, stored))
+            found = tuple(Extracted(kind, told, _ASKED_FOR, (stored.id,)) for kind, told in wishes)
             promise(store, conversation, found, stored.created_at, language_of(text), asked=True)
+
+
+def _said_before(store: Store, stored: Stored) -> list[str]:
+    """What the same person said just before a message that only points there: "merk dir das"."""
+    if stored.parent is None or not points_back(stored.message.text):
+        return []
+    before = store.log.tail(stored.parent, _BACK)
+    return [redacted(ends(one.message.text)) for one in before if one.message.role == "user"]
 
 
 def promise(

@@ -15,7 +15,10 @@ from holdfast.compaction.ledger_failures import open_failures
 from holdfast.compaction.ledger_reading import said_by, said_in
 from holdfast.compaction.ledger_spelling import call_in, key_of, same_words, stands_in
 from holdfast.compaction.ledger_table import EntryKind
+from holdfast.patterns import late
+from holdfast.text.slots import compare
 from holdfast.window.items import Item
+from holdfast.words import terms
 
 # More than anybody will ever see of it; what is beyond is still in the log.
 LIMIT = 500
@@ -34,6 +37,9 @@ _WEIGHTS: Mapping[EntryKind, float] = {
     "version": 0.9,
 }
 _OWN = 4.0
+# So many words beside a number tell what it is the value of.
+_TELLING = 2
+_DIGITS = late(r"\d[\d.,:]*")
 # A number nobody can tell the meaning of: without words that name it, or too short to point at anything.
 _UNCLEAR = 0.3
 _NEEDS_CONTEXT = ("amount", "date")
@@ -173,12 +179,43 @@ def _key(entry: Entry) -> tuple[EntryKind, str]:
 
 
 def _joined(entries: Iterable[Entry]) -> list[Entry]:
-    """One entry for each thing, from older to newer."""
+    """One entry for each thing, from older to newer; of a value that changed, only what holds now."""
     found: dict[tuple[EntryKind, str], Entry] = {}
     for entry in entries:
         known = found.get(entry.key)
         found[entry.key] = known.joined(entry) if known else entry
-    return list(found.values())
+    return _current(list(found.values()))
+
+
+def _current(entries: Sequence[Entry]) -> list[Entry]:
+    """Without decisions that a newer one takes back, and older values of what people gave a new one."""
+    decisions = [entry for entry in entries if entry.kind == "decision"]
+    newest: dict[tuple[EntryKind, str, frozenset[str]], int] = {}
+    for entry in entries:
+        slot = _slot(entry)
+        if slot is not None:
+            newest[slot] = max(newest.get(slot, 0), entry.last)
+    return [entry for entry in entries if not _is_over(entry, decisions, newest)]
+
+
+def _is_over(
+    entry: Entry,
+    decisions: Sequence[Entry],
+    newest: Mapping[tuple[EntryKind, str, frozenset[str]], int],
+) -> bool:
+    if entry.kind == "decision":
+        later = (other for other in decisions if other.last > entry.last)
+        return any(compare(other.text, entry.text) == "replaces" for other in later)
+    slot = _slot(entry)
+    return slot is not None and newest[slot] > entry.last
+
+
+def _slot(entry: Entry) -> tuple[EntryKind, str, frozenset[str]] | None:
+    """What a number of a person's is the value of, as far as the words beside it tell."""
+    about = frozenset(terms(entry.context))
+    if not entry.own or entry.kind not in _NEEDS_CONTEXT or len(about) < _TELLING:
+        return None
+    return entry.kind, _DIGITS.sub("#", entry.text), about
 
 
 def _best(entries: Sequence[Entry]) -> tuple[Entry, ...]:

@@ -12,10 +12,10 @@ from holdfast.compaction.cues import Cues
 from holdfast.compaction.salience import Line
 from holdfast.compaction.summary import shortened
 from holdfast.patterns import late
+from holdfast.text.statements import statements_in
 from holdfast.window.borders import fences
 from holdfast.window.items import Item
 from holdfast.window.own_words import own_sentences
-from holdfast.window.rules import rules_in
 
 LONGEST_LINE = 240
 _LONGEST_REQUEST = 180
@@ -85,14 +85,18 @@ def sort(items: Sequence[Item]) -> Sorted:
 def _sort_person(found: Sorted, text: str, place: int, recent: float) -> str:
     """Sorts what a person said; gives back what they asked for."""
     own = dict.fromkeys(sentence for sentence, _ in own_sentences(text))
-    rules = set(rules_in(text))
+    stated = _stated(text)
     asks: list[Line] = []
     aims: list[Line] = []
     for sentence in [*own, *(other for other in _prose(text) if other not in own)]:
         place += 1
         line, cue = _line(sentence, place, recent), Cues.of(sentence)
-        if sentence in rules:
+        kind = stated.get(sentence, "")
+        if kind == "must_not":
             found.must_not.append(replace(line, factor=_RULE * recent))
+            continue
+        if kind == "done" and not cue.aims and not cue.names_goal:
+            found.done.append(replace(line, factor=_OF_A_PERSON * recent))
             continue
         if cue.length < _FEWEST_WORDS or (cue.is_idle and not cue.asks) or not _is_prose(sentence):
             continue
@@ -118,6 +122,21 @@ def _sort_person(found: Sorted, text: str, place: int, recent: float) -> str:
     requests = [line for line in asks or aims[:1] if len(line.terms) > 1]
     found.requests += requests
     return requests[-1].text if requests else ""
+
+
+def _stated(text: str) -> dict[str, str]:
+    """The sections of the sentences that state something: what binds, and what is known or decided."""
+    sentences = list(own_sentences(text))
+    found: dict[str, str] = {}
+    for one in statements_in([masked for _, masked in sentences]):
+        sentence = sentences[one.sentence][0]
+        binds = one.kind in ("rule", "prohibition", "failure") or sentence.endswith("?")
+        if binds and (one.lasting or one.kind != "preference"):
+            found[sentence] = "must_not"
+        elif 2 * (one.end - one.start) > len(sentence):
+            # Where a wish is most of the sentence, it is a request.
+            found.setdefault(sentence, "done")
+    return found
 
 
 def _sort_model(found: Sorted, text: str, place: int, recent: float) -> None:

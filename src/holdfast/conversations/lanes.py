@@ -14,7 +14,7 @@ from holdfast.store import Conversation, Decision, Mark, Store, Stored
 from holdfast.store import Lane as StoredLane
 
 # Marks of a message.
-PIN, RULE, AGREED = "pin", "rule", "agreed"
+PIN, RULE, AGREED, FORBIDDEN = "pin", "rule", "agreed", "forbidden"
 # A level that somebody undid comes again only after history has grown from what it then is.
 HELD = -1
 

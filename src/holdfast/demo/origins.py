@@ -20,7 +20,7 @@ def origin_of(engine: Engine, report: Report, found: Read | None) -> Origin:
         return Origin("nowhere")
     sentence = found.sentence
     if found.message == 0:
-        if any(sentence in said for said in report["rules"]):
+        if any(sentence in said for said in (*report["rules"], *report["forbidden"])):
             return Origin("rule")
         if any(sentence in said for said in report["agreed"]):
             return Origin("decision")

@@ -121,6 +121,7 @@ def draft_of(case: Case, lot: Lot, slack: float = 1.0) -> Draft:
         pins=lane.pins,
         rules=lane.sentences(lanes.RULE),
         agreed=lane.sentences(lanes.AGREED),
+        forbidden=lane.sentences(lanes.FORBIDDEN),
         seen=frozenset(name for name, _, _ in lane.state.sent),
         fired=lane.state.fired,
         digest=_digest,

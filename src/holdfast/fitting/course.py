@@ -117,6 +117,7 @@ class _Past:
             decisions=tuple(decisions),
             rules=self._marked.sentences(lanes.RULE),
             agreed=self._marked.sentences(lanes.AGREED),
+            forbidden=self._marked.sentences(lanes.FORBIDDEN),
         )
         return View(draft, map(_proposed, new))
 

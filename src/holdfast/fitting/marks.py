@@ -17,19 +17,22 @@ from holdfast.window.decisions import Applied
 from holdfast.window.items import units_of
 from holdfast.window.own_words import ends
 from holdfast.window.presets import Preset
-from holdfast.window.rules import decisions_in, rules_in
+from holdfast.window.rules import decisions_in, forbidden_in, rules_in
 
 # A conversation that was never sent anywhere has no window yet.
 _USUAL_WINDOW = 8_192
 
 
 def note(store: Store, appended: Sequence[Stored]) -> None:
-    """Rules and decisions in what a person just said: they outlive their message."""
+    """Prohibitions, rules and decisions in what a person just said: they outlive their message."""
     for stored in appended:
         if stored.message.role == "user":
             said = ends(stored.message.text)
-            for kind, found in ((lanes.RULE, rules_in), (lanes.AGREED, decisions_in)):
-                if sentences := found(said):
+            forbidden = forbidden_in(said)
+            rules = tuple(rule for rule in rules_in(said) if rule not in forbidden)
+            marked = ((lanes.FORBIDDEN, forbidden), (lanes.RULE, rules), (lanes.AGREED, decisions_in(said)))
+            for kind, sentences in marked:
+                if sentences:
                     store.marks.put(stored.id, kind, sentences)
 
 

@@ -181,7 +181,9 @@ def _showing(decisions: Sequence[Decided], lot: Lot, made: Fitted) -> list[Decid
         if one.kind in GONE and ("at" not in one.data or is_on_way(places, *one.data["at"]))
     ]
     # The sentences and the summary that stand for what is out, each as it was last written.
-    told = [one for key in ("rules", "text") for one in [one for one in gone if key in one.data][-1:]]
+    told = [
+        one for key in ("rules", "forbidden", "text") for one in [one for one in gone if key in one.data][-1:]
+    ]
     return [
         one
         for one in decisions

@@ -1,4 +1,4 @@
-"""What a text says about itself: language, kind of sentence, what a question asks for.
+"""What a text says: language, sentences, statements, questions, slots and excerpts; words of each language in `lang`.
 
 Works on strings alone; it knows no message, no store and no index.
 """

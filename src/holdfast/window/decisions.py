@@ -139,6 +139,7 @@ class Applied:
     # Sentences that outlive their messages, each with the name of its message.
     rules: list[tuple[str, str]] = field(default_factory=list)
     agreed: list[tuple[str, str]] = field(default_factory=list)
+    forbidden: list[tuple[str, str]] = field(default_factory=list)
     floors: list[Floor] = field(default_factory=list)
     # What stands for all that was summarised, and the decision that put it there.
     summary: str = ""
@@ -170,6 +171,7 @@ class Applied:
             # Each list is whole: what was chosen then, with what had been chosen before.
             self.rules = [(name, said) for name, said in data.get("rules", self.rules)]
             self.agreed = [(name, said) for name, said in data.get("agreed", self.agreed)]
+            self.forbidden = [(name, said) for name, said in data.get("forbidden", self.forbidden)]
             if "text" in data:
                 self.summary, self.summarised = data["text"], decision.id
             if "through" in data:

@@ -164,11 +164,14 @@ def _with_less_summary(view: View, tokens: int, limit: int) -> View:
 
 
 def _sentences(view: View) -> View:
-    """Rules and decisions of messages that are gone."""
-    if not view.rules and not view.agreed:
-        return view
-    tokens = sum(view.text_tokens(said) for _, said in (*view.rules, *view.agreed))
-    return view.having(Proposal("leave_out", "last", (), tokens, 0, data={"rules": [], "agreed": []}))
+    """Rules and decisions of messages that are gone; what is forbidden goes after them."""
+    for names in (("rules", "agreed"), ("forbidden",)):
+        carried = [said for name in names for _, said in getattr(view, name)]
+        if carried and not view.fits:
+            tokens = sum(map(view.text_tokens, carried))
+            data: dict[str, object] = {name: [] for name in names}
+            view = view.having(Proposal("leave_out", "last", (), tokens, 0, data=data))
+    return view
 
 
 # Cutting

@@ -32,7 +32,9 @@ _INTRODUCES = late(
     r"[^:\n]{0,60}:\s*$"
 )
 _BULLET = late(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+")
-_ABBREVIATION = late(r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$")
+_ABBREVIATION = late(
+    r"\b(?:[A-Za-z]|etc|vs|approx|Mr|Mrs|Ms|St|Prof|Dr|No|bzw|usw|ggf|evtl|ca|Nr|inkl|max|min)\.$"
+)
 # "Am 15. November": the dot after a number ends nothing when it goes on like this.
 _ORDINAL = late(r"\b\d{1,2}\.$")
 _GOES_ON = late(r"\s+(?:[a-zäöü]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")

@@ -11,6 +11,7 @@ from itertools import islice
 from math import log
 
 from holdfast.messages import Message
+from holdfast.tokens.budget import Budget
 from holdfast.window.decisions import Proposal, places_of
 from holdfast.window.items import Unit, units_of
 from holdfast.window.render import Shown
@@ -23,8 +24,9 @@ LAST_KEPT = 5
 KEPT_SHARE = 0.5
 # After it, history has at most this share of what it can have, so that the next turn is not the next time.
 TARGET = 0.40
-# At most so many sentences of each kind outlive their messages, with so many tokens.
-SENTENCES, SENTENCE_TOKENS = 10, 200
+# So many tokens of sentences of each kind outlive their messages, or a share of the room if that is more.
+SENTENCE_TOKENS = 200
+_RULES_SHARE, _FORBIDDEN_SHARE = 1 / 6, 1 / 5
 
 # The question says what is talked about; the messages before it say it too, but less.
 _TOPIC, _TOPIC_WEIGHT = 3, 0.4
@@ -56,10 +58,8 @@ def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     left = {item.id for unit in gone for item in unit.items}
     shown = [one for one in view.shown if one.item.id in left]
     tokens = sum(view.tokens(one.message) for one in shown)
-    rules, agreed = outliving(view, shown)
     data: dict[str, object] = {
-        "rules": [list(one) for one in rules],
-        "agreed": [list(one) for one in agreed],
+        name: [list(one) for one in said] for name, said in outliving(view, shown).items()
     }
     if places := places_of(view.draft.items):
         # How far the conversation had come: where it goes another way before that, this was never decided.
@@ -67,18 +67,25 @@ def propose(view: View, gone: Sequence[Unit], rule: str) -> list[Proposal]:
     return [Proposal("leave_out", rule, tuple(one.item.id for one in shown), tokens, 0, data=data)]
 
 
-def outliving(
-    view: View, gone: Sequence[Shown], most: int | None = None
-) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
-    """The rules and the decisions that bind on when these are gone; rules first, where `most` is for both."""
+def sentence_tokens(budget: Budget) -> dict[str, int]:
+    """How many tokens the sentences of each kind may have; what is forbidden has the most."""
+    return {
+        # Where a summary has more room, so have rules: some models need twice the tokens for the same words.
+        "rules": max(SENTENCE_TOKENS, budget.summary // 2, int(budget.room * _RULES_SHARE)),
+        "agreed": SENTENCE_TOKENS,
+        "forbidden": max(SENTENCE_TOKENS, int(budget.room * _FORBIDDEN_SHARE)),
+    }
+
+
+def outliving(view: View, gone: Sequence[Shown]) -> dict[str, tuple[tuple[str, str], ...]]:
+    """The rules, the decisions and what is forbidden that bind on when these are gone, by kind."""
     left = {one.item.id for one in gone}
     staying = {one.item.id for one in view.shown if one.item.id not in left}
-    # Where a summary has more room, so have rules: some models need twice the tokens for the same words.
-    each = max(SENTENCE_TOKENS, view.draft.budget.summary // 2)
-    count, both = view.text_tokens, 2 * each if most is None else most
-    rules = capped(_sentences(view.draft.rules, staying), count, min(each, both))
-    rest = min(SENTENCE_TOKENS, both - sum(count(said) for _, said in rules))
-    return rules, capped(_sentences(view.draft.agreed, staying), count, rest)
+    draft, most = view.draft, sentence_tokens(view.draft.budget)
+    marked = {"rules": draft.rules, "agreed": draft.agreed, "forbidden": draft.forbidden}
+    return {
+        name: capped(_sentences(said, staying), view.text_tokens, most[name]) for name, said in marked.items()
+    }
 
 
 def _sentences(marked: Mapping[str, Sequence[str]], staying: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -90,10 +97,11 @@ def capped(
     sentences: Iterable[tuple[str, str]], count: Callable[[str], int], most: int = SENTENCE_TOKENS
 ) -> tuple[tuple[str, str], ...]:
     """When there are too many, the first ones and the last ones: what was said early and what holds now."""
-    kept = list({said: name for name, said in sentences}.items())
-    while len(kept) > SENTENCES or sum(count(said) for said, _ in kept) > most:
-        del kept[len(kept) // 2]
-    return tuple((name, said) for said, name in kept)
+    kept = [(name, said, count(said)) for said, name in {said: name for name, said in sentences}.items()]
+    total = sum(tokens for *_, tokens in kept)
+    while total > most:
+        total -= kept.pop(len(kept) // 2)[2]
+    return tuple((name, said) for name, said, _ in kept)
 
 
 def _least_relevant(view: View, free: Sequence[Unit]) -> list[Unit]:
@@ -145,7 +153,8 @@ def _scores(view: View, units: Sequence[Unit]) -> list[float]:
 
 
 def _is_marked(view: View, unit: Unit) -> bool:
-    return unit.has(view.draft.rules) or unit.has(view.draft.agreed)
+    draft = view.draft
+    return any(unit.has(marked) for marked in (draft.rules, draft.agreed, draft.forbidden))
 
 
 def _topic(view: View) -> dict[str, float]:

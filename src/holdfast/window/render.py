@@ -31,6 +31,7 @@ class Rendered:
     # Sentences of left-out messages that bind what is said from now on, each with its message.
     rules: tuple[tuple[str, str], ...]
     agreed: tuple[tuple[str, str], ...]
+    forbidden: tuple[tuple[str, str], ...]
     # By message and part, what stands for it.
     cuts: dict[str, dict[int, Cut]]
     system: dict[str, str]
@@ -63,6 +64,7 @@ def render(items: Sequence[Item], decisions: Iterable[Decided]) -> Rendered:
         out,
         tuple(applied.rules),
         tuple(applied.agreed),
+        tuple(applied.forbidden),
         applied.cuts,
         applied.system,
         applied.summary,

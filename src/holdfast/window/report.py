@@ -133,6 +133,7 @@ def report_of(
         "out": _out(view, names or {}),
         "rules": [said for _, said in view.rules],
         "agreed": [said for _, said in view.agreed],
+        "forbidden": [said for _, said in view.forbidden],
         "pins": sorted(view.pins),
         "batches": [
             {
@@ -174,7 +175,7 @@ def sections(view: View) -> list[dict[str, Any]]:
         rows.append({"name": name, "tokens": max(0, now - before)})
         before = now
     told = []
-    summary = block(view.rendered.summary, view.rules, view.agreed)
+    summary = block(view.rendered.summary, view.rules, view.agreed, view.forbidden)
     for name, text, cap in (
         ("profile", view.rendered.profile, budget.profile),
         ("summary", summary, budget.summary),

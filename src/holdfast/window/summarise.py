@@ -27,8 +27,8 @@ LEAST_SAVED = 0.10
 GROWTH = 0.10
 # After so many tries that came to nothing it has to grow before the next one.
 FRUITLESS = 2
-# Of the summary's room, rules and decisions word for word have at most this share.
-_SENTENCES = 2 / 3
+# Of the summary's room, rules and decisions word for word take at most this share.
+_SENTENCES = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +173,20 @@ def room_for_text(view: View, border: Border, span: int) -> tuple[int, tuple[str
 
     `span` is what it stands for: a summary is to be much shorter than that.
     """
-    rules, agreed = _outliving(view, border)
-    told = tuple(said for _, said in (*rules, *agreed))
+    carried = _outliving(view, border)
+    told = tuple(said for kept in carried.values() for _, said in kept)
     most = view.draft.budget.summary
     gone = set(border.gone)
     span = max(span, sum(view.tokens(one.message) for one in view.shown if one.item.id in gone))
     most = min(most, max(most * 3 // 4, int(span * SHARE_OF_SPAN)))
-    return max(0, most - view.text_tokens(block("", rules, agreed))), told
+    # What is forbidden has room of its own.
+    beside = view.text_tokens(block("", carried["rules"], carried["agreed"]))
+    return max(int(most * (1 - _SENTENCES)), most - beside), told
 
 
 def summarised(view: View, border: Border, text: str, summary: str, reason: str) -> Proposal:
     """The decision that puts a summary in the place of what leaves."""
-    rules, agreed = _outliving(view, border)
+    carried = _outliving(view, border)
     gone = set(border.gone)
     tokens = sum(view.tokens(one.message) for one in view.shown if one.item.id in gone)
     if view.rendered.summary:
@@ -197,8 +199,7 @@ def summarised(view: View, border: Border, text: str, summary: str, reason: str)
         "at": [border.through, border.depth],
         "text": text,
         "summary": summary,
-        "rules": [list(one) for one in rules],
-        "agreed": [list(one) for one in agreed],
+        **{name: [list(one) for one in kept] for name, kept in carried.items()},
     }
     return Proposal("summarise", "summary", border.gone, tokens, view.text_tokens(text), reason, data)
 
@@ -221,7 +222,6 @@ def cleared(view: View, border: Border) -> list[Proposal]:
     return [Proposal("replace", "recalled_old", names, tokens, 0, "a summary was made", data)]
 
 
-def _outliving(view: View, border: Border) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+def _outliving(view: View, border: Border) -> dict[str, tuple[tuple[str, str], ...]]:
     gone = set(border.gone)
-    most = int(view.draft.budget.summary * _SENTENCES)
-    return outliving(view, [one for one in view.shown if one.item.id in gone], most)
+    return outliving(view, [one for one in view.shown if one.item.id in gone])

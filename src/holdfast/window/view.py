@@ -20,6 +20,10 @@ from holdfast.words import language_of
 
 _NOTHING = Parts(text=0, messages=0)
 _HEADINGS = {
+    "forbidden": {
+        "en": "Must not, as said earlier in this conversation:",
+        "de": "Nicht tun, wie weiter oben gesagt:",
+    },
     "rules": {"en": "Rules given earlier in this conversation:", "de": "Regeln von weiter oben im Gespräch:"},
     "agreed": {"en": "Decided earlier in this conversation:", "de": "Weiter oben im Gespräch entschieden:"},
 }
@@ -56,6 +60,7 @@ class Draft:
     # Sentences that bind what is said later, by the message they stand in.
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     agreed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    forbidden: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seen: frozenset[str] = frozenset()
     fired: Mapping[int, int] = field(default_factory=dict)
     nearness: Mapping[str, float] = field(default_factory=dict)
@@ -80,7 +85,9 @@ class View:
         # A sentence holds as long as its message is on the way: an edited one takes its rules along.
         self.rules = _sentences(self.rendered.rules, draft.rules)
         self.agreed = _sentences(self.rendered.agreed, draft.agreed)
-        told = (self.rendered.profile, block(self.rendered.summary, self.rules, self.agreed))
+        self.forbidden = _sentences(self.rendered.forbidden, draft.forbidden)
+        summary = block(self.rendered.summary, self.rules, self.agreed, self.forbidden)
+        told = (self.rendered.profile, summary)
         system = _shortened(draft.system, self.rendered.system)
         self.system = with_block(system, "\n\n".join(filter(None, told)))
         self.newest = newest_of([shown.item for shown in self.shown])
@@ -223,12 +230,17 @@ def _sentences(
     return tuple((name, said) for said, name in found.items())
 
 
-def block(summary: str, rules: Sequence[tuple[str, str]] = (), agreed: Sequence[tuple[str, str]] = ()) -> str:
+def block(
+    summary: str,
+    rules: Sequence[tuple[str, str]] = (),
+    agreed: Sequence[tuple[str, str]] = (),
+    forbidden: Sequence[tuple[str, str]] = (),
+) -> str:
     """What stands at the end of the instructions for all that is not in the window any more."""
-    language = language_of(" ".join((summary, *(said for _, said in (*rules, *agreed))))) or "en"
+    language = language_of(" ".join((summary, *(said for _, said in (*forbidden, *rules, *agreed))))) or "en"
     lines = [
         line
-        for name, kept in (("rules", rules), ("agreed", agreed))
+        for name, kept in (("forbidden", forbidden), ("rules", rules), ("agreed", agreed))
         if kept
         for line in (_HEADINGS[name][language], *(f"- {said}" for _, said in kept))
     ]

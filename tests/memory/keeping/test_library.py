@@ -131,7 +131,10 @@ def test_a_persons_own_item_is_marked_and_its_words_stay(world):
     file = world.home / "MEMORY.md"
     file.write_text("# Mine\n\n* The database runs\n  on port 5432.\n\nOther words.\n")
     world.library.add(world.me, "The database runs on port 5433.")
-    assert file.read_text().startswith("# Mine\n\n* The database runs\n  on port 5432.\n  <!-- holdfast {")
+    assert file.read_text().startswith(
+        "# Mine\n\n* ~~The database runs~~\n  ~~on port 5432.~~"
+        " → 2026-02-24: The database runs on port 5433.\n  <!-- holdfast {"
+    )
     assert world.texts() == ["The database runs on port 5433."]
     assert len(world.texts(history=True)) == 2
 

@@ -93,7 +93,7 @@ def test_vectors_decide_only_where_words_allow_it():
     assert judge(new, [other, old]).action == "add"
     assert judge(new, [other, old], similar).others == (old,)
     assert asked == [old.text]
-    assert judge(new, [old], lambda text, others: [0.89]).action == "add"
+    assert judge(new, [old], lambda text, others: [0.3]).action == "add"
 
 
 def test_said_again_adds_date_and_source_and_takes_nothing_away():

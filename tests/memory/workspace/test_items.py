@@ -42,7 +42,7 @@ def test_lines_are_told_as_editors_count_them():
     text = with_memories("My own.\n", [FULL, replace(FULL, id="m_3", text="Two\nlines.")])
     lines = text.splitlines()
     for one in placed(text, ME):
-        assert lines[one.first - 1] == f"- {one.memory.text.splitlines()[0]}"
+        assert lines[one.first - 1].startswith(f"- ~~{one.memory.text.splitlines()[0]}~~")
         assert lines[one.last - 1].startswith("  <!-- holdfast")
 
 
@@ -90,7 +90,7 @@ def test_an_item_by_hand_keeps_its_id_when_it_moves_and_when_a_machine_marks_it(
     assert again == replace(first, superseded_by="m_9")
     line = "- The cat is called Mia.\n"
     before, after = BY_HAND.split(line)
-    assert marked.startswith(before + line + "  <!-- holdfast ")
+    assert marked.startswith(before + "- ~~The cat is called Mia.~~ → …\n  <!-- holdfast ")
     assert marked.endswith(after)
 
 

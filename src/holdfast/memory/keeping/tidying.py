@@ -14,12 +14,17 @@ from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import ALIKE, fuller, may_mean_the_same, same
 from holdfast.memory.workspace.items import ids_in, memories_in, with_changed
 from holdfast.store.recollections import Use
+from holdfast.text.slots import compare, overlap, says_more, touches
 
 # How alike a text is to others, from 0 to 1: the cosine of their vectors.
 Similar = Callable[[str, Sequence[str]], Sequence[float]]
 
 # As many active ones a scope has at most.
 LIMIT = 500
+# So many, the newest, are compared by their meaning.
+_COMPARED = 200
+# What a noun in common is worth beside the likeness of meaning, and from where on it need not be the nearest.
+_SHARED, _SURE = 0.15, 0.6
 
 _HALF_A_YEAR = 180 * 86_400.0
 # What a recall and what age are worth, beside an importance from 0 to 1.
@@ -59,8 +64,38 @@ def judge(new: Memory, known: Sequence[Memory], similar: Similar | None = None) 
             return Verdict("known", (alike,))
     if new.kind == "note" or not new.active:
         return Verdict("add")
-    over = [memory for memory in rivals if _gives_way(memory, new) and supersedes(new.text, memory.text)]
-    return Verdict("supersede", tuple(over)) if over else Verdict("add")
+    return _by_slots(new, [memory for memory in rivals if _gives_way(memory, new)], similar)
+
+
+def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) -> Verdict:
+    """What a statement of the same thing in other words, or with another value, comes to.
+
+    Among many only the nearest is believed to be meant: a wrong replacement loses knowledge.
+    """
+    over = [memory for memory in rivals if supersedes(new.text, memory.text)]
+    if over:
+        return Verdict("supersede", tuple(over))
+    near = sorted(rivals, key=lambda memory: memory.date)[-_COMPARED:]
+    scores = similar(new.text, [memory.text for memory in near]) if similar is not None and near else ()
+    likeness = dict(zip((memory.id for memory in near), scores, strict=False))
+    related = [
+        (memory, relation)
+        for memory in near
+        if touches(new.text, memory.text)
+        and (relation := compare(new.text, memory.text, likeness.get(memory.id, 0.0))) in ("same", "replaces")
+    ]
+    if not related:
+        return Verdict("add")
+
+    def nearness(memory: Memory) -> float:
+        return likeness.get(memory.id, 0.0) + _SHARED * overlap(new.text, memory.text)
+
+    best, relation = max(related, key=lambda pair: nearness(pair[0]))
+    if nearness(best) < _SURE and any(nearness(memory) > nearness(best) for memory in near):
+        return Verdict("add")
+    if relation == "same" and not says_more(new.text, best.text):
+        return Verdict("update", (best,))
+    return Verdict("supersede", (best,))
 
 
 def tidied(
@@ -89,7 +124,8 @@ def tidied(
         outcomes.append(Outcome("superseded" if gone else "added", new, tuple(gone)))
     for name, memory in before.items():
         if known[name] != memory:
-            text = with_changed(text, known[name], by_hand=by_hand)
+            newer = known.get(known[name].superseded_by)
+            text = with_changed(text, known[name], by_hand=by_hand, successor=newer.text if newer else "")
     return (added(text, [known[name] for name in names]) if names else text), outcomes
 
 
@@ -98,7 +134,7 @@ def merged(old: Memory, new: Memory) -> Memory:
     also = [one for one in new.sources if not any(_covers(known, one) for known in old.sources)]
     return replace(
         old,
-        text=fuller(old.text, new.text),
+        text=fuller(old.text, new.text) if may_mean_the_same(old.text, new.text) else old.text,
         importance=max(old.importance, new.importance),
         also=(*old.also, *also),
         seen=new.date if new.date > old.date else old.seen,

@@ -56,6 +56,11 @@ _FRONT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n).*?^---[ \t]*(?:\r\n|\r|\n|\
 _OPENS, _OPENED = re.compile(r"<(\\*)!--"), re.compile(r"<\\(\\*)!--")
 _CLOSES, _CLOSED = re.compile(r"--(\\*)>"), re.compile(r"--\\(\\*)>")
 
+# What stands behind the struck words of a memory that no longer holds.
+_ARROW = "→"
+_LEADS = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])[ \t]+|[ \t]+")
+_BEHIND = re.compile(rf"(?<=~~) {_ARROW} [^\n]*\Z")
+
 # Only blocks are of interest, so what is inside of them is not looked at.
 _markdown = MarkdownIt("commonmark").disable("inline")
 
@@ -118,20 +123,24 @@ def with_memories(text: str, memories: Sequence[Memory], title: str = "") -> str
     return text
 
 
-def with_changed(text: str, memory: Memory, *, by_hand: bool = False) -> str:
+def with_changed(text: str, memory: Memory, *, by_hand: bool = False, successor: str = "") -> str:
     """The text with the item of this id as the memory says; nothing else is touched.
 
     Fields of its comment that we do not know stay, and as long as the words are the same, so do their lines.
+    What no longer holds is struck, with the words of its `successor` behind it.
     """
     for item, old in _all(text, memory.scope, by_hand=by_hand):
         if old.id == memory.id:
             fields = {**first_comment(item.text), **_told(memory)}
-            if spelled(memory.text) == old.text:
+            same = spelled(memory.text) == old.text
+            if same and memory.active == old.active:
                 lines = _with_comment(item.text, fields)
+            elif same and old.active:
+                lines = _with_comment(_strike(item.text, memory, successor), fields)
             else:
                 newline = _newline(text)
                 words = replace(memory, text=spelled(memory.text))
-                lines = "".join(line + newline for line in _written(words, fields))
+                lines = "".join(line + newline for line in _written(words, fields, successor))
             return _spliced(text, item, lines)
     return text
 
@@ -229,6 +238,8 @@ def _end_of(lines: Sequence[str], start: int) -> int:
 
 def _memory(item: str, scope: Scope) -> Memory | None:
     fields, text = first_comment(item), _text_of(item)
+    if fields.get("superseded_by"):
+        text = _unstruck(text)
     if not text or "id" not in fields or fields.get("kind") not in KINDS:
         return None
     also = fields.get("also")
@@ -289,10 +300,48 @@ def _told(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _written(memory: Memory, fields: Mapping[str, Any] | None = None) -> list[str]:
-    text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", memory.text))
+def _written(memory: Memory, fields: Mapping[str, Any] | None = None, successor: str = "") -> list[str]:
+    words = memory.text if memory.active else _struck(memory, successor)
+    text = _CLOSES.sub(r"--\\\1>", _OPENS.sub(r"<\\\1!--", words))
     first, *rest = [*text.split("\n"), comment(fields or _told(memory))]
     return [f"- {first}", *(_INDENT + line if line else "" for line in rest)]
+
+
+def _struck(memory: Memory, successor: str) -> str:
+    """The words of a memory that no longer holds, as people see it: struck, since when, and what is now."""
+    if "~" in memory.text:
+        return memory.text
+    lines = (f"~~{line}~~" if line.strip() else line for line in memory.text.split("\n"))
+    return "\n".join(lines) + _behind(memory, successor)
+
+
+def _behind(memory: Memory, successor: str) -> str:
+    told = ": ".join(filter(None, (moment(memory.valid_until)[:10], " ".join(successor.split()))))
+    return f" {_ARROW} {told or '…'}"
+
+
+def _strike(item: str, memory: Memory, successor: str) -> str:
+    """The same in the lines of an item as they are, with the bullet and the breaks that a person gave it."""
+    if "~" in memory.text:
+        return item
+    lines = _LINE.findall(item)
+    last = max(at for at, line in enumerate(lines) if COMMENT.sub("", line).strip())
+    for at, line in enumerate(lines):
+        words = COMMENT.split(line, maxsplit=1)[0].rstrip()
+        start = _LEADS.match(words)
+        begin = start.end() if start else 0
+        if words[begin:]:
+            tail = _behind(memory, successor) if at == last else ""
+            lines[at] = f"{words[:begin]}~~{words[begin:]}~~{tail}{line[len(words) :]}"
+    return "".join(lines)
+
+
+def _unstruck(text: str) -> str:
+    """The words alone, whether they are struck or not."""
+    if not _BEHIND.search(text):
+        return text
+    lines = _BEHIND.sub("", text).split("\n")
+    return "\n".join(line[2:-2] if line.startswith("~~") and line.endswith("~~") else line for line in lines)
 
 
 def _with_comment(item: str, fields: Mapping[str, Any]) -> str:

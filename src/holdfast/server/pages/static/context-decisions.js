@@ -8,8 +8,8 @@ export async function decisions(panel, shown) {
   const { report, heading } = shown;
   const parts = [];
   if (report.summary) parts.push(heading("summary"), el("pre", { class: "summary", dir: "auto", tabindex: "0" }, report.summary));
-  for (const name of ["rules", "agreed"]) {
-    if (report[name].length) parts.push(heading(name), el("ul", {}, report[name].map((said) => el("li", { dir: "auto" }, said))));
+  for (const name of ["forbidden", "rules", "agreed"]) {
+    if (report[name]?.length) parts.push(heading(name), el("ul", {}, report[name].map((said) => el("li", { dir: "auto" }, said))));
   }
   if (report.decisions.length) {
     parts.push(heading("force"), el("p", { class: "faint small" }, word("next_time")),

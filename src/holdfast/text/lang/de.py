@@ -1,0 +1,538 @@
+"""German: the cues by which a sentence shows what it states. Data only."""
+
+from holdfast.text.lang import LanguageData, any_of, begin, cue, opening
+
+# Imperatives that have no ending, or change their vowel; the others end in -e.
+_ORDERS = any_of(
+    """
+    gib vergib übergib nimm übernimm lies sieh iss triff hilf wirf brich unterbrich sprich versprich
+    besprich
+    empfiehl miss tritt vergiss tu ruf schick verschick frag schreib schlag trag mach leg stell bestell setz
+    zeig erzähl kauf verkauf lösch bring hol such prüf buch zahl bezahl verrat erwähn füg fang hör schau
+    nutz benutz verlass versuch vertrau teil leit schneid wähl erfind behalt halt zieh nenn kürz fass
+    lass(?!_uns) bau änder speicher committ push merg deploy teste? starte? bleib denk merk geh komm sag
+    rechne
+    pack sorg kipp schmeiß mount rühr sei erklär antworte? speichere? ändere? arbeite? beachte? achte?
+    installier
+    importier formatier kommentier dokumentier verwend führ pass melde? warte? öffne rück log tausch
+    kopier aktualisier erstell ergänz entfern lad kürze? plane? trink red rede?
+    """
+)
+# What ends in -e as well and is none.
+_NO_ORDER = any_of(
+    """
+    \\w?eine ihre unsere eure die diese jene jede alle viele manche einige beide solche welche mehrere
+    andere
+    heute gerade danke bitte ende ohne beinahe gerne lange nahe gute schöne leute wie sowie habe hatte hätte
+    kenne kannte glaube finde verstehe brauche komme bekomme kriege gehe fahre freue fühle liebe hasse
+    möchte könnte würde wäre werde wurde wollte sollte konnte musste durfte dachte wusste lebe wohne schlafe
+    bereue vermisse hoffe erlebe höre sehe esse gebe nehme lese spreche treffe vergesse werfe helfe
+    erinnere ärgere wundere frage_mich laufe trinke spiele schaffe traue reise träume stehe sitze liege
+    kaufe suche grüße sprache meine deine seine neue letzte erste zweite ganze keine leider ohne_frage
+    mache_ich wenige kleine große code source release
+    """
+)
+# A noun in -e is not followed by these.
+_OBJECT = (
+    r"(?= (?:d(?:en|ie|as|em|er)|eine?[nmrs]?|mein\w*|unser\w*|jede\w*|alle\w*|kein\w*|nie|niemals|nichts?"
+    r"|immer|stets|mir"
+    r"|mich|uns|dich|dir|niemand\w*|(?-i:[A-ZÄÖÜ]))\b|[!.,]|$)"
+)
+_ORDER = (
+    rf"(?!{_NO_ORDER}\b)(?:{_ORDERS}e?|[a-zäöüß]{{3,}}e{_OBJECT})(?! (?:ich|wir|er|sie|es|man|du"
+    rf"|ihr)\b)(?=[ ,!.]|$)"
+    r"|(?!(?:haben|sind|werden|können|wollen|müssen|wissen|kennen|würden|könnten|dürfen|sollen)\b)"
+    r"[a-zäöüß]+n (?-i:Sie)\b"
+)
+_DAY = r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)"
+_DAYS = rf"(?:{_DAY}(?:s|e|en|abend|abends|früh|mittag|nachmittag)?)"
+_MONTH = r"(?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)"
+_NUMBER = any_of(
+    "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig fünfzig hundert tausend"
+    " zweit dritt viert fünft sechst siebt acht neunt zehnt dutzend anderthalb"
+)
+_SEASON = (
+    r"(?:sommer|herbst|winter|frühjahr|frühling|quartal|jahresende|neujahr|ostern|pfingsten|weihnachten)"
+)
+
+_WHEN = (
+    r"(?:künftig|zukünftig|in zukunft|fortan|ab jetzt|ab sofort|ab heute|von nun an|von jetzt an"
+    r"|nächstes mal)"
+)
+
+GERMAN = LanguageData(
+    code="de",
+    particles=opening(
+        r"(?:(?:also|so|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun|übrigens|achso|ach|oh|boah|naja"
+        r"|sprich|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
+        r"|ehrlich gesagt|wie gesagt|wichtig|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?|super|prima"
+        r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein kann"
+        r"|generell|eigentlich|nein,|nee,|in zukunft|ab jetzt|ab sofort|ab heute|von nun an|künftig"
+        r"|zukünftig|fortan|unter keinen umständen|auf keinen fall|vergiss(?: bitte)? nicht,? dass"
+        r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
+    ),
+    joins=cue(r"und|aber|doch|denn|sondern"),
+    begins={
+        "order": begin(rf"(?:bitte )?(?:{_ORDER})"),
+        "question": begin(
+            r"(?:was|wer|wen|wem|wie|wo|wann|warum|wieso|weshalb|welche[rsnm]?|woher|wohin|womit|wofür|wozu)",
+            r"(?:weißt|kennst|hast|bist|kannst|könntest|würdest|magst|willst|meinst|findest) du",
+            r"(?:soll|sollte|kann|darf|muss|könnte|brauche) (?:ich|man|ich|wir)",
+            r"(?:ist|sind|gibt|geht|hat|haben|wäre|war) (?:es|das|da|der|die|ein|eine|jemand"
+            r"|[a-z]+ eigentlich)",
+        ),
+        "asks": begin(
+            r"(?:warum|wieso|weshalb|wann|wieviel|wie viele?|wie (?:kann|geht|wäre|macht|findest|lange)"
+            r"|was (?:ist|sind|kostet|spricht|wäre|heißt|meinst|hältst))",
+            r"(?:weißt|kennst|hast|bist|kannst|könntest|würdest|magst|willst|meinst|findest) du",
+            r"(?:soll|sollte|kann|darf|muss|könnte|brauche) (?:ich|man|wir)",
+        ),
+        "under": begin(
+            r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem|als wär\w*)"
+        ),
+        "cause": begin(r"(?:weil|da|denn|nachdem|seit|zumal)"),
+        "relative": begin(r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?:\S+ ){0,5}\S+"),
+        "goes_on": begin(
+            r"(?:bitte|dass|ob|ohne|statt|anstatt|um|sondern|nicht|nie|außer|wenn|falls|sobald|bevor|ehe"
+            r"|weil|damit"
+            r"|während|wie|solange|es sei denn|auch wenn|zumindest|und zwar|genauer|vor allem|nämlich|also"
+            r"|nur"
+            r"|zuerst|erst|lieber|gern)"
+        ),
+        "frame": begin(
+            r"(?:für|fürs|bei|beim|wenn|falls|im|in|am|an|ab|seit|nach|vor|von|unter|auf|zum|zur|mit|was)"
+        ),
+        "none": begin(r"(?:bitte )?kein(?:e[nmrs]?)?"),
+        "points": begin(
+            r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
+            r"|wohnen|geht|gehen|kostet)",
+            r"(?:das(?! [A-ZÄÖÜ])|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
+            r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))",
+        ),
+        "name": begin(r"(?-i:[A-ZÄÖÜ])[\w.-]+", r"[a-z]+[-_]?\d[\w.-]*"),
+        "shuns": begin(
+            r"(?:bitte )?(?:verzichten?|vermeiden?|unterlassen?|hör(?:e"
+            r"|en)?)(?: sie)?(?: bitte)?(?= )(?:(?<!hör)|(?= auf,? ))"
+            r"|finger weg|hände weg|lass(?:t|en sie)? die finger|nichts (?:an|in|am|mit)"
+            r"|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
+        ),
+        "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
+        "definite": begin(
+            r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
+            r"|jede[rsnm]?"
+            r"|alle)"
+            r" (?:[a-zäöüß]+e[nrsm]? )?(?-i:[A-ZÄÖÜ\x00])[\w-]*",
+            r"(?:der|die|das|den|dem) [a-z][\w.-]+",
+        ),
+        "passive_first": begin(r"(?-i:[a-zäöüßGV]\w+)(?:t|en) (?:wird|werden)"),
+    },
+    cues={
+        "supposes": cue(
+            r"angenommen|stell dir vor|stellen sie sich vor|was wäre|nehmen wir (?:mal )?an|gesetzt den fall",
+            r"würden?|würdest|hätten?|wären?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
+            r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
+        ),
+        "open": cue(
+            r"vielleicht|eventuell|womöglich|möglicherweise|wahrscheinlich|vermutlich|evtl|ggf|mal sehen"
+            r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus)|in den sternen"
+            r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht"
+            r"|überlege[nr]?(?! wir nicht)|am überlegen"
+            r"|schwank\w+"
+            r"|mal gucken|nicht entschieden|nicht beschlossen|beschlossen ist (?:da )?(?:gar )?nichts"
+            r"|ob (?:ich|wir|der|die|das|man|es)|so ein gedanke|nur so (?:eine? )?(?:gedanke|idee|gefragt)"
+            r"|noch nichts|(?:nichts|nicht)(?: \S+){0,4}? (?:entschieden|beschlossen|klar)|(?:entschieden"
+            r"|beschlossen)(?: \S+){0,3}? (?:nichts|nicht)|noch (?:offen|unsicher)|nicht sicher|glaub\w*"
+            r"|denke ich|schätze|schätzungsweise|vielleicht auch|oder (?:so|doch)"
+        ),
+        "past": cue(
+            r"bis vor (?:\S+ ){0,3}?(?:jahren|monaten|wochen|kurzem)|(?:alte|frühere"
+            r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
+            r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
+            r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
+        ),
+        "passing": cue(
+            r"(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
+            r"|morgen|vorhin|später"
+            r"|schnell"
+            r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
+            r"|vorerst|erst ?mal|für den moment"
+        ),
+        "once": cue(
+            r"diesmal|(?:im|in dem|in diesem) beispiel|dieses mal|für diese[ns]?|nur (?:dies|hier|jetzt)"
+            r"|ausnahmsweise|testweise|zum testen"
+            r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
+            r"|ein bisschen|mal)"
+            r"|jetzt mal|schmeißen wir|weg(?:werfen|schmeißen)"
+        ),
+        "joke": cue(
+            r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|kennste|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
+            r"|wer's glaubt|schön wär's"
+        ),
+        "rejects": cue(
+            r"quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
+            r"|nicht gefragt|missverstanden|nicht so prickelnd|überzeugt mich nicht|gefällt mir nicht"
+        ),
+        "takes_back": cue(
+            r"vergiss(?:t)? (?!nicht)(?:das|die|den|dem|es|\S+)(?: \S+){0,4}? ?(?:wieder|mal|lieber)"
+            r"|vergiss (?:das|die|den|es|meine)(?! nicht)|streich (?:das|die|den)|nehme? (?:das|alles) zurück"
+            r"|(?:kommando|alles) zurück|ach nee|doch nicht|ignorier (?:das|die|den)|hat sich erledigt"
+        ),
+        "negation": cue(r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne"),
+        "always": cue(
+            r"(?<!wie )immer(?! (?:noch|wieder|mehr|schon|weniger|besser|schlechter|größer|öfter|wenn ich"
+            r"|dasselbe|das gleiche))"
+            r"|stets|jedes ?mal|grundsätzlich|prinzipiell|generell|ausnahmslos|ohne ausnahme|in jedem fall"
+            r"|unbedingt"
+            r"|durchgehend|durchweg|überall|konsequent|zwingend|allzeit|jeweils|täglich|regelmäßig"
+            r"|in alle[nr]"
+        ),
+        "never": cue(
+            r"nie(?! (?:so|zuvor))|niemals|nie wieder|nie mehr|auf (?:gar )?keinen fall"
+            r"|unter (?:gar )?keinen umständen|keinesfalls"
+            r"|in keinem fall|keinesfalls|bloß nicht|finger weg|tabu|verboten|untersagt"
+        ),
+        "only_last": cue(r"(?!)"),
+        "none_here": cue(r"gibt(?:'s| es) (?:\S+ ){0,6}kein\w*"),
+        "beside_you": cue(r"(?:bevor|wenn|falls|ehe|sobald|solange|bis|während) (?:du|sie)"),
+        "this_thing": cue(
+            r"(?:die|der|das|den) (?:erste|zweite|dritte|letzte|andere|vorige|obige"
+            r"|vorherige)[nsr]?(?: \w+)?|dein\w*|ihr(?:e[nmrs]?)? (?:vorschlag|idee|version)\w*"
+            r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
+        ),
+        "changed": cue(
+            r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|ab (?:dem |der )?nächste[nmr]? \w+"
+            r"|seit (?:heute|gestern|dem|der|kurzem|neuestem|letzte[rmn]|" + _DAYS + ")"
+            r"|auf (?:\S+ ){1,4}?\w*ge\w{3,}(?:t|en)|wieder"
+        ),
+        "our_way": cue(r"wir (?:\S+ ){0,2}?\w+n (?:\S+ ){0,4}?(?:mit|in|auf|bei|über|per|via)"),
+        "call_me": cue(r"(?:nenn|nenne|nennen sie|ruf|sag)(?: bitte)? (?:mich|zu mir)(?= )"),
+        "theirs": cue(r"(?:ihr|sein|dessen|deren)(?:e[nmrs]?)? (?-i:[A-ZÄÖÜ])\w+"),
+        "that_one": cue(r"diese[rsnm]? (?!projekt|repo|chat|gespräch|team|haus|firma)\w+"),
+        "concludes": cue(r"(?:ok|okay|gut|also|dann|somit|damit|deshalb|daher)(?=[, ]|$)"),
+        "only": cue(r"nur|nur noch|ausschließlich|lediglich|allein|maximal|höchstens|mindestens"),
+        "no_more": cue(r"nicht mehr|kein\w* (?:\S+ ){0,3}mehr|keiner mehr"),
+        "from_now": cue(
+            _WHEN,
+            rf"ab (?:dem |der |nächste[rmn] )*(?:{_MONTH}|{_DAYS}|{_SEASON}|woche|monat|jahr|\d+\.?)",
+            r"von jetzt ab",
+        ),
+        "future": cue(_WHEN, r"immer|jedes ?mal|stets|generell|grundsätzlich|durchgehend|dauerhaft"),
+        "here": cue(
+            r"bei (?:uns|mir)|hier|im (?:team|haus|büro|betrieb|projekt|verein|chor|repo)|in (?:der"
+            r"|unserer) (?:firma|familie|abteilung)"
+            r"|hierzulande"
+        ),
+        "please": cue(r"bitte"),
+        "we_dont": cue(
+            r"wir (?:\S+ ){0,4}?(?:nie|nicht|keine?n?)|(?:\w+en) wir (?:\S+ ){0,3}?(?:nie|nicht|keine?n?)"
+        ),
+        "every": opening(r"(?:jede[rsnm]?|alle|alles|sämtliche|wer)\b"),
+        "role": cue(r"(?!)"),
+        "placed": cue(
+            r"(?:ist|sind|liegt|liegen|steht|stehen) (?:\S+ )?(?:im|in|am|an|auf|unter|hinter|neben|bei) "
+        ),
+        "asks_first": cue(
+            r"(?:frage?|fragen sie|sprich)(?: \w+)? (?:mich|uns|nach|mit mir)|rücksprache|rückfrage"
+            r"|vorher (?:zu )?fragen"
+        ),
+        "outputs": cue(
+            r"(?:jede[nmrs]?|alle[nmr]?|deine) (?:deiner |meiner |meine |unsere )?(?:antwort(?:en)?"
+            r"|briefe?|e-?mails?|mails?|nachricht(?:en)?"
+            r"|berichte?|texte?|zusammenfassung(?:en)?|dokumente?|kommentare?|überschrift(?:en)?"
+            r"|rechnung(?:en)?|angebote?|protokolle?|übersetzung(?:en)?"
+            r"|daten|datumsangaben|uhrzeiten|preise|beträge|zahlen|einheiten|funktion(?:en)?"
+            r"|commits?)(?! (?:der|des|von|aus|die)\b)|im ton|den ton|den stil"
+        ),
+        "as_is": cue(r"(?:so,? )?wie (?:sie|es|er) (?:ist|sind)|unverändert|unangetastet|in ruhe"),
+        "you_verb": cue(r"\w+t du"),
+        "bygone": cue(r"war|waren|wurde|wurden|hatte|hatten"),
+        "irony": cue(r"(?:ja|na|aber|ach) (?:klar|sicher|logisch),? und"),
+        "must": cue(r"muss|müssen|darf|dürfen|soll|sollen|sollten?"),
+        "may_not": cue(
+            r"(?:darf|dürfen|darfst|soll|sollen|sollst|sollten?|kann|können) (?:\S+ ){0,8}?"
+            r"(?:nicht|nichts|nie|niemals|kein\w*|auf keinen fall|unter keinen umständen|keinesfalls)"
+        ),
+        "you_must": cue(
+            r"du (?:darfst|sollst|musst|solltest)",
+            r"(?:darfst|sollst|musst|solltest) du",
+            r"dass (?:du|sie)",
+        ),
+        "duty": cue(
+            r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt|erlaubt"
+            r"|gehör(?:t|en)|gilt|gelten|zwingend|obligatorisch|erforderlich|brauch(?:t|en)(?! (?:ich"
+            r"|wir))|freigegeben"
+            r"|freigabe|regel ist"
+        ),
+        "passive": cue(
+            r"(?:wird|werden) (?:\S+ ){0,12}?(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver|er|ent|zer)\w+(?:t"
+            r"|en)|\w+t)"
+        ),
+        "passive_last": cue(
+            r"(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver|er|ent)\w+(?:t|en)) (?:wird|werden)(?: \w+)?"
+        ),
+        "infinitive": cue(r"(?-i:[a-zäöüß]+(?:en|ern|eln))(?=[.!,]*$)"),
+        "decided": cue(
+            r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt|abgestimmt"
+            r"|abgesprochen|festgelegt"
+            r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|wahl|(?:es bleibt"
+            r"|bleibt es) (?:also )?(?:bei|dabei)|ausgemacht|überzeugt|zugesagt|unterschrieben"
+        ),
+        "confirms": cue(
+            r"bestätigt|denk (?:\w+ )?d(?:a)?ran|denke (?:\w+ )?d(?:a)?ran|vergiss(?: \w+)? nicht"
+            r"|besteht(?: \w+)? darauf|beachte\w*"
+            r"|mitgeteilt|angekündigt|informiert|erfahren|wichtig(?: ist)?|berücksichtig\w*|festgelegt"
+            r"|beschlossen|vereinbart|wisse\w*|damit du"
+            r"|nicht vergessen|merk\w*"
+            r"|steht fest|fest steht|verlangt|erwarte\w*|möchte|will|achte\w*|bitte"
+        ),
+        "chooses": cue(
+            r"(?:nehme|nutze|verwende|wähle|kaufe|buche|bestelle|behalte)n? (?:wir|ich)",
+            r"(?:wir|ich) (?:\S+ ){0,2}?(?:nehmen?|nutzen ab|wählen?|bleiben? bei|bleiben?(?= \S+ bei)"
+            r"|setzen? auf|wechseln?|steigen? um"
+            r"|gehen? mit|entscheiden|verzichten?|verschieben|streichen|lassen)",
+            r"und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir"
+            r"|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
+            r"lass(?:t)? uns (?:\S+ ){1,8}?(?:nehmen|nutzen|verwenden|bleiben|wechseln|setzen|machen)",
+        ),
+        "does": cue(
+            r"(?:\w+e?n) wir|wir (?:\S+ )?\w+e?n|(?-i:ich \w+e|\w+e? ich)",
+        ),
+        "becomes": cue(
+            r"(?:es|das|beim? [\w -]+|fürs? [\w -]+) wird(?:'s| es)? (?:jetzt |nun |also )?(?:d(?:er|ie"
+            r"|as)|eine?|(?-i:[A-ZÄÖÜ])\w*)",
+            r"wird's(?! (?:\w+er|zu|mir|langsam))|fliegt (?:\S+ ){0,6}raus|fällt weg|entfällt"
+            r"|kommt (?:\S+ ){0,3}raus|ist raus|gestrichen|verschoben"
+            r"|abgesagt|gekündigt|umgestellt|umgestiegen|gewechselt|umgezogen|abgeschafft|eingestellt"
+            r"|ersetzt|abgelöst|gelegt|verlegt",
+        ),
+        "change": cue(
+            r"jetzt|nun|doch|statt|stattdessen|anstatt|künftig|ab|nur noch|endgültig|neuerdings|inzwischen"
+            r"|mittlerweile|selber|neu|seit"
+            r"|nicht mehr"
+        ),
+        "likes": cue(
+            r"(?:mag|mögen|liebe|lieben|hasse|hassen|bevorzuge|bevorzugen|favorisiere)(?! (?:die|das"
+            r"|den) (?:zweite|erste|dritte|idee|version))"
+            r"|lieblings\w+|(?:kein|großer|absoluter|riesen)\w* (?:\w+ )?(?:freund|fan)|ein graus"
+            r"|kann ich nicht (?:leiden|ausstehen|ab)"
+            r"|nicht (?:leiden|ausstehen|ausstehn)|mich jagen|stehe? (?:\w+ )?(?:total )?auf|schmeckt mir"
+            r"|gefällt mir|gefallen mir"
+            r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
+            r"|übersichtlicher|schrecklich|furchtbar)"
+            r"|liest sich für mich|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich"
+            r"|nerven mich|stört mich|stören mich"
+            r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig|zu)"
+        ),
+        "rather": cue(r"lieber|am liebsten|bevorzugt|möglichst"),
+        "habit": cue(
+            r"(?:hör|höre|hören|ess|esse|essen|trink|trinke|trinken|les|lese|lesen|schau|schaue|arbeite"
+            r"|nehm|nehme|schlafe?|koche?|kaufe?|fahre?"
+            r"|benutze?|nutze?|schreibe?) (?:\S+ ){0,6}?(?:nur|kein\w*|nie|immer|gern|gerne|eigentlich"
+            r"|grundsätzlich|meist|meistens|stets)"
+        ),
+        "for_you": cue(
+            r"wenn du|dass du|wenn sie|(?:mir|uns) (?:wär|wäre|ist|wär's|ist's|wäre es"
+            r"|ist es) (?:\w+ )?(?:recht|lieber|wichtig|lieb)"
+            r"|(?:fänd|fände|wär|wäre)(?:'s| es| ich)? (?:\w+ ){0,3}?(?:gut|schön|besser|super|toll|nett"
+            r"|prima|angenehm\w*)|möchte sie bitten|möchte dich bitten|bitte dich|bitte sie"
+        ),
+        "promises": cue(r"(?:ich werde|werde ich)"),
+        "asks_info": cue(
+            r"(?:kannst|könntest|würdest|magst) du (?:mir |uns |bitte |mal )*(?:erklären|sagen|zeigen"
+            r"|helfen|tipps|einen tipp|empfehlen|vorschlagen)"
+        ),
+        "asks_you": cue(
+            r"(?:kannst|könntest|würdest|magst|willst) du|(?:können|könnten|würden|dürfte ich) sie"
+            r"|würde es (?:dir|ihnen)|macht es (?:dir|ihnen)"
+            r"|wärst du so|wären sie so|dürfte ich (?:dich|sie) bitten|wäre es möglich"
+        ),
+        "possible": cue(
+            r"wenn's geht|wenn möglich|falls möglich|wenn es geht|nach möglichkeit|möglichst|gern(?:e)?"
+        ),
+        "turns": opening(r"(?:aber|doch|jedoch)\b"),
+        "mine": cue(r"(?:mein|unser|unsr)(?:e[mnrs]?|er|es)?"),
+        "me": cue(r"ich|wir|mir|mich|uns|hab|bin"),
+        "i": cue(r"ich"),
+        "we": cue(r"wir"),
+        "others": cue(r"er|sie(?! sich)|man|ihr|jemand"),
+        "states": cue(
+            r"heiß(?:t|e|en)|ist|sind|bin|hat|hab|habe|haben|läuft|laufen|laufe|liegt|liegen|lauscht"
+            r"|lauschen|wohn(?:t|e|en)|leb(?:t|e|en)|arbeite(?:t|n)?"
+            r"|sitz(?:t|e|en)?|steht|stehen|kostet|kosten|beträgt|dauer(?:t|n)|geht|gehen|geht's|fahr(?:e"
+            r"|en)|fährt|fahre|beginnt|startet|starten?|endet|braucht|nutz(?:t|en|e)"
+            r"|verwende(?:t|n)?|lässt|lassen|kommt|kommen|öffnet|schließt|mach(?:t|e|en)|prüft|prüfen"
+            r"|leitet|betreut|betreiben|betreibe|wiegt|zahl(?:t|e|en)|verdien(?:t|e|en)"
+            r"|vertr(?:age|ägt|agen)|trink(?:e|t|en)|esse|isst|essen|sprech(?:e|en)|spricht|studier(?:t|e)"
+            r"|reagier(?:e|t)?|gibt|gibt's|findet|muss|müssen|trifft|treffen|wird|werden|zieh(?:t|en|e)"
+            r"|deploy(?:en|t)|lautet|reicht|passen|passt|gehör(?:t|en)|gilt|schläft|bekomm(?:t|en|e)"
+            r"|krieg(?:t|e|en)?"
+            r"|hält|halten|besteht|umfasst|erlaubt|spielt|spiele|lern(?:t|e)|schreib(?:en|t|e)|setz(?:en|t"
+            r"|e)|hosten?|speicher(?:n|t)|nehmen|nimmt|starten|drauf|cache\w*|kümmert|betreuen|verwaltet"
+            r"|unterrichtet|verkauf(?:t|en)|heizen|koch(?:t|en|e)|lern(?:en)?|trägt|verbraucht|bezahl(?:t"
+            r"|en)|stehen"
+        ),
+        "trait": cue(
+            r"allergi\w*|unverträglich\w*|vertrag\w*|verträgt|intoleran\w*|linkshänder\w*|rechtshänder\w*"
+            r"|vegetari\w*|vegan\w*|schwanger|diabet\w*|asthma\w*"
+            r"|verheiratet|geschieden|verlobt|ledig|verwitwet|rentner\w*|selbstständig|freiberuf\w*"
+            r"|farbenblind|schwerhörig|blind|gehörlos|operiert|legasthen\w*"
+            r"|nichtraucher\w*|vegetarisch|glutenfrei|laktose\w*|brillenträger\w*|rot-grün\w*|höhenangst"
+            r"|flugangst|epilep\w*|rheuma|migräne|bluthochdruck"
+        ),
+        "relation": cue(
+            r"\w*(?:frau|mann|tochter|sohn|kinder|kind|mutter|vater|eltern|schwester|bruder|oma|opa|tante"
+            r"|onkel|cousin|cousine|neffe|nichte|freundin|freund"
+            r"|partner|partnerin|chefin|chef|kollegin|kollege|nachbar|nachbarin|hund|katze|kater|berater"
+            r"|beraterin|vermieter|vermieterin|arzt|ärztin|kunde|kundin|mitbewohner\w*|schwieger\w*)"
+        ),
+        "title": cue(r"(?:frau|herrn?|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
+        "trouble": cue(
+            r"kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht|funktioniert nicht|funktionieren nicht"
+            r"|klappt nicht|abgestürzt|stürzt|hängt|langsam|timeout|rot|verwirrt|problem\w*|bug\w*"
+            r"|frage\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen|schlecht|krank|genervt|gestresst"
+            r"|sauer|froh|traurig|mies|blöd|weg|leer|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
+            r"|lang|teuer)"
+            r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*"
+        ),
+        "needs": cue(
+            r"(?:ich|wir) (?:\w+ )?(?:brauch\w*|such\w*|möchte\w*|will|wollen|hätte\w*|würde\w*|versuch\w*"
+            r"|frag\w*|verstehe?|weiß|hoffe?|schau\w*|guck\w*|wollte|überlege?|bekomme|kriege?|sehe?"
+            r"|denke?|meine|finde|freue?|überlegt|plane?|bereite|habe vor|bin (?:gespannt|gerade|am"
+            r"|unsicher|aufgeregt|verwirrt))"
+            r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
+            r"|krieg|kriege|sehe|denke) (?:ich|wir)"
+        ),
+        "perfect": cue(r"(?:hab|habe|haben|bin|hat|ist|sind) (?:\S+ ){0,10}?\w*ge\w+(?:t|en)"),
+        "fails": cue(
+            r"(?:ist|sind) (?:\S+ ){0,6}?(?:fehlgeschlagen|gescheitert|abgebrochen|schiefgegangen)"
+            r"|fehlgeschlagen|gescheitert|schlug fehl|schlägt fehl"
+            r"|hat (?:leider |gar |auch |so )?(?:nicht|nichts) (?:funktioniert|geklappt|geholfen|gebracht)"
+            r"|klappt(?:e)? nicht|funktioniert(?:e)? nicht|ging schief|sackgasse|bringt nichts|vergeblich"
+            r"|nicht (?:noch ?mal|nochmal|wieder) (?:versuchen|probieren)|versuch das nicht|endete? (?:in"
+            r"|mit) (?:einem )?fehler"
+        ),
+        "mental": cue(
+            r"keine? (?:sorgen?|angst|panik|stress|ahnung|gedanken|problem|thema|eile|hektik|ursache"
+            r"|wunder|lust|zeit|frage|scherz|witz|rolle|mühe|umstände)"
+            r"|macht nichts|mach dir (?:nichts|keine)|vergiss(?: \w+)? nicht|nicht (?:schlimm|nötig"
+            r"|wichtig)|stör dich nicht|lass dich nicht|hab keine"
+            r"|erzähl mir nicht|sag mir nicht|scheu dich nicht|kein(?:e[nmrs]?)? (?:idee|plan|bock"
+            r"|vergleich|unterschied|grund|ende)|man soll(?:te)? nie|(?:sag|gib) niemals nie"
+        ),
+        "says": cue(
+            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|steht|laut|findet|erzählt|denkt"
+            r"|geschrieben)(?! mir)"
+        ),
+        "task": cue(
+            r"(?:bitte |kannst du |könntest du )?(?:übersetz\w*|korrigier\w*|fass\w* (?:\S+ ){1,8}zusammen"
+            r"|zusammenfassen|formulier\w*|umschreiben|stell dir vor|schreib(?:e)? (?:mir |uns "
+            r"|bitte )*(?:eine?n?|das|die|den) |rollenspiel|spiel(?:e)? (?:die|eine|den))"
+        ),
+        "generic": cue(r"(?:man|jeder|jede|alle|niemand|keiner)"),
+    },
+    values={
+        "weekday": cue(_DAYS, r"(?:unter der woche|werktags|wochenende|wochenends|feiertags)"),
+        "date": cue(
+            rf"\d{{1,2}}\. ?{_MONTH}(?: \d{{4}})?",
+            rf"(?:im |ende |anfang |mitte |seit |bis "
+            rf"|ab )?{_MONTH}(?: \d{{4}})?",
+            r"\d{1,2}\.\d{1,2}\.(?:\d{2,4})?",
+            r"\d{4}-\d\d-\d\d",
+            rf"(?:im|zum|ab dem|nächsten|nächstes|in diesem) {_SEASON}",
+            r"(?:ab|seit"
+            r"|bis|im jahr|anno) (?:19|20)\d\d",
+            r"monats(?:ende|letzte[nr]?|erste[nr]?|anfang|mitte)|ende des monats|jahresende|(?:19|20)\d\d",
+        ),
+        "time": cue(
+            r"\d{1,2}(?::\d\d)? ?uhr",
+            r"\d{1,2}:\d\d",
+            rf"(?:um|ab|bis|gegen|vor|nach) (?:halb "
+            rf"|viertel (?:vor |nach )?)?(?:\d{{1,2}}|{_NUMBER}|eins|neun|mittags|mitternacht)",
+            rf"halb (?:\d{{1,2}}|{_NUMBER}|eins)",
+            r"mittags|mitternacht|abends|morgens|nachts|vormittags"
+            r"|nachmittags",
+        ),
+        "money": cue(r"\d[\d.,]*\s?(?:€|euro|eur|cent|dollar|franken|chf|usd|k)|(?:€|\$)\s?\d[\d.,]*"),
+        "frequency": cue(
+            r"täglich|wöchentlich|monatlich|jährlich|stündlich|halbjährlich|quartalsweise"
+            r"|alle (?:\w+ )?(?:tage|wochen|monate|jahre|stunden|minuten)"
+            r"|jede[nrs]? (?:\w+ )?(?:tag|woche|monat|jahr|nacht|stunde|morgen|abend|wochenende)|(?:einmal"
+            r"|zweimal|dreimal) (?:pro|im|die|am)"
+        ),
+        "language": cue(
+            r"deutsch\w*|englisch\w*|französisch\w*|spanisch\w*|italienisch\w*|polnisch\w*|türkisch\w*"
+            r"|niederländisch\w*|portugiesisch\w*|russisch\w*"
+        ),
+        "number": cue(rf"(?:zu |mit )?{_NUMBER}(?! oder)"),
+    },
+)
+
+# Words for the same thing in everyday talk and work: what one sentence calls one, another calls another.
+CONCEPTS = {
+    "meeting": (
+        "besprechung treffen teamtreffen meeting termin jour fixe standup stand-up daily weekly "
+        "sitzung runde call"
+    ),
+    "release": (
+        "release deployment deployen deployt veröffentlichung launch go-live livegang auslieferung "
+        "ausliefern rollout"
+    ),
+    "money": (
+        "budget betrag summe preis kosten kostet gehalt honorar stundensatz gebühr beitrag zahlen "
+        "bezahlen zahle rechnung"
+    ),
+    "invoice": "rechnung rechnungen fakturiert fakturieren faktura abrechnung abgerechnet",
+    "rent": "miete vermieter vermieterin mietvertrag",
+    "home": "wohnung haus zuhause wohnen wohnt lebt leben adresse umzug umgezogen gezogen",
+    "renovation": "bad badezimmer renovierung umbau sanierung renovieren küche",
+    "train": "zug bahn abfahrt ice nachtzug gleis",
+    "flight": "flug flieger abflug fliegen flughafen",
+    "travel": "reise urlaub ferien trip",
+    "memory": "ram speicher arbeitsspeicher",
+    "disk": "platte festplatte ssd speicherplatz",
+    "answer": "antwort antworten antworte texte text erklärungen schreibstil fass",
+    "test": "test tests testsuite testen getestet unittests",
+    "search": "suche gesucht suchen suchmaschine",
+    "cache": "cache caching gecacht zwischenspeicher",
+    "database": "datenbank db postgres postgresql mysql mariadb sqlite mongodb",
+    "production": "produktion prod produktiv live produktivsystem produktivserver",
+    "staging": "staging testumgebung testsystem testserver",
+    "hosting": "hosting server cluster hoster rechenzentrum",
+    "interface": "api schnittstelle endpunkt",
+    "request": "anfragen requests aufrufe calls",
+    "boss": "chef chefin vorgesetzter vorgesetzte vorgesetzten leiterin leiter teamleiter führungskraft",
+    "contact": "ansprechpartner ansprechpartnerin kontakt kontaktperson zuständig betreuer betreuerin",
+    "doctor": "arzt ärztin hausarzt hausärztin zahnarzt zahnärztin praxis",
+    "name": "name heißt heiße heißen genannt nenn nenne namens umbenannt",
+    "class": "klasse schule schuljahr stufe",
+    "job": "job stelle arbeit arbeite arbeitet arbeitgeber firma beruf angestellt",
+    "diet": "fleisch fisch hähnchen huhn wurst vegetarier vegetarisch vegan veganer esse isst",
+    "drink": "kaffee tee wasser trinke trinkt milch hafermilch",
+    "sport": "marathon halbmarathon lauf laufe laufen joggen training trainiere fitness sport verein",
+    "car": "auto wagen pkw fahre fahrzeug",
+    "phone": "telefon handy nummer telefonnummer mobilnummer",
+    "mail": "mail e-mail email mailadresse",
+    "opening": "öffnungszeiten öffnet schließt geöffnet geschlossen",
+    "course": "kurs unterricht stunde probe chorprobe training",
+    "deadline": "frist abgabe abgabetermin deadline stichtag fällig",
+    "backup": "backup sicherung datensicherung gesichert",
+    "password": "passwort kennwort schlüssel key zugang",
+    "editor": "editor ide",
+    "branch": "branch zweig hauptzweig",
+    "allergy": "allergie allergisch vertrage verträgt unverträglichkeit intoleranz",
+    "colour": "farbe blau rot grün grau gelb schwarz weiß dunkelblau",
+    "size": "größe maße",
+    "team": "team mannschaft kollegen leute mitarbeiter",
+    "supplier": "lieferant lieferanten zulieferer spedition paketdienst",
+    "insurance": "versicherung versichert krankenkasse",
+    "bank": "bank sparkasse konto",
+    "shift": "schicht dienst bereitschaft rufbereitschaft",
+    "homeoffice": "homeoffice büro büroplatz",
+    "holiday": "urlaubstage urlaub",
+}
+# What a statement may be changed by without being about something else.
+GENERIC = (
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat jahr tag uhr stunde minute"
+    " ende anfang"
+    " knie grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
+)

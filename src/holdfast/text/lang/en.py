@@ -1,0 +1,519 @@
+"""English: the cues by which a sentence shows what it states. Data only."""
+
+from holdfast.text.lang import LanguageData, any_of, begin, cue, opening
+
+_ORDERS = any_of(
+    """
+    use write answer reply respond speak talk call address name commit push merge deploy release edit
+    change touch modify run execute install import add include return show give suggest recommend ask
+    check test verify validate delete remove keep put store save log print format indent document
+    comment cite quote mention assume treat refer_to stick_to follow respect prefer avoid skip ignore
+    stop start begin end explain summari[sz]e translate convert round list order sort limit wait confirm
+    tell send read open close create generate make set leave let_me handle escape spell remind
+    share track prefix tag sign work build review think consider book schedule forward copy attach
+    archive pay
+    draw plan find fix look compare design draft describe move rename replace rewrite search help try
+    refrain steer double-check track abbreviate better_put better_use just_use be do
+    """
+)
+_DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_MONTH = r"(?:january|february|march|april|may(?= \d)|june|july|august|september|october|november|december)"
+_NUMBER = any_of(
+    "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred"
+    " thousand"
+    " dozen half_past quarter_past quarter_to half"
+)
+_WHEN = (
+    r"(?:in (?:the )?future|from (?:now|here|this point|today) on(?:wards?)?|from today|going forward"
+    r"|henceforth"
+    r"|from here on out"
+    r"|as of (?:today|now)|for the rest of (?:this|our) \w+|next time)"
+)
+
+ENGLISH = LanguageData(
+    code="en",
+    particles=opening(
+        r"(?:(?:so|ok|okay|well|and|but|then|now|alright|right|also|oh|ah|hm+|yes|yeah|yep|hey|hi|hello"
+        r"|anyway|besides"
+        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|note|important"
+        r"|super important|reminder|again"
+        r"|thanks|thank you|great|perfect|cool|sure|careful|finally|first|second|one more thing"
+        r"|rule(?: \d+)?|just so you know"
+        r"|if possible|if you can|generally|in general|as i said|please note|heads up|ps|plus|no,|nah,"
+        r"|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on"
+        r"|under no circumstances|don\'t forget that|do not forget that|keep in mind that"
+        r"|bear in mind that|remember that|note that|just so you know)[,!:.]* +)+"
+    ),
+    joins=cue(r"and|but|so|because|since"),
+    begins={
+        "order": begin(
+            r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew"
+            r"|did|got)\w+(?<!ed)",
+            rf"(?:please )?(?:(?:always|only|just|better) )?{_ORDERS}(?! (?:is|are|was|were|has|have|had"
+            rf"|will|must|can|should|may)\b)",
+        ),
+        "question": begin(
+            r"(?:what|who|whom|whose|how|where|when|why|which)(?:'s|'re)?",
+            r"(?:do|does|did|is|are|was|were|can|could|would|will|should|shall|may|might|have|has) (?:you"
+            r"|i|we|it|there|that|this|the|one|anyone|somebody|they|\d+)",
+            r"any (?:idea|chance)|got any",
+        ),
+        "asks": begin(
+            r"(?:what|how|why)(?:'s|'re)?(?! (?:i|we) (?:want|need|like|prefer|do))",
+            r"(?:do|does|did|is|are|can|could|would|will|should|shall|may|might) (?:you|i|we|it|there"
+            r"|that|this|the|one|anyone|somebody|they|\d+)",
+            r"any (?:idea|chance)|got any",
+        ),
+        "under": begin(
+            r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if"
+            r"|as though|like i'm)"
+        ),
+        "cause": begin(r"(?:because|since|as)"),
+        "relative": begin(r"(?:who|which|that|whose|where)"),
+        "goes_on": begin(
+            r"(?:please|that|whether|without|instead|rather than|rather|not|never|nor|unless|until|except"
+            r"|if|when|whenever|because|since|so that|as"
+            r"|even if|especially|mainly|no (?:exceptions|matter)|only|too|in which|who|which|whose"
+            r"|including|test|say|namely|or|otherwise|specifically|like|such as|e\.g)"
+        ),
+        "frame": begin(
+            r"(?:for|with|when|if|in|on|at|from|after|before|since|during|under|whenever|as|regarding"
+            r"|about)"
+        ),
+        "none": begin(
+            r"(?:please )?no(?= )(?! (?:idea|one|matter|problem|worries|thanks|need|rush|way|doubt|luck"
+            r"|clue|longer|exceptions|thank|wonder|,))"
+        ),
+        "points": begin(r"(?:it|that|this|these(?! days)|those|they|he|she)(?:'s|'re|'ll)?"),
+        "name": begin(r"(?-i:[A-Z])[\w.'-]+", r"[a-z]+[-_]?\d[\w.-]*"),
+        "shuns": begin(
+            r"(?:please )?(?:stop|quit|avoid|refrain from|steer clear of|stay away from|keep away from"
+            r"|hands off|skip|you can (?:stop|drop|skip))(?! (?:by|there|it|that|here|at|this|the"
+            r"|now))(?= \S)"
+        ),
+        "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
+        "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
+        "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
+    },
+    cues={
+        "supposes": cue(
+            r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we"
+            r"|had i|if i ever|if we ever|were i"
+            r"|would(?! you| rather| like you| prefer| mind)|could(?! you)|might|i'd (?!rather|prefer|ask"
+            r"|like you|be happier|appreciate|love it if|like it)"
+            r"|we'd (?!rather|prefer)|wouldn't|couldn't|if (?:i|we) (?:were|had|did|could|ran|used|moved|won)"
+        ),
+        "open": cue(
+            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:nothing|not|\w+n't"
+            r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
+            r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
+            r"|settled)|thinking about|considering|we'll see|just a thought|just asking|tbd"
+            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating"
+            r"|haven't made up"
+        ),
+        "past": cue(
+            r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to"
+            r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
+            r"|week|month|summer|winter|weekend)"
+            r"|off the table|at the time|briefly had|no longer the case|once upon"
+        ),
+        "passing": cue(
+            r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
+            r"|evening"
+            r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
+            r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
+            r"|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
+        ),
+        "once": cue(
+            r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
+            r"|answer|time|example|quick)"
+            r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|throwing it away|for testing"
+            r"|(?:make|give|do|put|show|explain|turn) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
+            r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
+        ),
+        "joke": cue(
+            r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:yeah|sure|oh yeah"
+            r"|right),? and|you know that one|as if"
+        ),
+        "rejects": cue(
+            r"nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
+            r"|misunderstood|wasn't asking|nobody's talking|don't like that|not (?:a fan of"
+            r"|keen on) (?:the|that|this|your)"
+        ),
+        "takes_back": cue(
+            r"forget (?:about )?(?!to\b)(?:the|that|it|what|my|i|\S+)(?: \S+){0,4}? ?(?:thing|idea|again"
+            r"|bit|said|part|one)|forget (?:it|that|about)|scratch that|never mind|strike that|disregard"
+            r"|take that back|on second thought|ignore (?:that|what i)"
+        ),
+        "negation": cue(
+            r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"
+        ),
+        "always": cue(
+            r"(?<!as )always|every ?time|each time|at all times|without exception|no exceptions"
+            r"|in every case|whenever|consistently|everywhere|throughout|on principle"
+            r"|as a matter of principle|as a rule"
+            r"|no matter what|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
+            r"|under all circumstances"
+        ),
+        "never": cue(
+            r"never(?! (?:mind|been|heard|seen|had))|(?:under|in) (?:no|any) circumstances|in no case"
+            r"|at no (?:time"
+            r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
+            r"|no go|no-go|taboo|banned"
+            r"|hands off|nobody (?:touches|works|deploys)|ever(?=[.!]*$)"
+        ),
+        "only_last": cue(r"only(?=[.!]*$)"),
+        "none_here": cue(r"there(?:'s| is| are| must be| should be| may be) no"),
+        "beside_you": cue(r"(?:before|when|whenever|unless|if|until|while) you"),
+        "this_thing": cue(
+            r"(?:second|first|third|last|other|former|latter|original|previous) (?:one|option|version"
+            r"|approach|idea|suggestion)"
+            r"|your (?:suggestion|approach|plan|version|advice|tips|recommendation|idea|answer)|(?:this"
+            r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
+            r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
+        ),
+        "changed": cue(
+            r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
+            r"|since (?:the|last|monday"
+            r"|yesterday|today)|again|renewed|upgraded|rebooked|switched|"
+            r"replaced|by now|lately|recently|meanwhile"
+        ),
+        "our_way": cue(r"we (?:\w+ )?[a-z]+ (?:\S+ ){0,3}?(?:in|with|on|via|through|at|using|from)"),
+        "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
+        "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
+        "that_one": cue(
+            r"(?:this|these(?! days)|those) (?!project|repo\w*|chat|conversation|codebase|session|team"
+            r"|house|company)\w+"
+            r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test"
+            r"|commit"
+            r"|method|class|document|paragraph|image|answer|list|table)"
+        ),
+        "concludes": cue(r"(?:ok|okay|alright|right|fine|good|then)(?=[, ]|$)"),
+        "only": cue(
+            r"only|exclusively|solely|at most|at least|no more than|max(?:imum)?|nothing but|just once"
+        ),
+        "no_more": cue(r"no longer|not (?:\w+ )?any ?more|no more|don't (?:\S+ ){1,5}any ?more"),
+        "from_now": cue(
+            _WHEN,
+            r"(?:starting|beginning|effective|from|as of) (?:this |next |in |on "
+            "|the )*(?:january|february|march|april|may|june|july|august|september|october|november|december"
+            "|summer|autumn|fall|winter|spring|week|month|year|monday|tuesday|wednesday|thursday|friday"
+            r"|saturday|sunday|\d)\w*",
+        ),
+        "future": cue(
+            _WHEN,
+            r"always|every ?time|each time|throughout|by default|generally|permanently"
+            "|whenever",
+        ),
+        "here": cue(
+            r"here(?! (?:is|are|'s))|with us|around here|at our (?:place|office|company|end)"
+            r"|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)"
+            r"|on (?:our|the) team|over here"
+        ),
+        "we_dont": cue(r"we (?:don't|do not|never)"),
+        "every": opening(r"(?:every|each|all|any|anything|everything|whoever|anyone who|everyone)\b"),
+        "role": cue(
+            r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
+            r"|total|complete|few|long|mess|loss|real)\b)[\w-]+"
+        ),
+        "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)"),
+        "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
+        "outputs": cue(
+            r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers"
+            r"|answer(?= (?:under|short|brief))|repl(?:y|ies)|responses?|letters?|e-?mails?|mails?"
+            r"|messages?|reports?|summar(?:y|ies)|documents?|translations?|comments?"
+            r"|commits?|invoices?|headings?|posts?|texts?|functions?|claims?|dates|times|prices|amounts"
+            r"|numbers|units)(?! (?:of|to|from|in the|below|above)\b)|(?:the|your) (?:tone|style|wording"
+            r"|language)(?! (?:in mind|of|for|that))"
+            r"|(?:write|round|format|spell|state) (?:dates|times|prices|amounts|numbers|units|names"
+            r"|currencies)(?! (?:in|to|on) the)"
+        ),
+        "as_is": cue(r"as (?:it is|they are|is|before)|unchanged|untouched"),
+        "you_verb": cue(r"(?!)"),
+        "bygone": cue(r"was|were|had been"),
+        "irony": cue(r"(?:yeah|sure|oh yeah|right|of course),? and"),
+        "please": cue(r"please|pls|kindly"),
+        "must": cue(
+            r"must|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be|required"
+            r"|supposed to|meant to|due)|may only|(?:can|may) (?:stay|remain|be)"
+        ),
+        "may_not": cue(
+            r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so"
+            r"|too)))|mustn't|shouldn't|can't|cannot|aren't (?:allowed|to)|isn't (?:allowed|to)"
+            r"|don't belong|doesn't belong"
+        ),
+        "you_must": cue(
+            r"you (?:must|should|may|shall|are|need|have)(?: not| never| always| only| allowed| to)+",
+            r"(?:want|need|expect|like|ask) you (?:not )?to",
+        ),
+        "duty": cue(
+            r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?"
+            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't"
+            r"|do not) (?:go|belong) (?:in|into|on)|policy|compulsory"
+            r"|go(?:es)? into|off[- ]limits"
+        ),
+        "passive": cue(
+            r"(?:get|gets) \w+|(?:is|are|be|been) (?:\S+ ){0,3}?(?:\w{3,}ed|done|taken|written|sent|kept"
+            r"|made|put|run|built|held|read|paid|set|shown)"
+        ),
+        "passive_last": cue(r"(?!)"),
+        "infinitive": cue(r"(?!)"),
+        "decided": cue(
+            r"enrolled|resigned|accepted|decided|decision|agreed|settled|voted|chosen|chose|opted|resolved"
+            r"|choice|picked|signed"
+            r"|confirmed|convinced|made up (?:our|my) minds?|final|it's official"
+        ),
+        "confirms": cue(
+            r"confirmed|keep in mind|bear in mind|remember|don't forget|do not forget|insists?|note"
+            r"|make sure|be aware|important|consider|take into account|decided|agreed|just so you know"
+            r"|requires?|demands?|want|expect|settled"
+        ),
+        "chooses": cue(
+            r"(?:decided|agreed|voted|opted|chose) (?:\w+ ){0,2}?(?:to|on|for|against|that)",
+            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking|sticking|staying|switching|using"
+            r"|moving|dropping|keeping|choosing|leaving out|skipping|doing|starting with|building|hosting"
+            r"|cutting|adopting|settling|picking)",
+            r"(?:we|i)(?:'ll| will) (?:\w+ )?(?:go with|take|stick|stay|switch|use|move|drop|keep|choose"
+            r"|settle|opt|clean|do|adopt)",
+            r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
+            r"|pick|take|keep(?! (?:going|it up|in))|drop|do|stay|opt|call it)(?! (?:a look|it|that"
+            r"|this)\b)",
+            r"(?:we|i) (?:chose|picked|settled|opted|went with|cancelled|canceled)",
+        ),
+        "does": cue(
+            r"(?:we|i)(?:'re|'m| are| am) (?:\w+ )?\w+ing",
+            r"(?:we|i)(?:'ll| will)",
+            r"\w+ (?:is"
+            r"|are) going to(?: be)?",
+        ),
+        "becomes": cue(
+            r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)|(?:is|are|was|were|got|gets|been"
+            r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
+            r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
+            r"|for the [\w -]+ it's|(?:slipped|goes by|moved over|pushed (?:\S+ ){1,4}to|switched to"
+            r"|migrated to|replaced by|is gone|are gone)"
+        ),
+        "change": cue(
+            r"now|instead|after all|rather than|no longer|from|going forward|these days|anymore|any more"
+            r"|again|ourselves|for good|since"
+        ),
+        "likes": cue(
+            r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
+            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way|look|fact)|to (?:know|see|hear"
+            r"|ask|add"
+            r"|thank|learn|understand)|how|it when you did|that|your (?!repl|answ|text)|this))"
+            r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
+            r"|not big on|into (?!the|this|that)\w+|my thing|helps me|(?:not|\w+n't|nothing) for me"
+            r"|drives? me (?:mad|crazy|nuts)|annoys? me"
+            r"|reads better to me|works best for me"
+            r"|find it (?:\w+ )?(?:easier|better|nicer|harder|helpful|annoying)|easier (?:for me"
+            r"|to read) (?:if|when)"
+        ),
+        "rather": cue(
+            r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)|rather (?:have|not|than)|ideally"
+            r"|preferably|best if"
+        ),
+        "habit": cue(
+            r"(?:i've|i have|we've) (?:started|stopped|begun|quit|given up) \w+ing",
+            r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not"
+            r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook"
+            r"|write|wear)"
+            r"|i (?:take|drink|have|eat) my \w+",
+        ),
+        "for_you": cue(
+            r"(?:if|when|whenever) you|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
+            r"|i would) (?:be (?:happier|glad|grateful)"
+            r"|appreciate|ask|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
+        ),
+        "promises": cue(r"(?:i'll|i will|we'll|we will)"),
+        "asks_info": cue(
+            r"(?:can|could|would|will) you (?:please |also |maybe )?(?:give me|tell|show|explain|help"
+            r"|recommend|suggest|provide|share|walk)"
+        ),
+        "asks_you": cue(
+            r"(?:can|could|would|will) you|would you mind|do you mind|may i ask you|is it possible"
+        ),
+        "possible": cue(
+            r"if (?:at all )?possible|if you can|where possible|preferably|ideally|if at all possible"
+        ),
+        "turns": opening(r"(?:but|however|seriously)\b"),
+        "mine": cue(r"my|our|ours|mine"),
+        "me": cue(r"i|we|me|us|i'm|we're|i've|we've|i'll|we'll|i'd|we'd"),
+        "i": cue(r"i|i'm|i've|i'll|i'd"),
+        "we": cue(r"we|we're|we've|we'll"),
+        "others": cue(r"he|she|they|one|people|somebody"),
+        "states": cue(
+            r"is|are|am|i'm|we're|there's|it's|\w+'s|has|have|had surgery|we've got|i've got|got|lives?"
+            r"|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
+            r"|needs?|holds?|allows?|weighs?|pays?|earns?"
+            r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
+            r"|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?"
+            r"|cache|caches|store|stores|ship|ships|meets?|includes?|including|don't work|fits?|gets?"
+            r"|stays?|does|deals? with|doesn't \w+|don't \w+|looks? after|handles?|belongs?|teaches|teach"
+            r"|sells?|orders?|cooks?|heat|heats|sleeps?|plays?"
+        ),
+        "trait": cue(
+            r"allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed|right-handed|lefty|pregnant"
+            r"|diabetic|diabetes|asthma\w*|married|divorced|engaged|single|widowed|retired|self-employed"
+            r"|freelanc\w+|colou?r-?blind|dyslexic|deaf|blind|surgery|gluten|lactose|celiac|coeliac"
+            r"|epilep\w+|migraines?|hearing aids?|afraid of (?:heights|flying)|can't eat|cannot eat"
+            r"|don't eat|don't drink|non-?smoker"
+        ),
+        "relation": cue(
+            r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|child(?:ren)?|mother|mom|mum"
+            r"|father|dad|parents|sister|brother|grandma|grandpa|grandmother|grandfather|aunt|uncle|niece"
+            r"|nephew|cousin|friend|roommate|flatmate|neighbou?r|colleague|coworker|boss|manager|dog|cat"
+            r"|doctor|dentist|lawyer|accountant|landlord|landlady|adviser|advisor|client|customer|in-laws"
+        ),
+        "title": cue(r"(?:mr|mrs|ms|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
+        "trouble": cue(
+            r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout"
+            r"|red|confus\w+|problem\w*|bug\w*|question\w*|idea\w*|tired|hungry|headache|sick|annoyed"
+            r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
+            r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"
+            r"|exhausted"
+        ),
+        "needs": cue(
+            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:\w+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
+            r"|look(?:ing)? (?:for|into|at|forward)"
+            r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
+            r"|don't understand|see|getting|get an|get the"
+            r"|asking|was|were|worried|excited|interested|curious|struggling|aiming|planning|preparing"
+            r"|considering|meaning to|hear|heard"
+            r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
+            r"|looking to|come across|coming across|focus\w*|remember|understand|stuck|confused|nervous"
+            r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
+            r"(?:i'd|i would|we'd) (?:like to|love)|let me|help me|tell me|show me|(?:starting"
+            r"|going) to need|(?<!\w )here(?:'s| is| are)"
+            r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
+            r"|do that|get back)",
+        ),
+        "perfect": cue(
+            r"(?:i|we|he|she|they) (?:\w+ )?(?:\w+ed|went|bought|got|met|saw|had|did|made|found|took"
+            r"|wrote|ran|came|left|heard|read)"
+        ),
+        "fails": cue(
+            r"failed(?: with| because| to| on| again|$)|fails? (?:with|on|because|when|again)|(?:did"
+            r"|does)(?:n't| not) (?:\w+ )?(?:work|help|solve|fix|compile)|didn't help|no luck|dead end"
+            r"|made (?:it|things) worse|to no avail|without success|gave up on|blew up|broke (?:the"
+            r"|everything)|not (?:try|attempt) (?:that|it|this) again"
+        ),
+        "mental": cue(
+            r"(?:don't|do not|never) (?:you )?(?:worry|know|think|mind|care|remember|have|forget|hesitate"
+            r"|see|want|need|feel|like|believe|understand|expect|get|really|even|let|be|tell me|panic"
+            r"|stress|wanna|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
+            r"|better late than|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
+            r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
+        ),
+        "says": cue(
+            r"says?|said|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"
+        ),
+        "task": cue(
+            r"(?:please |can you |could you |i want you to )?(?:translate|rewrite|rephrase|proofread"
+            r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play"
+            r"|write (?:me |us )?(?:an?|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
+            r"|monologue|speech|letter|novel|mail|email|function))"
+        ),
+        "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
+    },
+    values={
+        "weekday": cue(rf"{_DAY}s?", r"weekdays?|weekends?|bank holidays"),
+        "date": cue(
+            rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?",
+            rf"{_MONTH}(?: \d{{1,2}}(?:st"
+            rf"|nd|rd|th)?(?! ?(?:am|pm))(?: to \d{{1,2}})?)?(?:,? \d{{4}})?",
+            r"(?:in|by|until|from"
+            r"|since) may",
+            r"\d{1,2}/\d{1,2}(?:/\d{2,4})?",
+            r"\d{4}-\d\d-\d\d",
+            r"(?:this|next|in|until|from"
+            r"|the) (?:summer|autumn|fall|winter|spring|q[1-4])",
+            r"(?:since|until|by|in) (?:19"
+            r"|20)\d\d",
+            r"(?:end|start|beginning) of (?:the )?month|month[- ]end|the \d{1,2}(?:st|nd|rd"
+            r"|th)",
+        ),
+        "time": cue(
+            r"\d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)",
+            r"\d{1,2}:\d\d",
+            rf"(?:at|by|after|before|until|from"
+            rf"|to) (?:half (?:past )?|quarter (?:past |to )?)?(?:\d{{1,2}}|{_NUMBER}|one|noon"
+            r"|midnight)(?! (?:people|percent|minutes|days|weeks))",
+            r"half past \w+|half (?:six|seven|eight|nine|ten)|noon|midnight|mornings?|evenings?"
+            r"|afternoons?|nights?",
+        ),
+        "money": cue(
+            r"(?:€|\$|£)\s?\d[\d.,]*k?|\d[\d.,]*k?\s?(?:€|euros?|eur|cents?|dollars?|pounds?|usd|quid"
+            r"|bucks)"
+        ),
+        "frequency": cue(
+            r"daily|weekly|monthly|yearly|hourly|annually|quarterly|biweekly|fortnightly"
+            r"|every (?:\w+ )?(?:day|week|month|year|night|hour|morning|evening|weekend|minute)s?|(?:once"
+            r"|twice|three times) an? \w+"
+        ),
+        "language": cue(r"english|german|french|spanish|italian|polish|turkish|dutch|portuguese|russian"),
+        "number": cue(rf"{_NUMBER}(?! or)"),
+    },
+)
+
+# Words for the same thing in everyday talk and work: what one sentence calls one, another calls another.
+CONCEPTS = {
+    "meeting": "meeting standup stand-up daily weekly sync call appointment jour fixe get-together",
+    "release": "release deployment deploy deploys ship shipping launch go-live rollout no-release",
+    "money": "budget amount price cost costs salary fee rate pay paying bill paid",
+    "invoice": "invoice invoices billing billed",
+    "rent": "rent landlord landlady lease",
+    "home": "flat apartment house home live lives address moved",
+    "renovation": "bathroom renovation refurbishment remodel kitchen",
+    "train": "train departure departs rail platform",
+    "flight": "flight plane take-off takeoff flying airline airport",
+    "travel": "trip travel vacation holiday",
+    "memory": "ram memory",
+    "disk": "disk ssd storage drive",
+    "answer": "answer answers reply replies response responses texts text writing",
+    "test": "test tests testing suite",
+    "search": "search searching",
+    "cache": "cache cached caching",
+    "database": "database db postgres postgresql mysql mariadb sqlite mongodb",
+    "production": "production prod live",
+    "staging": "staging",
+    "hosting": "hosting server servers cluster host datacenter",
+    "interface": "api interface endpoint",
+    "request": "requests request calls",
+    "boss": "boss manager supervisor lead report reports",
+    "contact": "contact liaison point-person rep",
+    "doctor": "doctor gp dentist physician practice",
+    "name": "name called named renamed",
+    "class": "class grade year school",
+    "job": "job work works employer company position employed",
+    "diet": "meat fish chicken beef pork vegetarian vegan eat eating",
+    "drink": "coffee tea water drink milk",
+    "sport": "marathon half-marathon run running race training gym",
+    "car": "car drive vehicle van",
+    "phone": "phone mobile number",
+    "mail": "mail e-mail email",
+    "opening": "opening opens closes open closed",
+    "course": "class lesson rehearsal practice course",
+    "deadline": "deadline due submission",
+    "backup": "backup backups",
+    "password": "password key credentials token",
+    "editor": "editor ide",
+    "branch": "branch trunk",
+    "allergy": "allergic allergy intolerant intolerance",
+    "colour": "colour color blue red green grey gray yellow black white",
+    "size": "size",
+    "team": "team people staff colleagues crew",
+    "supplier": "supplier vendor carrier courier",
+    "insurance": "insurance insured",
+    "bank": "bank account",
+    "shift": "shift on-call duty",
+    "homeoffice": "office remote",
+    "holiday": "leave vacation",
+}
+# What a statement may be changed by without being about something else.
+GENERIC = (
+    "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
+    " thing time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while"
+    " until aside longer any more instead rather first second one just go going stuff lot back max number"
+    " moment place weekly future today"
+)

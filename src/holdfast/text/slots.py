@@ -1,0 +1,477 @@
+"""Whether two statements are about the same thing, and which value each gives it: a budget, a day, a name.
+
+A newer value takes the place of an older one, the same value said otherwise is the same statement, and
+things that merely look alike stay apart. Where it cannot be told, that is said as well. Knows no memories.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal
+
+from holdfast.patterns import late
+from holdfast.text.lang import de, en
+from holdfast.words import language_of, parts, terms
+
+Relation = Literal["same", "replaces", "maybe", "apart"]
+
+# What is longer is no single statement.
+_LONGEST = 400
+# By their meaning: about the same thing where one says that it changed, and the same thing in other words.
+_NEAR, _LIKELY, _SAME = 0.33, 0.45, 0.55
+# A statement of so few words has one topic.
+_SHORT = 3
+# From here on two sentences are one with another word in it.
+_FRAME = 0.6
+# So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
+_PARALLEL = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """`topic` are stems and concepts of what it is about, `own` those stems that are nouns or names.
+
+    `values` are by their type; `changed` says that the statement tells of a change.
+    """
+
+    topic: frozenset[str]
+    own: frozenset[str]
+    values: Mapping[str, frozenset[str]]
+    names: frozenset[str]
+    words: frozenset[str]
+    negated: bool
+    changed: bool
+    mine: bool
+    # The name it begins with, if it does, and the stems of all its names.
+    subject: str = ""
+    named: frozenset[str] = frozenset()
+
+
+def touches(new: str, old: str) -> bool:
+    """Whether it is worth comparing them: they have something in common, or the new one tells of a change."""
+    a, b = slot_of(new), slot_of(old)
+    return bool(a.topic & b.topic) or (
+        a.changed and bool(a.values.keys() & b.values.keys() or _left_behind(a, b))
+    )
+
+
+def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
+    """What a newer statement does to an older one; `likeness` is that of their meaning, if it is known."""
+    if max(len(new), len(old)) > _LONGEST:
+        return "apart"
+    a, b = slot_of(new), slot_of(old)
+    if _frame(new, old) >= _FRAME:
+        return _in_one_frame(a, b)
+    shared, left = a.topic & b.topic, not b.negated and _left_behind(a, b)
+    if (not shared and not left and likeness < _NEAR) or _of_others(a, b):
+        return "apart"
+    common = a.values.keys() & b.values.keys()
+    # Who says "from 8 to 9" names both.
+    differing = {
+        kind
+        for kind in common
+        if not a.values[kind] & b.values[kind] or (a.changed and b.values[kind] < a.values[kind])
+    }
+    if not left and _is_parallel(a, b, shared):
+        return "apart"
+    if differing:
+        return _with_other_values(a, b, differing, shared, likeness, left=left)
+    if common and shared and (a.negated == b.negated or _is_telling(a, b, common)):
+        return "same"
+    return _without_values(a, b, shared, likeness, left=left)
+
+
+def _frame(new: str, old: str) -> float:
+    """How much of one sentence is the other, word for word."""
+    return SequenceMatcher(
+        None, _WORD.findall(new.casefold()), _WORD.findall(old.casefold()), autojunk=False
+    ).ratio()
+
+
+def _in_one_frame(a: Slot, b: Slot) -> Relation:
+    """Of sentences that differ in a word or two only another day or hour is sure to replace the old one."""
+    differing = {kind for kind in {*a.values, *b.values} if a.values.get(kind) != b.values.get(kind)}
+    single = all(len(slot.values.get(kind, ())) == 1 for slot in (a, b) for kind in differing)
+    if not differing or (a.own - b.own and b.own - a.own):
+        return "apart"
+    when = differing <= {"weekday", "time"} and single and a.own == b.own and a.negated == b.negated
+    both = differing & a.values.keys() & b.values.keys()
+    return "replaces" if when or (a.changed and both) else "apart"
+
+
+def _of_others(a: Slot, b: Slot) -> bool:
+    """Whether they begin with different people or things."""
+    return bool(a.subject and b.subject) and a.subject != b.subject and b.subject not in a.words
+
+
+def overlap(new: str, old: str) -> float:
+    """How much two statements are about the same: by nouns they share, less by other words for one thing."""
+    a, b = slot_of(new), slot_of(old)
+    return len(a.own & b.own) + len({one for one in a.topic & b.topic if one.startswith("=")}) / 2
+
+
+def says_more(new: str, old: str) -> bool:
+    """Whether the new of two statements that say the same has values or names beyond the old one's."""
+    a, b = slot_of(new), slot_of(old)
+    return bool(a.values.keys() - b.values.keys()) or (b.own < a.own)
+
+
+def _with_other_values(
+    a: Slot, b: Slot, differing: set[str], shared: frozenset[str], likeness: float, *, left: bool
+) -> Relation:
+    if a.changed and (shared or left or likeness >= _NEAR):
+        return "replaces"
+    apart = (a.own ^ b.own) - _valued(a) - _valued(b)
+    if len(differing) == 1 and shared and not apart and a.negated == b.negated:
+        return "replaces"
+    return "maybe" if shared and len(apart) <= 1 and len(differing) == 1 else "apart"
+
+
+def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *, left: bool) -> Relation:
+    ours = a.mine and b.mine
+    if a.changed and left and (a.names - b.names or a.values) and (not b.values or ours):
+        return "replaces"
+    if a.changed and shared and not b.values:
+        short = ours and len(b.topic) <= _SHORT and len(a.topic) <= 2 * _SHORT
+        near = likeness >= (_LIKELY if a.own & b.own else _SAME)
+        most = not likeness and 2 * len(shared) >= min(len(a.topic), len(b.topic))
+        return "replaces" if short or near or most else "apart"
+    if a.changed or not shared or a.negated != b.negated:
+        return "apart"
+    if b.topic <= a.topic and len(b.topic) > 1 and b.names <= a.names:
+        return "same" if likeness >= _SAME else "maybe"
+    alone = a.own - b.own and b.own - a.own
+    return "same" if likeness >= _SAME and not (a.values or b.values or alone) else "apart"
+
+
+def _is_telling(a: Slot, b: Slot, common: Collection[str]) -> bool:
+    """Whether they have a number in common that is hardly the same by chance."""
+    return any(
+        len(value) > 2
+        for kind in common
+        if kind.startswith("number")
+        for value in a.values[kind] & b.values[kind]
+    )
+
+
+def _left_behind(a: Slot, b: Slot) -> bool:
+    """Whether the new statement names what the old one gave as a name, maybe shortened."""
+    return any(
+        name in a.words or any(len(word) >= 5 and name.startswith(word) for word in a.words)
+        for name in b.names
+    )
+
+
+def _is_parallel(a: Slot, b: Slot, shared: frozenset[str]) -> bool:
+    """Whether both say the same of two things: their topics are alike, and each has a subject of its own."""
+    if a.changed and len(a.topic) > 2 * len(b.topic):
+        return False
+    mine, theirs = _alone(a, b), _alone(b, a)
+    if a.changed:
+        # A name may be what changed.
+        mine, theirs = mine - a.named, theirs - b.named
+    smaller = min(len(a.topic), len(b.topic))
+    return bool(mine and theirs) and smaller > 0 and len(shared) >= _PARALLEL * smaller
+
+
+def _alone(one: Slot, other: Slot) -> frozenset[str]:
+    """The nouns of one that the other does not have, nor another word for the same, nor a sum of money."""
+    known = other.topic | ({"=money"} if any(kind.startswith("number") for kind in other.values) else set())
+    return frozenset(
+        word for word in one.own - other.own - _valued(one) if not _CONCEPTS_OF.get(word, _NONE) & known
+    )
+
+
+def _valued(slot: Slot) -> frozenset[str]:
+    return frozenset().union(*slot.values.values()) if slot.values else frozenset()
+
+
+@lru_cache(maxsize=4_096)
+def slot_of(text: str) -> Slot:
+    spoken = language_of(text) or "en"
+    plain = text.replace("’", "'")
+    values = values_in(plain)
+    bare = _VALUES.sub(" ", plain)
+    stems = [(word, stem) for word in _WORD.findall(bare) for stem in terms(word)[:1]]
+    topic, own = set[str](), set[str]()
+    for word, stem in stems:
+        for one in (stem, *parts(word)):
+            topic |= _CONCEPTS_OF.get(one, _NONE)
+        if stem in _GENERIC or _is_verb(word, spoken):
+            continue
+        topic.add(stem)
+        own.add(stem)
+        topic.update(part for part in parts(word) if len(part) > 4)
+    names = frozenset(name.casefold() for name in _names(plain, spoken) if not values_in(name))
+    cues = (de.GERMAN if spoken == "de" else en.ENGLISH).cues
+    return Slot(
+        frozenset(topic),
+        frozenset(own),
+        values,
+        names,
+        frozenset(word.casefold() for word in _WORD.findall(plain)),
+        bool(cues["negation"].search(plain)),
+        bool(_CHANGE.search(plain)),
+        bool(cues["me"].search(plain) or cues["mine"].search(plain)),
+        _subject(plain),
+        frozenset(stem for name in names for stem in terms(name)),
+    )
+
+
+def _subject(text: str) -> str:
+    begin = _SUBJECT.match(text)
+    return begin[1].casefold() if begin and terms(begin[1]) else ""
+
+
+def _is_verb(word: str, spoken: str) -> bool:
+    """As far as its shape tells: in German what is not capital, in English by ending or a short list."""
+    if any(sign.isdigit() for sign in word):
+        return False
+    if spoken == "de":
+        return word[:1].islower() or bool(_PARTICIPLE.fullmatch(word))
+    return word[:1].islower() and bool(_ENGLISH_VERB.fullmatch(word))
+
+
+def _names(text: str, spoken: str) -> list[str]:
+    pattern = _GERMAN_NAME if spoken == "de" else _ENGLISH_NAME
+    return [found for match in pattern.finditer(text) for found in match.groups() if found] + [
+        match[0] for match in _IDENTIFIER.finditer(text)
+    ]
+
+
+# --- Values -------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4_096)
+def values_in(text: str) -> Mapping[str, frozenset[str]]:
+    """The values of a text by their type, each spelled in one way."""
+    found: dict[str, set[str]] = {}
+    low = text.casefold()
+    for kind, pattern, spell in _KINDS:
+        for match in pattern.finditer(low):
+            value = spell(match)
+            if value:
+                found.setdefault(value.partition("|")[0] if "|" in value else kind, set()).add(
+                    value.rpartition("|")[2]
+                )
+        low = pattern.sub(lambda match: " " * len(match[0]), low)
+    people = {name.casefold() for name in _called(text)}
+    if people:
+        found.setdefault("name", set()).update(people)
+    return {kind: frozenset(values) for kind, values in found.items()}
+
+
+def _called(text: str) -> list[str]:
+    """Names that are given as a value: behind a title, "is", "called", "to"."""
+    return [match[1] for match in _CALLED.finditer(text)]
+
+
+_DAYS = {
+    name: str(number)
+    for number, names in enumerate(
+        ("montag monday", "dienstag tuesday", "mittwoch wednesday", "donnerstag thursday", "freitag friday",
+         "samstag saturday sonnabend", "sonntag sunday", "wochenende weekend")
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTHS = {
+    name: str(number)
+    for number, names in enumerate(
+        ("januar january", "februar february", "märz march", "april", "mai may", "juni june", "juli july",
+         "august", "september", "oktober october", "november", "dezember december"), 1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_NUMBERS = {
+    name: number
+    for number, names in enumerate(
+        ("null zero", "eins ein one", "zwei two", "drei three", "vier four", "fünf five", "sechs six",
+         "sieben seven", "acht eight", "neun nine", "zehn ten", "elf eleven", "zwölf twelve")
+    )
+    for name in names.split()
+}  # fmt: skip
+_DAY = "|".join(_DAYS)
+_MONTH = "|".join(_MONTHS)
+_WORDED = "|".join(_NUMBERS)
+_UNITS = {
+    name: unit
+    for unit, names in {
+        "gb": "gb gigabyte gigabytes", "mb": "mb megabyte megabytes", "tb": "tb terabyte",
+        "km": "km kilometer",
+        "kg": "kg kilo", "%": "% prozent percent", "l": "liter litre litres", "cm": "cm", "m": "m",
+        "min": "minuten minutes minute", "h": "stunden hours", "d": "tage days", "w": "wochen weeks",
+        "mo": "monate months", "y": "jahre years",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+_TONGUES = {
+    "german": "deutsch", "english": "englisch", "french": "französisch", "spanish": "spanisch",
+    "italian": "italienisch",
+}  # fmt: skip
+_UNIT = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
+
+
+def _number(text: str) -> str:
+    if text in _NUMBERS:
+        return str(_NUMBERS[text])
+    text = text.rstrip(".,")
+    return re.sub(r"[.,](?=\d{3}(?:\D|$))", "", text).replace(",", ".")
+
+
+def _date(match: re.Match[str]) -> str:
+    day = match["before"] or match["after"] or ""
+    return f"{_MONTHS[match['month']]}-{day}" if day else _MONTHS[match["month"]]
+
+
+_KINDS = (
+    ("date", late(r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)?"), lambda match: match[0]),
+    (
+        "date",
+        late(
+            rf"\b(?:(?P<before>\d{{1,2}})(?:\.|st|nd|rd"
+            rf"|th)? ?(?:of )?)?(?P<month>{_MONTH})\b(?: (?P<after>\d{{1,2}})(?:st|nd|rd|th)?\b(?! ?(?:am"
+            rf"|pm|:)))?"
+        ),
+        _date,
+    ),
+    (
+        "date",
+        late(
+            r"\bmonats(?:ende|letzte[nr]?)\b|\bende des monats\b"
+            r"|\bend of (?:the |each |every )?month\b|\bmonth[- ]end\b"
+        ),
+        lambda _: "month end",
+    ),
+    (
+        "time",
+        late(
+            rf"\b(?P<half>halb |half past |half )?(?P<hour>\d{{1,2}}"
+            rf"|{_WORDED})(?::(?P<minute>\d\d))?(?: ?(?P<late>am|pm|uhr|o'clock)\b|(?<=:\d\d)\b"
+            rf"|(?<=halb \d)\b)"
+            rf"|\b(?:um|at|ab|gegen|bis|until|to) (?P<half2>halb |half past |half )?(?P<hour2>\d{{1,2}}"
+            rf"|{_WORDED})\b(?![.,:]?\d| ?(?:euro|€|%|prozent|gb|km))"
+        ),
+        lambda match: _clock_of(match),
+    ),
+    (
+        "frequency",
+        late(
+            r"\b(?:täglich|wöchentlich|monatlich|jährlich|stündlich|daily(?! (?:to|is|at))|weekly|monthly"
+            r"|yearly|hourly"
+            r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
+            r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
+            r"|alle (?:zwei|drei|vier|\d+) (?:tage|wochen|monate|jahre)|(?:once|twice) an? \w+)\b"
+        ),
+        lambda match: match[0],
+    ),
+    ("weekday", late(rf"\b(?P<day>{_DAY})(?:s|e|en|abend|abends)?\b"), lambda match: _DAYS[match["day"]]),
+    (
+        "length",
+        late(
+            r"\b(?P<short>kurz\w*|knapp\w*|bündig|short\w*|brief\w*|concise\w*)\b"
+            r"|\b(?:ausführlich\w*|lang|lange|detailliert\w*|long|detailed|in detail)\b"
+        ),
+        lambda match: "short" if match["short"] else "long",
+    ),
+    (
+        "language",
+        late(rf"\b(?P<tongue>{'|'.join((*_TONGUES, *_TONGUES.values()))})\w*\b"),
+        lambda match: _TONGUES.get(match["tongue"], match["tongue"]),
+    ),
+    (
+        "number",
+        late(
+            rf"(?<![\w.-])(?P<number>\d[\d.,]*)(?: ?(?P<unit>{_UNIT})(?!\w)"
+            r"| ?(?:€|euros?|eur|\$|dollar\w*|franken|pounds?|£))?(?!\w)"
+        ),
+        lambda match: _amount(match),
+    ),
+    ("label", late(r"\b\d[a-z]\b|(?<=[\w ])\bv?\d+(?:\.\d+)+\b"), lambda match: match[0]),
+)  # fmt: skip
+
+
+def _clock_of(match: re.Match[str]) -> str:
+    half = match["half"] or match["half2"] or ""
+    text = match["hour"] or match["hour2"]
+    hour, minute = int(_number(text)), int(match["minute"] or 0)
+    if half:
+        # "halb acht" is before eight, "half past ten" and "half seven" are after.
+        hour, minute = (hour - 1, 30) if half.startswith("halb") else (hour, 30)
+    if (match["late"] or "").startswith("p") and hour < 12:
+        hour += 12
+    return f"{hour}:{minute:02d}"
+
+
+def _amount(match: re.Match[str]) -> str:
+    unit = _UNITS.get(match["unit"] or "", "")
+    return f"{'number ' + unit if unit else 'number'}|{_number(match['number'])}"
+
+
+_VALUES = late(
+    rf"(?i)\b(?:kurz\w*|knapp\w*|ausführlich\w*|lang|short\w*|brief\w*|long|detailed|deutsch\w*"
+    rf"|englisch\w*|german|english|every|other)\b|\b(?:{_DAY})(?:s|e|en)?\b|\b(?:{_MONTH})\b"
+    rf"|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th)?(?!\w)|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
+)
+_WORD = late(r"[^\W_][\w'-]*")
+_IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
+_GERMAN_NAME = late(
+    r"\b(?:[Ff]rau|[Hh]errn?|Dr\.) ([A-ZÄÖÜ]\w+)"
+    r"|(?i:\b(?:heißt|heiße|heißen|ist|auf|in|bei|mit|über|an|nach|prüft|zu|wir|nehmen|nutzen"
+    r"|verwenden) (?:jetzt |nun |nur "
+    r"|schon )?)([A-ZÄÖÜ][\w-]+)"
+    r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
+)
+_ENGLISH_NAME = late(
+    r"(?<=[\w,;:'] )(?!I\b|I')([A-Z][a-zäöüß]\w*)|^([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
+)
+_SUBJECT = late(
+    r"([A-ZÄÖÜ][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= (?:is|has|lives?|works?|moved|speaks|listens|runs"
+    r"|hat|ist|wohnt|lebt|arbeitet|heißt|läuft|geht)\b)"
+)
+_CALLED = late(
+    r"(?i:\b(?:called|named|name is|goes by|report to|reports to|heißt|heiße|namens|says|nenn mich|call me"
+    r"|manager is|boss is|chef ist"
+    r"|frau|herrn?|mr\.?|mrs\.?|ms\.?) (?:jetzt |nun |now )?)([A-ZÄÖÜ][\w-]+)"
+)
+_PARTICIPLE = late(r"(?i:ge\w+t|\w+iert|antworte|schreibe?|nenne?|fass|sprich|nutze?|verwende)")
+_ENGLISH_VERB = late(
+    r"(?:\w+ed|\w{3,}ing|is|are|was|has|have|had|get|gets|got|go|goes|make|makes|made|take|takes|use|uses"
+    r"|run|runs|need|needs|put|set"
+    r"|start|starts|stop|leave|leaves|expire|expires|listen|listens|keep|keeps|stay|stays|sit|sits|say"
+    r"|says|come|comes|agree|prefer|like"
+    r"|want|wants|know|allow|allows|shut|shuts|close|closes|never|always|only|all|past|good|around|other"
+    r"|again|also|spoken|drop|stand)"
+)
+# A change is told by when it holds, by its verb, or by what it ends.
+_CHANGE = late(
+    r"(?i)\b(?:jetzt|nun|neuerdings|inzwischen|mittlerweile|nicht mehr|kein\w* (?:\S+ ){0,3}mehr"
+    r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen)|seit (?:heute|gestern|kurzem|neuestem"
+    rf"|dem|der|{_DAY})|statt|stattdessen|doch|verschoben|verlegt|gelegt|umgestellt|umgestiegen|gewechselt"
+    rf"|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
+    r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
+    r"|en)|angehoben|reduziert"
+    r"|now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|"
+    + _MONTH
+    + r")\b(?! \d+ to\b)|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|switched|"
+    r"changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
+    r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
+    r"|as of|by now|lately|recently|is up to|went from)\b"
+)
+
+_GENERIC = frozenset(stem for word in (de.GENERIC + " " + en.GENERIC).split() for stem in terms(word))
+_NONE: frozenset[str] = frozenset()
+
+
+def _concepts() -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for table in (de.CONCEPTS, en.CONCEPTS):
+        for concept, words in table.items():
+            for word in words.split():
+                for stem in terms(word)[:1]:
+                    found.setdefault(stem, set()).add(f"={concept}")
+    return {stem: frozenset(names) for stem, names in found.items()}
+
+
+_CONCEPTS_OF = _concepts()

@@ -1,0 +1,509 @@
+"""What a sentence of a person states: a rule, a prohibition, a failure, a decision, a preference, a fact.
+
+By grammar: a sentence is cut into clauses, each clause has cues, and a few weights say what the cues come to.
+What is asked, supposed, joked, over, for this once or of this moment states nothing. It reads one message at
+a time and does not know what was said before it.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from holdfast.patterns import late
+from holdfast.text.lang import LanguageData
+from holdfast.text.lang.de import GERMAN
+from holdfast.text.lang.en import ENGLISH
+from holdfast.words import language_of, terms
+
+Kind = Literal["prohibition", "rule", "failure", "decision", "preference", "fact"]
+
+LANGUAGES: Mapping[str, LanguageData] = {"de": GERMAN, "en": ENGLISH}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`sentence` is the number of the sentence, `start` and `end` the part of it that states something.
+
+    One that is not `lasting` binds for the task at hand only, as far as can be told; one that is `binding`
+    may well be a rule, whatever else it is.
+    """
+
+    kind: Kind
+    sentence: int
+    start: int
+    end: int
+    score: float
+    lasting: bool = True
+    binding: bool = False
+    # It begins with a word for something that was named before it.
+    points: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence, without the particles before it; `cues` are the names of those it has."""
+
+    text: str
+    start: int
+    end: int
+    cues: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    kind: Kind
+    score: float
+    lasting: bool
+    binding: bool = False
+
+
+# What each cue is worth for each kind. From `_ENOUGH` on a clause is of that kind.
+_ENOUGH = 1.2
+_WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
+    "rule": {
+        "order": 0.4, "standing_order": 0.7, "always": 0.7, "never": 0.8, "only": 0.4, "only_last": 0.5,
+        "no_more": 0.4, "from_now": 0.5, "here": 0.6, "please": 0.4, "must": 0.7, "may_not": 0.8,
+        "you_must": 1.0, "duty": 0.9, "passive": 0.5, "passive_last": 0.5, "passive_first": 0.6,
+        "none": 1.0, "none_here": 0.6, "infinitive": 0.3, "negation": 0.2, "value": 0.2, "language": 0.2,
+        "definite": 0.1, "name": 0.3, "verbless": 0.3, "plain_wish": 0.4, "forbids": 0.6, "beside_you": 0.5,
+        "we": 0.2, "for_you_before": 0.6, "shuns": 1.2, "asks_first": 0.4, "ordered_outputs": 0.8,
+        "as_is": 0.8, "call_me": 0.9, "i": -1.2, "pronoun": -2.0, "points": -0.7, "passing": -0.8,
+        "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
+        "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
+        "every": 0.5, "we_dont": 0.4, "plain_without": 0.4,
+    },
+    "decision": {
+        "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
+        "does": 0.4, "change": 0.4, "concludes": 0.5, "me": 0.2, "number": 0.1, "value": 0.2, "i_do": -0.4,
+        "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
+        "always": -0.4, "task": -1.5, "says": -0.6, "needs": -0.8, "must": -0.4, "asks_you": -1.0,
+        "pronoun": -0.5,
+    },
+    "preference": {
+        "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
+        "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
+        "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.3,
+        "order": -0.2,
+    },
+    "fact": {
+        "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
+        "number": 0.4, "named": 0.4, "language": 0.2, "trait": 0.8, "role": 0.4, "title": 0.8,
+        "confirms": 0.3, "dated_deed": 0.8, "follows": 0.3, "changed": 0.4, "anchored": 0.2, "our_way": 0.3,
+        "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
+        "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
+        "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
+    },
+}  # fmt: skip
+# What a cue takes the meaning from, where both are there.
+_OVERRIDES: Mapping[str, frozenset[str]] = {
+    "likes": frozenset({"asks_you", "asks_once"}),
+    "decided": frozenset({"negation"}),
+    "never": frozenset({"negation"}),
+    "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
+    "from_before": frozenset({"task"}),
+    "follows": frozenset({"points"}),
+    "anchored": frozenset({"points", "pronoun"}),
+    "changed": frozenset({"perfect"}),
+    "cause": frozenset({"points"}),
+    "you_must": frozenset({"i", "needs"}),
+    "for_you": frozenset({"i", "needs"}),
+    "trait": frozenset({"negation", "bygone"}),
+    "mine": frozenset({"bygone", "theirs", "me"}),
+    "me": frozenset({"bygone"}),
+}
+# Where several kinds are possible, one that shows by its words goes before one by what it is about.
+_SHOWS: Mapping[Kind, frozenset[str]] = {
+    "decision": frozenset({"decided", "chooses", "becomes", "decided_before", "concludes"}),
+    "preference": frozenset({"likes", "rather", "habit", "asks_standing", "for_you", "possible"}),
+    "rule": frozenset({"duty", "must", "none_here", "standing_order", "forbids", "you_must", "our_rule"}),
+}
+# With one of these a clause states nothing.
+_STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
+
+_DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "takes_back", "irony", "says")
+# What tells of a change, from when on or to what.
+_CHANGES = frozenset({"changed", "becomes"})
+# A clause with one of these, at the end, is no part of what is stated before it.
+_NOT_PART = frozenset({"needs", "joke", "question", "asks_you", "open"})
+# What the particles before a clause still say of it.
+_OPENS = ("from_now", "always", "never", "future", "please", "possible", "concludes", "confirms", "joke")
+
+_BORDER = late(
+    r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+"
+    # Another main clause, with a subject of its own.
+    r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it|they|my|our|there)\b))"
+)
+_LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
+_TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
+_PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
+# A German verb, as far as its ending tells.
+_FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
+_MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
+# What somebody decided, or asks for, to be done.
+_AIM = late(r"(?i)\bzu \w+n[.!]*$|^to \w+")
+_TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
+_NUMBER = late(r"\d")
+_IDENTIFIER = late(
+    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
+    r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
+)
+_NAMES = {
+    "en": late(r"(?<=[a-z,;:'] )(?!I\b|I')[A-ZÄÖÜ][a-zäöüß]\w*"),
+    # Nouns are capital as well: a name stands without an article.
+    "de": late(
+        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als|durch|für|an|namens"
+        r"|jetzt|wir|bin|gegen) (?:doch |noch |nur |ja |auch |jetzt |nun )?)[A-ZÄÖÜ][\wäöüß-]+"
+    ),
+}
+
+
+def statements_in(sentences: Sequence[str]) -> list[Statement]:
+    """What the sentences of one message state; quotes and code in them are hidden."""
+    plain = [sentence.replace("’", "'") for sentence in sentences]
+    spoken = language_of(" ".join(plain))
+    found: list[Statement] = []
+    for number, sentence in enumerate(plain):
+        follows = bool(found) and found[-1].sentence >= number - 1
+        kept = _of_sentence(number, sentence, language_of(sentence) or spoken, follows=follows)
+        if not kept and takes_back(sentence):
+            found = [
+                one for one in found if not is_meant(sentence, plain[one.sentence], number - one.sentence)
+            ]
+        found += kept
+    # Whose words they are, and whether they were meant, may be said in another sentence.
+    laughs = any(len(sentence) < 40 and _cue(sentence, "joke") for sentence in plain)
+    foreign = any(_begins(sentence, "task") for sentence in plain)
+    return [
+        one
+        for one in found
+        if not (laughs and one.kind != "decision") and not (foreign and one.kind in ("fact", "preference"))
+    ]
+
+
+def takes_back(sentence: str) -> bool:
+    """Whether a sentence withdraws something that was said, or rejects it."""
+    plain = sentence.replace("’", "'")
+    return _cue(plain, "takes_back") or (_begins(plain, "rejects") and _cue(plain, "negation"))
+
+
+def denies(sentence: str) -> bool:
+    return _cue(sentence.replace("’", "'"), "negation")
+
+
+def is_doubtful(sentence: str) -> bool:
+    """Whether it asks, supposes, jokes, rejects or speaks of this moment: then nothing can be built on it."""
+    plain = sentence.replace("’", "'")
+    return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in _DOUBTS)
+
+
+def without_particles(sentence: str) -> str:
+    """A sentence from where it begins in earnest."""
+    for language in LANGUAGES.values():
+        opening = language.particles.match(sentence)
+        if opening:
+            return sentence[opening.end() :]
+    return sentence
+
+
+def is_meant(taking: str, said: str, distance: int) -> bool:
+    """Whether what is taken back is this: it is named, or nothing is and it was the last thing said."""
+    meant = set(terms(taking))
+    return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
+
+
+def _cue(text: str, name: str) -> bool:
+    return any(language.cues[name].search(text) for language in LANGUAGES.values())
+
+
+def _begins(text: str, name: str) -> bool:
+    return any(language.cues[name].match(text) for language in LANGUAGES.values())
+
+
+def _of_sentence(number: int, sentence: str, spoken: str, *, follows: bool) -> list[Statement]:
+    languages = [LANGUAGES[spoken]] if spoken else list(LANGUAGES.values())
+    every = [_read(number, sentence, language, follows=follows) for language in languages]
+    return max(every, key=lambda found: max((one.score for one in found), default=0.0))
+
+
+def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) -> list[Statement]:
+    if language.cues["irony"].match(sentence):
+        return []
+    clauses = _clauses(sentence, language)
+    asked = _asked_from(sentence, clauses)
+    laughs = max((at for at, clause in enumerate(clauses) if "joke" in clause.cues), default=-1)
+    scored: list[Verdict | None] = []
+    for at in range(len(clauses)):
+        cues = _with_context(at, clauses, language)
+        if follows and not any(scored):
+            cues |= {"follows"}
+        asks = at >= asked and "asks_standing" not in cues
+        nothing = asks or at <= laughs or _states_nothing(at, clauses, cues, scored)
+        scored.append(None if nothing else _judge(cues))
+    return list(_joined(number, clauses, scored, asked, language))
+
+
+def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
+    found: list[Clause] = []
+    start = 0
+    pieces: list[tuple[int, int, bool]] = []
+    joins, commas = set[int](), set[int]()
+    for border in [*_BORDER.finditer(sentence), None]:
+        end = border.start() if border else len(sentence)
+        if sentence[start:end].strip():
+            laughs = border is not None and bool(_LAUGHS.match(sentence, border.start()))
+            pieces.append((start, end, laughs))
+        start = border.end() if border else end
+        if border is not None and border[0].strip().isalpha():
+            joins.add(start)
+        if border is not None and border[0] == ",":
+            commas.add(start)
+    announces = sentence.rstrip().endswith(":")
+    for start, end, laughs in _whole(sentence, pieces, language):
+        first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
+        marks = (
+            ("joke", laughs),
+            ("announces", announces),
+            ("joined", start in joins),
+            ("behind_comma", start in commas),
+        )
+        more = {name for name, here in marks if here}
+        found.append(_clause(sentence[first:end].rstrip(), first, language, more))
+    return found
+
+
+def _whole(
+    sentence: str, pieces: Sequence[tuple[int, int, bool]], language: LanguageData
+) -> Iterator[tuple[int, int, bool]]:
+    """The pieces, those joined that a relative clause behind the first noun keeps apart."""
+    at = 0
+    while at < len(pieces):
+        start, end, laughs = pieces[at]
+        inner = sentence[pieces[at + 1][0] : pieces[at + 1][1]].strip() if at + 2 < len(pieces) else ""
+        alone = len(sentence[start:end].split()) <= 2 and sentence[end : end + 1] == ","
+        if alone and inner and language.begins["relative"].match(inner):
+            end, laughs = pieces[at + 2][1], pieces[at + 2][2]
+            at += 2
+        yield start, end, laughs
+        at += 1
+
+
+def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Clause:
+    opening = language.particles.match(text)
+    bare = (text[opening.end() :] if opening else text).lstrip("*_")
+    whole = _PART.sub("", bare)
+    cues = {name for name, pattern in language.cues.items() if pattern.search(bare)} | more
+    if opening:
+        cues |= {name for name in _OPENS if language.cues[name].search(text)}
+    cues -= {
+        name
+        for name, of in (("turns", text), ("every", whole), ("task", bare))
+        if not language.cues[name].match(of)
+    }
+    cues |= {name for name, of in (("turns", text), ("every", whole)) if language.cues[name].match(of)}
+    cues |= {name for name, pattern in language.begins.items() if pattern.match(bare)}
+    cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
+    if not any(_is_name(one.split(maxsplit=1)[0]) for one in (bare, whole)):
+        cues.discard("name")
+    if language.code == "de" and cues & {"definite", "name", "mine"} and _FINITE.search(bare):
+        cues.add("states")
+    values = {name for name, pattern in language.values.items() if pattern.search(text)}
+    if values - {"number", "language"} or _NUMBER.search(text) or _IDENTIFIER.search(text):
+        cues.add("value")
+    cues |= values
+    if _NAMES[language.code].search(text):
+        cues.add("named")
+    if _MANNER.search(bare):
+        cues.add("manner")
+    first = start + len(text) - len(bare)
+    return Clause(bare, first, start + len(text), frozenset(cues | _derived(cues)))
+
+
+def _is_name(word: str) -> bool:
+    return bool(terms(word)) and (word[:1].isupper() or any(sign.isdigit() for sign in word))
+
+
+def _derived(cues: Collection[str]) -> set[str]:
+    """Cues that others make together."""
+    has = set(cues)
+    found = set()
+    if has & {"order", "you_verb"} and has & {"always", "never", "only", "from_now", "future", "no_more"}:
+        found.add("standing_order")
+    if {"order", "outputs"} <= has:
+        found.add("ordered_outputs")
+    if not has & {"states", "does", "order", "must", "passive", "me", "definite"}:
+        found.add("verbless")
+        if {"please", "name", "manner"} <= has:
+            found.add("plain_wish")
+        if "never" in has:
+            found.add("forbids")
+        if {"name", "negation", "manner"} <= has:
+            found.add("plain_without")
+    if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes"}:
+        found.add("no_verb")
+    no = has & {"negation", "never", "none", "no_more"}
+    if "shuns" in has or (
+        no and has & {"order", "may_not", "please", "infinitive", "you_must", "none", "duty"}
+    ):
+        found.add("forbids")
+    if "asks_you" in has:
+        standing = has & {"future", "from_now"} and "asks_info" not in has
+        found.add("asks_standing" if standing else "asks_once")
+    if "i" in has and not has & {"chooses", "decided", "becomes"}:
+        found.add("i_do")
+    limits = {"always", "never", "only", "no_more"}
+    if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
+        found.add("our_rule")
+    if {"perfect", "value"} <= has:
+        found.add("dated_deed")
+    return found
+
+
+def _asked_from(sentence: str, clauses: Sequence[Clause]) -> int:
+    """The number of the clause from which on the sentence is a question; beyond the last if it is none."""
+    if not sentence.rstrip("\"'”“) ").endswith("?") or _TAG.search(sentence):
+        return len(clauses)
+    for at in range(len(clauses) - 1, 0, -1):
+        if clauses[at].cues & {"question", "asks_you", "order"}:
+            return at
+    return 0
+
+
+def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) -> frozenset[str]:
+    """The cues of a clause, of what goes on from it, and what the clauses around it make of it."""
+    cues = set(clauses[at].cues)
+    if at or len(clauses) == 1:
+        cues.discard("cause")
+    if "behind_comma" in cues and not cues & {"please", "infinitive", "duty", "never", "order"}:
+        # "77 folders, no surprises" only describes.
+        framed = any(one.cues & {"order", "please", "from_now", "duty", "frame"} for one in clauses[:at])
+        cues -= set() if framed else {"none", "forbids"}
+    for later in clauses[at + 1 :]:
+        if not language.begins["goes_on"].match(later.text):
+            break
+        cues |= later.cues & {"always", "never", "only", "negation", "change", "for_you", "rather"}
+        cues |= later.cues & {"as_is", "please", "beside_you"}
+    for earlier in reversed(clauses[:at]):
+        short = len(earlier.text.split()) <= 4
+        if not short and not earlier.cues & {"under", "for_you"}:
+            break
+        inherited = earlier.cues & {"from_now", "always", "please", "beside_you", "here", "concludes"}
+        if "you_must" in cues:
+            inherited |= earlier.cues & {"negation", "never"}
+        cues |= inherited | ({"from_before"} if inherited else set())
+        if short and "decided" in earlier.cues:
+            cues.add("decided")
+    before = clauses[at - 1] if at else None
+    if before is not None:
+        # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
+        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & _STATES_NOTHING
+        if known and cues & {"points", "pronoun"}:
+            cues.add("anchored")
+        if "for_you" in before.cues:
+            cues.add("for_you_before")
+        if "asks_you" in before.cues and cues & {"future", "from_now"} and "asks_info" not in before.cues:
+            cues.add("asks_standing")
+    if any("decided" in other.cues for place, other in enumerate(clauses) if place != at):
+        cues.add("decided_before")
+        if _TO_DO.search(clauses[at].text) and "decided" not in cues:
+            cues.add("aims_after")
+    return frozenset(cues | _derived(cues))
+
+
+def _states_nothing(
+    at: int, clauses: Sequence[Clause], cues: frozenset[str], scored: Sequence[Verdict | None]
+) -> bool:
+    nothing = cues & _STATES_NOTHING
+    if cues & {"for_you", "asks_standing", "for_you_before"}:
+        nothing -= {"supposes", "asks"}
+    if nothing:
+        return True
+    if {"rejects", "negation"} <= cues and "decided_before" not in cues:
+        return True
+    if at and "relative" in cues and (clauses[at].text[:1] in "wW" or _is_verb_last(clauses[at].text)):
+        return True
+    if "says" in cues and "order" not in cues and "\x00" in clauses[at].text:
+        return True
+    if "under" in cues and "for_you" not in cues and len(clauses) > 1:
+        # What is only a part counts where the whole vouches for it.
+        return not any("confirms" in other.cues for other in clauses[:at])
+    if not at or scored[at - 1] is not None or cues & {"for_you_before", "asks_standing", "turns"}:
+        return False
+    return bool(clauses[at - 1].cues & {"supposes", "rejects", "task", "open"})
+
+
+def _is_verb_last(text: str) -> bool:
+    """Whether a German clause has its only verb at its end, as one does that explains a noun before it."""
+    verbs = [match.end() for match in _FINITE.finditer(text)]
+    return len(verbs) == 1 and not text[verbs[0] :].strip(" .!")
+
+
+def _judge(cues: frozenset[str]) -> Verdict | None:
+    cues -= frozenset().union(*(drops for name, drops in _OVERRIDES.items() if name in cues))
+    scores = {
+        kind: round(sum(weight for name, weight in weights.items() if name in cues), 2)
+        for kind, weights in _WEIGHTS.items()
+    }
+    if "passing" in cues and cues & {"date", "weekday", "from_now", "changed"}:
+        scores["fact"] += 0.6
+    able = sorted((kind for kind in scores if scores[kind] >= _ENOUGH), key=lambda kind: -scores[kind])
+    if "fails" in cues and not {"rule", "decision"} & {*able}:
+        return Verdict("failure", _ENOUGH, "never" in cues)
+    if not able:
+        if "forbids" in cues and not cues & {"mental", "i", "pronoun", "says", "task", "bygone"}:
+            return Verdict("prohibition", scores["rule"], lasting=False)
+        return None
+    shown = [kind for kind in _SHOWS if kind in able and cues & _SHOWS[kind]]
+    kind = (shown or able)[0]
+    standing = cues & {"standing_order", "forbids"} and "rule" in able
+    asked_of_you = "you_must" in cues and cues & {"always", "never", "only", "negation", "from_now"}
+    if kind == "preference" and (standing or asked_of_you):
+        kind = "rule"
+    if kind == "rule" and "forbids" in cues:
+        return Verdict("prohibition", scores[kind], lasting=True)
+    return Verdict(kind, scores[kind], "this_thing" not in cues, "rule" in able)
+
+
+def _tells(clause: Clause) -> bool:
+    """Whether a clause says something, if only what led to the next one."""
+    return len(clause.text.split()) > 2 and not clause.cues & (_STATES_NOTHING | _NOT_PART)
+
+
+def _joined(
+    number: int,
+    clauses: Sequence[Clause],
+    scored: Sequence[Verdict | None],
+    asked: int,
+    language: LanguageData,
+) -> Iterator[Statement]:
+    """Each clause that states something, with what belongs to it: frames before it, and the rest after it."""
+    firsts: list[int] = []
+    for at, clause in enumerate(clauses):
+        short = len(clause.text.split()) <= 2
+        relative = "relative" in clause.cues and "definite" not in clause.cues
+        goes_on = language.begins["goes_on"].match(clause.text) or clause.cues & {"points", "joined"}
+        verdict = scored[at]
+        listed = verdict is not None and verdict.kind == "fact" and "no_verb" in clause.cues
+        aims = at > 0 and _AIM.search(clause.text)
+        depends = short or relative or goes_on or listed or aims
+        if scored[at] is not None and not (firsts and depends):
+            firsts.append(at)
+    if firsts and any(clause.cues & _CHANGES for clause in clauses):
+        # What was, and what is now, belong together.
+        firsts = firsts[:1]
+    for place, at in enumerate(firsts):
+        first, last = at, (firsts[place + 1] if place + 1 < len(firsts) else len(clauses)) - 1
+        least = firsts[place - 1] + 1 if place else 0
+        points = first > least and (clauses[at].cues & {"points", "pronoun"} or _AIM.search(clauses[at].text))
+        while first > least and ("frame" in clauses[first - 1].cues or points):
+            first, points = first - 1, False
+        if any(clause.cues & _CHANGES for clause in clauses[at:]):
+            first = min(first, next((n for n, one in enumerate(clauses[:at]) if _tells(one)), first))
+        while last > at and (last >= asked or clauses[last].cues & _NOT_PART):
+            last -= 1
+        verdicts = [one for one in scored[at : last + 1] if one is not None]
+        best = max(verdicts, key=lambda one: (one.lasting, one.score))
+        start, end = clauses[first].start, clauses[last].end
+        begins = clauses[first].cues
+        back = bool(begins & {"points", "pronoun"}) and "cause" not in begins
+        binding = any(one.binding or one.kind in ("rule", "prohibition") for one in verdicts)
+        yield Statement(best.kind, number, start, end, best.score, best.lasting, binding, back)

@@ -1,0 +1,58 @@
+"""Two statements of one person, the older first: what the newer one does to it. Data for `test_slots`."""
+
+REPLACES = """
+Das Training ist montags um 18 Uhr.|Das Training haben wir auf Donnerstag verlegt.
+Unsere Ansprechpartnerin bei der Bank ist Frau Vogel.|Frau Vogel ist in Rente, zuständig ist jetzt Herr Tietz.
+Der Newsletter geht wöchentlich raus.|Der Newsletter geht ab Mai nur noch monatlich raus.
+Ich zahle 780 Euro Miete.|Die Miete ist zum Januar auf 830 Euro erhöht worden.
+Für Logs benutzen wir Graylog.|Graylog ist abgeschaltet, die Logs liegen jetzt in Loki.
+Ich arbeite bei Siemens.|Ich habe den Job gewechselt und arbeite jetzt bei Bosch.
+Unser Meeting ist um 9 Uhr.|Das Meeting findet neuerdings erst um 11 Uhr statt.
+Das Budget für die Küche liegt bei 12.000 Euro.|Für die Küche haben wir inzwischen 15.500 Euro eingeplant.
+Antworte bitte immer kurz.|Schreib ab jetzt lieber ausführliche Antworten.
+Mein Flug nach Rom geht um 7:15 Uhr.|Der Flug nach Rom wurde verschoben, Abflug ist jetzt 9:40 Uhr.
+Der Testserver hat 8 GB RAM.|Wir haben den Testserver auf 16 GB aufgerüstet.
+Wir deployen donnerstags.|Wir deployen nicht mehr donnerstags, sondern montags.
+The team lunch is on Tuesdays.|We've moved the team lunch to Fridays.
+Our account manager is Ms Vogel.|Ms Vogel retired, our account manager is now Mr Tietz.
+The newsletter goes out weekly.|From May the newsletter only goes out monthly.
+My rent is 780 euros.|The rent was raised to 830 euros in January.
+We use Graylog for logs.|Graylog is gone, the logs are in Loki now.
+I work at Siemens.|I changed jobs and work for Bosch now.
+Our meeting is at 9 am.|The meeting has been moved to 11 am.
+The kitchen budget is 12,000 euros.|By now we've set aside 15,500 euros for the kitchen.
+Please keep your answers short.|From now on write detailed answers.
+My flight to Rome leaves at 7:15.|The flight to Rome was rescheduled, it now leaves at 9:40.
+The test server has 8 GB of RAM.|We upgraded the test server to 16 GB.
+We deploy on Thursdays.|We no longer deploy on Thursdays, it's Mondays now.
+"""
+
+SAME = """
+Unser Büro öffnet um 8 Uhr.|Ab 8 Uhr ist unser Büro geöffnet.
+Rechnungen gehen am Monatsende raus.|Zum Ende des Monats werden die Rechnungen verschickt.
+Die API erlaubt 500 Anfragen pro Stunde.|Mehr als 500 Requests pro Stunde lässt die Schnittstelle nicht zu.
+Ich bevorzuge kurze Antworten.|Kurze Antworten sind mir am liebsten.
+Our office opens at 8 am.|From 8 am our office is open.
+Invoices go out at the end of the month.|The invoices are sent at month-end.
+The API allows 500 requests per hour.|The interface won't take more than 500 calls per hour.
+I prefer short answers.|Brief replies are what I like best.
+"""
+
+APART = """
+Der Webserver hat 8 GB RAM.|Der Datenbankserver hat 16 GB RAM.
+Lena hat am 4. Juli Geburtstag.|Jonas hat am 14. Juli Geburtstag.
+Das Lager schließt um 17 Uhr.|Das Büro schließt um 18 Uhr.
+Das Budget für Werbung ist 5.000 Euro.|Das Budget für Reisen ist 2.000 Euro.
+Montags ist Chorprobe.|Mittwochs ist Yoga.
+Anna wohnt in Kiel.|Peter wohnt jetzt in Bonn.
+The web server has 8 GB of RAM.|The database server has 16 GB of RAM.
+Lena's birthday is July 4.|Jonas's birthday is July 14.
+The warehouse closes at 5 pm.|The office closes at 6 pm.
+The budget for ads is 5,000 euros.|The budget for travel is 2,000 euros.
+Choir practice is on Mondays.|Yoga is on Wednesdays.
+Anna lives in Kiel.|Peter lives in Bonn now.
+"""
+
+
+def pairs(table: str) -> list[tuple[str, str]]:
+    return [(old, new) for old, _, new in (line.partition("|") for line in table.strip().split("\n"))]

@@ -1,0 +1,414 @@
+"""Sentences as people type them, by what they state, German and English. Data for `test_statements`."""
+
+# What should be kept: whatever the kind, something is.
+KEPT_GERMAN = """
+rule|Kleiner Hinweis vorweg: Releases macht bei uns nur die Petra.
+rule|Bevor etwas an die Presse geht, muss es über meinen Tisch.
+rule|Nachts werden bei uns keine Server neu gestartet.
+rule|Fremde Lizenzen kommen mir nicht ins Projekt.
+rule|Ab nächster Woche bitte alle Tickets mit Schätzung anlegen.
+rule|Rabatte über zehn Prozent gibt's nur mit Unterschrift vom Vertrieb.
+rule|Variablennamen bitte durchgängig auf Englisch.
+rule|Jede Rechnung wird vor dem Versand gegengelesen.
+rule|In der Küche wird grundsätzlich nicht geraucht.
+rule|Unsere Azubis dürfen unter keinen Umständen alleine an die Presse.
+rule|Die Kinder schauen unter der Woche nicht fern.
+rule|Überschriften ohne Punkt am Ende.
+rule|Vor jedem Deployment muss ein Backup gezogen werden.
+rule|Ganz wichtig noch: Kundendaten niemals per Mail verschicken.
+rule|Antworten bitte nie länger als fünf Sätze.
+rule|Bei uns gilt: wer das Build kaputt macht, repariert es.
+rule|Fass die Migrationen nicht an.
+rule|Keine neuen Abhängigkeiten ohne Absprache.
+rule|Bitte nicht direkt auf den Hauptzweig pushen.
+rule|Schuhe bleiben bei uns im Flur.
+decision|So, wir haben lange diskutiert und nehmen jetzt doch Vue.
+decision|Der Umzug wird auf das Frühjahr verschoben.
+decision|Ich habe zugesagt, ab März arbeite ich in Teilzeit.
+decision|Das alte Forum wird zum Jahresende abgeschaltet.
+decision|Wir steigen von Jenkins auf GitLab CI um.
+decision|Also abgemacht: die Feier ist im Garten.
+decision|Beim Urlaub bleibt es bei Kroatien.
+decision|Für den Shop wird es Shopware, das steht jetzt fest.
+decision|Die Mobilversion lassen wir erst einmal weg und machen zuerst das Web.
+decision|Wir haben uns gegen den Kredit entschieden.
+preference|Könntest du mir in Zukunft immer gleich ein Beispiel dazuschreiben?
+preference|Tabellen sind mir lieber als lange Absätze.
+preference|Ich kann Rosinen nicht ausstehen.
+preference|Am liebsten telefoniere ich vormittags.
+preference|Mir wäre es lieb, wenn du mich duzt.
+preference|Ich stehe total auf Krimis aus Skandinavien.
+preference|Beim Wandern mag ich keine überlaufenen Wege.
+preference|Wären Sie so freundlich, künftig kürzer zu antworten?
+preference|Lange Einleitungen nerven mich.
+preference|Ich trinke Kaffee nur mit Milch.
+fact|Unsere Hausnummer ist 17, nicht 71.
+fact|Der Testserver hat die Adresse 10.0.4.12.
+fact|Meine Mutter wohnt seit letztem Herbst in Lübeck.
+fact|Die Jahreshauptversammlung ist am 14. Mai.
+fact|Wir sind vier Leute in der Buchhaltung.
+fact|Ich bin von Beruf Schreinerin.
+fact|Mein Bruder hat Zöliakie.
+fact|Montags habe ich immer bis 20 Uhr Training.
+fact|Unser Lieferant für Schrauben ist die Firma Wegener.
+fact|Der Vertrag mit dem Vermieter läuft bis Ende 2028.
+fact|Für die Renovierung stehen uns 8.000 Euro zur Verfügung.
+fact|Frau Özdemir kümmert sich um die Personalakten.
+fact|Unsere Datenbank heißt kunden_prod und läuft auf MariaDB 10.6.
+fact|Kannst du das umrechnen? Mein Auto verbraucht 6,2 Liter.
+fact|Die Kita schließt um 16:30 Uhr.
+fact|Ich hab Höhenangst, das solltest du bei den Touren bedenken.
+fact|Unser Hund heißt Balu und ist acht Jahre alt.
+fact|Der Zug fährt jeden Tag um 6:12 Uhr.
+fact|Mein Arbeitgeber ist die Stadt Münster.
+fact|Wir heizen mit Pellets, der Kessel ist von 2015.
+fact|Das Passwort-Team sitzt in Gebäude C.
+rule|Kurz zur Info: Urlaub wird hier immer in Absprache mit der Kollegin geplant.
+rule|Bei Bestellungen über 500 Euro muss vorher der Meister gefragt werden.
+rule|Ab heute alle Protokolle im Wiki, nicht mehr per Mail.
+rule|Pull Requests werden ausnahmslos von einer zweiten Person freigegeben.
+rule|Zitate bitte immer mit Seitenzahl.
+rule|Meine Ärztin besteht darauf, dass ich zweimal am Tag messe.
+rule|Das hätt ich vielleicht eher erwähnen sollen, aber im Stall darf auf keinen Fall offenes Feuer sein.
+rule|Ich bitte darum, mich nicht vor neun anzurufen.
+rule|Kein Fließtext in der Tabelle.
+rule|Wenn du Mails für mich schreibst, dann bitte nie mit Ausrufezeichen, ja?
+rule|Gläser gehören nicht in die Spülmaschine.
+rule|Dateinamen grundsätzlich klein und mit Unterstrich.
+rule|Ferienwohnung heißt bei uns: Samstag ist Wechseltag, anreisen kann man ab 15 Uhr.
+rule|Sonntags wird bei uns nicht gearbeitet, Punkt.
+rule|Denk dran, dass jede Änderung am Schema ein Ticket braucht.
+rule|Für Rechnungen gilt: Zahlungsziel 14 Tage, kein Skonto.
+rule|Im Treppenhaus dürfen keine Fahrräder abgestellt werden.
+decision|Wir haben hin und her überlegt und machen den Kurs jetzt doch online.
+decision|Es wird das blaue Sofa, die Kinder haben abgestimmt.
+decision|Na gut, wir ziehen die Veröffentlichung auf Mai vor.
+decision|Den Chatbot streichen wir aus dem Konzept.
+decision|Mit dem Team besprochen: wir bleiben bei zwei Standups pro Woche.
+decision|Seit gestern ist es offiziell: die Filiale in Trier schließt Ende Juni.
+decision|Hab mich jetzt für das Studium in Jena eingeschrieben.
+decision|Der Zuschlag geht an die Firma Hartwig.
+decision|Unsere Große macht ab August ein Freiwilliges Soziales Jahr in Kiel.
+decision|Überredet, dann nehmen wir halt TypeScript.
+preference|Magst du mir künftig Quellen dazuschreiben?
+preference|Mir hilft es, wenn du Schritt für Schritt vorgehst.
+preference|Lieber zwei kurze Mails als eine lange.
+preference|Mit Fachjargon kannst du mich jagen.
+preference|Ich fahr am liebsten mit der Bahn.
+preference|Bei Filmen bin ich eher für Dokus zu haben.
+preference|Wenn möglich vegetarische Rezepte.
+preference|Horrorfilme sind nichts für mich.
+fact|Wieso klappt der Login nicht? Der Proxy läuft doch auf 3128.
+fact|Mein Sohn heißt Emil und ist im März sechs geworden.
+fact|Wir wohnen jetzt in der Goethestraße 8, Hinterhaus.
+fact|Wichtig zu wissen: im Stall gibt es nur einen Stromkreis mit 16 Ampere.
+fact|Für das Fest rechnen wir mit 120 Gästen.
+fact|Unser Hausmeister ist Herr Petrovic.
+fact|Die Behörde hat mitgeteilt, dass die Frist am 30. September endet.
+fact|Ich hab eine Laktoseintoleranz.
+fact|Der Mietwagen muss am 9. Mai zurück sein.
+fact|Mein Gehalt liegt bei 3.400 Euro brutto.
+fact|Zum Chor gehören 42 Leute, seit Ostern auch Frau Demir.
+fact|Die Datenbank fasst maximal 10 GB.
+fact|Das Repo liegt unter git.intern/shop/frontend.
+fact|Donnerstags bin ich nie im Büro.
+fact|Geprobt wird im alten Feuerwehrhaus.
+fact|Meine Eltern leben auf Rügen.
+"""
+
+KEPT_ENGLISH = """
+rule|Quick heads-up: only Petra does releases here.
+rule|Anything that goes to the press has to cross my desk first.
+rule|We don't restart servers at night.
+rule|Third-party licences must not end up in the project.
+rule|From next week on please create all tickets with an estimate.
+rule|Discounts above ten percent require a signature from sales.
+rule|Variable names in English throughout, please.
+rule|Every invoice gets proofread before it goes out.
+rule|As a rule there's no smoking in the kitchen.
+rule|Our trainees must under no circumstances talk to the press alone.
+rule|The kids don't watch TV on weekdays.
+rule|Headings without a full stop at the end, please.
+rule|A backup has to be made before every deployment.
+rule|One very important thing: never send customer data by email.
+rule|Please never make answers longer than five sentences.
+rule|With us it's like this: whoever breaks the build fixes it.
+rule|Don't touch the migrations.
+rule|No new dependencies without talking to me.
+rule|Please don't push straight to the main branch.
+rule|Shoes stay in the hallway at our place.
+decision|So, we discussed it at length and we're going with Vue after all.
+decision|The move is being postponed to spring.
+decision|I've accepted, from March I'm working part-time.
+decision|The old forum will be shut down at the end of the year.
+decision|We're moving from Jenkins to GitLab CI.
+decision|It's agreed then: the party is in the garden.
+decision|For the holiday we're sticking with Croatia.
+decision|It's going to be Shopware for the shop, that's settled now.
+decision|We're leaving out the mobile version and doing the web first.
+decision|We decided against the loan.
+preference|Could you always add an example right away in future?
+preference|I like tables better than long paragraphs.
+preference|I can't stand raisins.
+preference|I prefer phone calls in the morning.
+preference|I'd appreciate it if you called me by my first name.
+preference|I'm really into Scandinavian crime novels.
+preference|When hiking I don't like crowded trails.
+preference|Would you be so kind as to answer more briefly from now on?
+preference|Long introductions annoy me.
+preference|I only drink coffee with milk.
+fact|Our house number is 17, not 71.
+fact|The test server has the address 10.0.4.12.
+fact|My mother has lived in Lübeck since last autumn.
+fact|The annual general meeting is on May 14.
+fact|There are four of us in accounting.
+fact|I'm a carpenter by trade.
+fact|My brother has coeliac disease.
+fact|On Mondays I always have practice until 8 pm.
+fact|Our supplier for screws is Wegener Ltd.
+fact|The contract with the landlord runs until the end of 2028.
+fact|We have 8,000 euros available for the renovation.
+fact|Ms Özdemir takes care of the personnel files.
+fact|Our database is called kunden_prod and runs on MariaDB 10.6.
+fact|Can you convert that? My car uses 6.2 litres.
+fact|The nursery closes at 4:30 pm.
+fact|I'm afraid of heights, you should keep that in mind for the tours.
+fact|Our dog is called Balu and is eight years old.
+fact|The train leaves every day at 6:12.
+fact|My employer is the city of Münster.
+fact|We heat with pellets, the boiler is from 2015.
+fact|The password team is in building C.
+rule|Just for info: vacation here is always planned together with the colleague.
+rule|For orders above 500 euros the foreman has to be asked first.
+rule|From today all minutes go into the wiki, no longer by email.
+rule|Pull requests are approved by a second person without exception.
+rule|Quotes always with page number, please.
+rule|My doctor insists that I measure twice a day.
+rule|I might have mentioned it sooner, but there must be no open fire in the attic under any circumstances.
+rule|I'd ask you not to call me before nine.
+rule|No running text in the table.
+rule|When you write emails for me, please never with exclamation marks, okay?
+rule|Glasses don't go in the dishwasher.
+rule|File names in lower case with underscores as a rule.
+rule|Saturday is changeover day with us, guests can arrive from 3 pm.
+rule|We don't work on Sundays, full stop.
+rule|Keep in mind that every schema change needs a ticket.
+rule|For invoices: payment within 14 days, no discount.
+rule|Bicycles must not be left in the stairwell.
+decision|We went back and forth and we're doing the course online after all.
+decision|It's going to be the blue sofa, the kids voted.
+decision|Fine, we're bringing the release forward to May.
+decision|We're dropping the chatbot from the concept.
+decision|Discussed with the team: we're keeping two stand-ups a week.
+decision|It's official since yesterday: the Trier branch closes at the end of June.
+decision|I've enrolled at the university in Jena.
+decision|The contract goes to Hartwig Ltd.
+decision|Our eldest is doing a voluntary year in Kiel from August.
+decision|You talked me into it, let's take TypeScript then.
+preference|Could you add sources from now on?
+preference|It helps me when you go step by step.
+preference|I'd rather get two short emails than one long one.
+preference|I can't stand technical jargon.
+preference|I like going by train best.
+preference|When it comes to films I'm more into documentaries.
+preference|Vegetarian recipes if possible.
+preference|Horror films aren't for me.
+fact|Why does the login fail? The proxy runs on 3128 after all.
+fact|My son is called Emil and turned six in March.
+fact|We live at 8 Goethe Street now, in the back building.
+fact|Good to know: the barn only has one circuit with 16 amps.
+fact|We're expecting 120 guests for the party.
+fact|Our caretaker is Mr Petrovic.
+fact|The authority informed us that the deadline ends on September 30.
+fact|I have a lactose intolerance.
+fact|The rental car has to be back on May 9.
+fact|My salary is 3,400 euros gross.
+fact|There are 42 people in the choir, since Easter including Ms Demir.
+fact|The database holds 10 GB at most.
+fact|The repo is at git.intern/shop/frontend.
+fact|I'm never in the office on Thursdays.
+fact|Rehearsals are in the old fire station.
+fact|My parents live on Rügen.
+"""
+
+NOTHING_GERMAN = """
+Wie viele Einwohner hat Lübeck eigentlich?
+Sollten wir lieber Vue oder React nehmen?
+Was kostet denn so ein Pelletkessel ungefähr?
+Muss eine Rechnung immer eine Nummer haben?
+Könnte man das nicht auch mit einem Cronjob lösen?
+Wenn wir mehr Geld hätten, würden wir sofort umziehen.
+Mal angenommen, unser Server hätte 64 GB, würde das reichen?
+Stell dir vor, alle Züge kämen pünktlich.
+Vielleicht nehmen wir am Ende doch Angular, mal sehen.
+Ob wir im Mai fahren, wissen wir noch nicht.
+Entschieden ist noch nichts, wir reden am Freitag.
+Nee, Angular war nur so eine Idee von mir.
+Vergiss den Vorschlag mit dem Zelt wieder.
+Nein, so war das nicht gemeint.
+Ab morgen kommuniziere ich nur noch per Flaschenpost, haha.
+Mein Kühlschrank führt inzwischen ein Eigenleben ;)
+Klar, und der Weihnachtsmann macht die Abnahme, lol.
+Mein Kollege schreibt: "Bitte ab sofort immer zuerst den Chef fragen." Wie antworte ich?
+Auf dem Schild steht „Rasen betreten verboten“ – ist das rechtlich bindend?
+Übersetze bitte: "Wir haben uns für Variante B entschieden."
+Bin total müde heute, sorry.
+Gerade ist hier die Hölle los, Moment.
+Ich warte noch auf den Klempner.
+Der Drucker spinnt gerade wieder.
+Mir ist kalt.
+Fass das bitte in drei Sätzen zusammen.
+Gib mir fünf Beispiele dafür.
+Jetzt bitte noch mal als Liste.
+Diesmal darf es ruhig etwas länger sein.
+Für dieses eine Mal reicht mir eine grobe Schätzung.
+Zeig mir den Code noch einmal.
+Danke, das hat super geklappt!
+Alles klar, verstanden.
+Guten Morgen!
+Früher hatten wir montags immer Teamessen.
+Damals haben wir noch alles auf Papier gemacht.
+Bis letztes Jahr galt bei uns eine andere Regel.
+Ich verstehe den zweiten Absatz nicht.
+Warum stürzt das Programm bei 300 Zeilen ab?
+Ich suche ein Geschenk für unter 50 Euro.
+Das Wetter ist schön.
+Die Funktion liefert immer null zurück.
+Kannst du mir erklären, wie Mutexe funktionieren?
+Ich glaube, das liegt am Cache.
+Wahrscheinlich ist der Port belegt.
+Was haltet ihr von TypeScript?
+Ist Port 3128 nicht eigentlich für Squid reserviert?
+Darf man im Treppenhaus überhaupt Fahrräder abstellen?
+Welche Frist gilt bei Kündigungen?
+Lohnt sich ein Wechsel zu MariaDB?
+Gesetzt den Fall, wir hätten 200 Gäste, reicht dann der Saal?
+Wäre ich zehn Jahre jünger, würde ich nach Neuseeland auswandern.
+Wenn alle Stricke reißen, könnten wir immer noch Excel nehmen.
+Vielleicht machen wir nächstes Jahr ein Sabbatical, wer weiß.
+Wir überlegen noch, ob wir den Kredit nehmen.
+Ob der Umbau im Herbst fertig wird, kann keiner sagen.
+Nö, den Vorschlag mit der App finde ich nicht gut.
+Vergiss die Idee mit dem Wintergarten.
+Nein danke, eine Versicherung brauche ich nicht.
+Ach Quatsch, natürlich kein COBOL.
+Demnächst stempeln wir uns noch auf der Toilette ein, haha.
+Mein Drucker hat beschlossen, Künstler zu werden 😂
+Na klar, und die Rechnung zahlt der Osterhase.
+Erste Regel im Fight Club: man redet nicht darüber ;)
+In der Mail vom Vermieter steht: "Ab sofort ist Grillen verboten." Muss ich mich daran halten?
+Auf der Packung steht „Vor Gebrauch immer schütteln.“ Warum eigentlich?
+Kannst du das übersetzen? "We have decided to close the office."
+Meldung lautet: "You must restart your computer." Und nun?
+Mann, bin ich heute geschafft.
+Sitze gerade im Stau, melde mich gleich.
+Mir platzt gleich der Kragen.
+Der Server ist gerade nicht erreichbar.
+Ich hab noch fünf Minuten bis zum nächsten Call.
+Formulier das bitte freundlicher.
+Kannst du das noch kürzer fassen?
+Bitte diesmal ohne Emojis.
+Setz für den Test einfach mal 42 ein.
+Schreib mir ein Gedicht über den Herbst.
+Prima, vielen Dank für die schnelle Hilfe!
+Passt so, danke.
+Nichts davon ist schon beschlossen.
+Ein Termin steht noch nicht fest.
+Früher waren wir freitags immer im Kino.
+Bis vor zwei Jahren haben wir SVN benutzt.
+Die alte Regelung mit den Papierformularen ist zum Glück abgeschafft.
+Was meinst du, sollte ich kündigen?
+"""
+
+NOTHING_ENGLISH = """
+How many people live in Lübeck anyway?
+Should we go with Vue or React?
+Roughly what does a pellet boiler cost?
+Does an invoice always need a number?
+Couldn't you solve that with a cron job as well?
+If we had more money we'd move right away.
+Let's assume our server had 64 GB, would that be enough?
+Imagine all trains were on time.
+Maybe we'll end up with Angular, we'll see.
+We don't know yet whether we're going in May.
+Nothing is decided yet, we'll talk on Friday.
+Nah, Angular was just an idea of mine.
+Forget the tent idea again.
+No, that's not what I meant.
+From tomorrow I'll only communicate by message in a bottle, haha.
+My fridge has developed a life of its own ;)
+Sure, and Santa will do the acceptance test, lol.
+My colleague writes: "Please always ask the boss first from now on." How do I reply?
+The sign says "Keep off the grass" – is that legally binding?
+Please translate: "We decided on option B."
+I'm so tired today, sorry.
+All hell is breaking loose here right now, one moment.
+I'm still waiting for the plumber.
+The printer is acting up again right now.
+I'm cold.
+Please sum that up in three sentences.
+Give me five examples of that.
+Now once more as a list, please.
+It can be a bit longer this time.
+Just this once a rough estimate is enough for me.
+Show me the code again.
+Thanks, that worked perfectly!
+All clear, got it.
+Good morning!
+We used to have team lunch on Mondays.
+Back then we still did everything on paper.
+Until last year we had a different rule.
+I don't understand the second paragraph.
+Why does the program crash at 300 lines?
+I'm looking for a present under 50 euros.
+The weather is nice.
+The function always returns null.
+Can you explain to me how mutexes work?
+I think it's because of the cache.
+The port is probably taken.
+What do you all think of TypeScript?
+Isn't port 3128 actually reserved for Squid?
+Are you even allowed to leave bicycles in the stairwell?
+What notice period applies to cancellations?
+Is it worth switching to MariaDB?
+Suppose we had 200 guests, would the hall be big enough?
+If I were ten years younger I'd emigrate to New Zealand.
+If all else fails we could still use Excel.
+Maybe we'll do a sabbatical next year, who knows.
+We're still thinking about whether to take the loan.
+Nobody can say whether the conversion will be finished in autumn.
+Nah, I don't like the app suggestion.
+Forget the conservatory idea.
+No thanks, I don't need insurance.
+Oh nonsense, of course no COBOL.
+Next thing we'll be clocking in on the toilet, haha.
+My printer has decided to become an artist 😂
+Sure, and the Easter bunny pays the bill.
+First rule of fight club: you don't talk about it ;)
+The landlord's mail says: "Barbecues are forbidden with immediate effect." Do I have to comply?
+The package says "Always shake before use." Why actually?
+Can you translate this? "Wir haben beschlossen, das Büro zu schließen."
+The message is: "You must restart your computer." And now?
+Man, I'm beat today.
+Stuck in traffic right now, will get back to you in a bit.
+I'm about to lose it.
+The server is unreachable right now.
+I've got five minutes left until the next call.
+Please phrase that in a friendlier way.
+Can you make that even shorter?
+Without emojis this time, please.
+Just put in 42 for the test.
+Write me a poem about autumn.
+Great, thanks a lot for the quick help!
+That works, thanks.
+None of that has been decided yet.
+There's no date set yet.
+We used to go to the cinema on Fridays.
+Until two years ago we used SVN.
+The old rule with the paper forms has been abolished, luckily.
+What do you think, should I quit?
+"""
+
+
+def lines(table: str) -> list[str]:
+    return table.strip().split("\n")

@@ -1,0 +1,168 @@
+"""What people state is told from what they ask, suppose, joke or want this once, in German as in English."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.text.statements import statements_in
+from holdfast.window.own_words import own_sentences
+from holdfast.window.rules import forbidden_in, rules_in
+from tests.text.sayings import (
+    KEPT_ENGLISH,
+    KEPT_GERMAN,
+    NOTHING_ENGLISH,
+    NOTHING_GERMAN,
+    lines,
+)
+
+# Rules and preferences have a soft border.
+_BINDS = {"rule", "prohibition", "preference"}
+
+
+def stated(text):
+    """The kinds and the words of what a message states for good."""
+    sentences = list(own_sentences(text, 300))
+    return [
+        (one.kind, sentences[one.sentence][0][one.start : one.end])
+        for one in statements_in([masked for _, masked in sentences])
+        if one.lasting and one.kind != "failure"
+    ]
+
+
+def share(found, wanted):
+    return sum(found) / len(wanted)
+
+
+@pytest.mark.parametrize("table", [KEPT_GERMAN, KEPT_ENGLISH], ids=["German", "English"])
+def test_nearly_all_that_is_worth_keeping_is_kept_and_most_of_it_as_what_it_is(table):
+    rows = [line.split("|") for line in lines(table)]
+    kinds = [{kind for kind, _ in stated(text)} for _, text in rows]
+    assert [text for (_, text), found in zip(rows, kinds, strict=True) if not found][1:] == []
+    alike = [
+        kind in found or (kind in _BINDS and bool(found & _BINDS))
+        for (kind, _), found in zip(rows, kinds, strict=True)
+    ]
+    assert share(alike, rows) >= 0.85
+
+
+@pytest.mark.parametrize("text", [*lines(NOTHING_GERMAN), *lines(NOTHING_ENGLISH)])
+def test_this_states_nothing(text):
+    assert stated(text) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do not use webpack.",
+        "Please don't push to main",
+        "Don't touch packages/legacy",
+        "Avoid axios",
+        "Fass legacy.ts nicht an",
+        "Keine neuen Abhängigkeiten",
+        "Kein axios verwenden!",
+        "Hands off the billing module.",
+        "Finger weg von der Abrechnung.",
+        "Don't change that file.",
+        "bumping stripe failed with ERR_REQUIRE_ESM, do not try that again",
+        "Das Update auf Node 22 ist fehlgeschlagen.",
+        "Bitte nichts an der Datenbank ändern.",
+        "You mustn't rename the tables.",
+    ],
+)
+def test_what_is_forbidden_or_failed_is_noticed(said):
+    assert forbidden_in(said) == (said,)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Don't worry about it.",
+        "Mach dir keine Sorgen.",
+        "No problem!",
+        "Kein Problem.",
+        "Is it not allowed?",
+        "Ich darf heute keinen Kaffee trinken.",
+        "I don't know anyone there.",
+    ],
+)
+def test_a_no_that_forbids_nothing_is_none(said):
+    assert forbidden_in(said) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Wir nehmen Kafka. Ach, vergiss Kafka wieder.", []),
+        ("We're going with Kafka. Scratch that.", []),
+        ("Wir nehmen Rust. Quatsch, kein Rust.", []),
+        ("Wir nehmen Rust. Vergiss das mit Kafka.", ["Wir nehmen Rust."]),
+        ("Let's use Redis for sessions. Forget the Kafka idea.", ["Let's use Redis for sessions."]),
+    ],
+)
+def test_what_a_nearby_sentence_takes_back_is_not_stated(text, kept):
+    assert [words for _, words in stated(text)] == kept
+
+
+def test_two_things_in_one_sentence_are_two_statements():
+    found = stated("Überschriften bitte auf Deutsch, die Bildtexte dürfen englisch bleiben.")
+    assert [words for _, words in found] == [
+        "Überschriften bitte auf Deutsch",
+        "die Bildtexte dürfen englisch bleiben.",
+    ]
+
+
+def test_what_was_and_what_is_now_stay_together():
+    (found,) = stated("Our caterer moved away, these days we order from Kim.")
+    assert found[1] == "Our caterer moved away, these days we order from Kim."
+
+
+def test_a_wish_behind_a_fact_is_no_part_of_it():
+    ((kind, words),) = stated("Ich esse kein Fleisch, was kann ich heute kochen?")
+    assert (kind, words) == ("preference", "Ich esse kein Fleisch")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Im Vertrag steht: "Ab sofort immer zuerst fragen."',
+        "> We decided to use Rust.",
+        "```\nNever push to main.\n```",
+        "Translate: Our server is called arion.",
+        "Übersetze das: Unser Server heißt arion.",
+    ],
+)
+def test_other_peoples_words_state_nothing(text):
+    assert stated(text) == []
+    assert rules_in(text) == ()
+
+
+PIECES = [
+    "wir",
+    "nehmen",
+    "nicht",
+    "never",
+    "use",
+    "please",
+    ",",
+    ".",
+    "?",
+    "jetzt",
+    "Ada",
+    "if",
+    "5432",
+    ":",
+    ";)",
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join), max_size=5))
+def test_any_words_give_parts_of_their_sentences(sentences):
+    for one in statements_in(sentences):
+        assert 0 <= one.start < one.end <= len(sentences[one.sentence])
+
+
+@pytest.mark.parametrize(
+    "piece", ["never ", "wird ", "ja, ", "kein ", "wir nehmen ", "x" * 50, "auf a ", "do not "]
+)
+def test_a_long_sentence_is_read_in_one_go(piece):
+    statements_in([piece * 4_000])

@@ -37,6 +37,10 @@ def garden_talk(exchanges: int = 8, german: bool = False) -> list[Message]:
         else:
             question = f"Tell me more about the garden, part {number}, and about the pump and the fence."
             answer = f"The pump P-4711 stands beside bed {number}, and the fence is not painted yet. " * 7
+        if not number:
+            # What a person says themselves may become a memory.
+            fact = "Die Pumpe P-4711 steht bei den Beeten." if german else "The pump has the number P-4711."
+            question = f"{fact} {question}"
         told += [Message.of("user", question), Message.of("assistant", answer.strip())]
     last = "Und was ist mit den Rosen?" if german else "And what about the roses?"
     return [*told, Message.of("user", last)]

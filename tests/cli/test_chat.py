@@ -121,7 +121,7 @@ def test_a_conversation_is_summarised_taken_back_and_gone_on_with(chat):
     long = "The gate needs new hinges before winter comes. " * 12
     _, err = chat(*(f"{number} {long}" for number in range(6)))
     name = err.split()[-1]
-    out, err = chat("/compact", "/undo", "/undo", options=("-c", name[:14]))
+    out, err = chat("/compact", *["/undo"] * 6, options=("-c", name[:14]))
     assert "Context summarised" in out
     assert "Undone: " in out
     assert "Done: 100 %" in err

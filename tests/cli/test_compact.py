@@ -58,7 +58,7 @@ def test_it_is_made_with_progress_and_says_what_it_came_to(hold, home, talk):
     assert result.exit_code == 0, result.output or result.exception
     assert "Summarising: 33 %" in result.stderr
     (line, how, *_) = result.stdout.splitlines()
-    (row,) = batches(home, chat)
+    *_, row = batches(home, chat)
     assert line.startswith(f"Context summarised: {row.tokens_before:,} → {row.tokens_after:,} tokens, ")
     assert "14 messages · written by a model · fake:latest · 1 memory · " in how
     # Its notes are written before the command ends.
@@ -130,7 +130,7 @@ def test_all_of_it_is_german_where_that_is_spoken(hold, home, talk, monkeypatch)
     chat = talk(garden_talk(german=True))
     result = hold("conversations", "compact", chat, whole=True)
     assert "Zusammenfassen: 33 %" in result.stderr
-    (row,) = batches(home, chat)
+    *_, row = batches(home, chat)
     before, after = (f"{tokens:,}".replace(",", ".") for tokens in (row.tokens_before, row.tokens_after))
     banner = f"Kontext zusammengefasst: {before} → {after} Tokens, "
     assert result.stdout.startswith(banner)

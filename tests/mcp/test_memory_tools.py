@@ -31,7 +31,8 @@ def test_what_is_written_is_found_with_its_trace_and_read_at_its_line(host):
     (hit,) = found["hits"]
     assert hit["id"] == made["memory"]["id"]
     assert hit["path"] == path_in(host)
-    assert hit["score"] == pytest.approx(sum(hit["parts"].values()), abs=0.001)
+    assert 0.1 < hit["score"] <= 1
+    assert hit["parts"]["words"] > 0
     assert hit["citation"] == f"Source: {path_in(host)}#{hit['lines'][0]}"
     assert found["engines"] == ["fts5"]
     assert found["freshness"]["stale"] == 0

@@ -78,11 +78,12 @@ def test_messages_come_in_pages(talk):
 
 def test_a_pinned_message_is_marked(talk):
     client, chat, _ = talk
-    newest = found(client.get(f"{chat}/window/messages", params={"limit": 1}))["messages"][0]["id"]
-    found(client.post(f"{chat}/messages/{newest}/pin"))
     rows = found(client.get(f"{chat}/window/messages"))["messages"]
-    assert [row["id"] for row in rows if row["pinned"]] == [newest]
-    found(client.delete(f"{chat}/messages/{newest}/pin"))
+    short = min(rows, key=lambda row: len(row["beginning"]))["id"]
+    found(client.post(f"{chat}/messages/{short}/pin"))
+    rows = found(client.get(f"{chat}/window/messages"))["messages"]
+    assert [row["id"] for row in rows if row["pinned"]] == [short]
+    found(client.delete(f"{chat}/messages/{short}/pin"))
 
 
 def test_turns_tell_tokens_times_and_the_prefix(talk):

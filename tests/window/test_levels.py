@@ -83,7 +83,7 @@ def test_of_a_long_answer_with_long_thinking_the_answer_is_what_is_shortened():
     thought = f"<think>{'Perhaps not. ' * 400}</think>"
     said = answer(f"{thought}\n\nBegin. {'It goes on. ' * 400} The end is arion.")
     rest = [one for at in range(4) for one in (user(f"Question {at}"), answer("Reply " * 400))]
-    made = fit(talk(user("Q"), said, *rest, user("And now?"), window=4_096))
+    made = fit(talk(user("Q"), said, *rest, user("And now?"), window=6_144))
     shortened = shown(made).get("m_1")
     assert shortened is not None
     assert "long" in shortened.rules

@@ -44,6 +44,8 @@ _LEAVES_INDEX: frozenset[Change] = frozenset({"forgotten", "edited", "superseded
 _NEWS: frozenset[Change] = frozenset({"forgotten", "edited", "superseded"})
 # Pieces of what was said that are worth waking the embedder for: about fifty messages.
 _ENOUGH = 50
+# What has none of the words is about a question only if that is likely.
+_MEANT = 0.5
 # An engine is known by the embedder whose vectors it has.
 _UNASKED = "Without an embedder nobody can be told."
 
@@ -126,7 +128,16 @@ class Remembering:
     def messages_near(self, scope: Scope, query: str, limit: int = 20) -> dict[str, float]:
         """Messages of this scope's conversations that are about a question, whatever their words."""
         answer = self.own.search(query, scope, within="conversations", limit=limit)
-        return {} if answer.weak else {hit.id: hit.score for hit in answer.hits}
+        if answer.weak:
+            return {}
+        # What merely stands beside something that was found is no hit for a person.
+        by_meaning = "vectors" in answer.engines
+        return {
+            hit.id: hit.score
+            for hit in answer.hits
+            if any(not engine.startswith("vectors") for engine in hit.engines)
+            or (by_meaning and hit.score >= _MEANT)
+        }
 
     def used(self, scope: Scope, names: Collection[str]) -> None:
         """Count that these went into a window. The index knows whose they are, so no file is read."""

@@ -133,11 +133,15 @@ def _worth(passage: str, weights: Mapping[str, float]) -> float:
 
 
 def _passages(text: str, longest: float = _PASSAGE) -> list[str]:
-    """Sentences put together until they are long enough to be understood."""
+    """Sentences put together until they are long enough to be understood; lines stay lines."""
     passages: list[str] = []
+    end = 0
     for sentence in words.sentences(text):
+        start = max(end, text.find(sentence, end))
+        joint = "\n" if "\n" in text[end:start] else " "
+        end = start + len(sentence)
         if passages and len(passages[-1]) + len(sentence) < longest:
-            passages[-1] = f"{passages[-1]} {sentence}"
+            passages[-1] = f"{passages[-1]}{joint}{sentence}"
         else:
             passages.append(sentence)
     return passages or [text]

@@ -64,8 +64,8 @@ class Border:
 
 
 def talk(view: View) -> int:
-    """What is said in the window, the newest message included."""
-    return max(0, view.total.high - view.cost(()).high)
+    """What is said in the window, the newest message included; evidence for a question is only lent."""
+    return max(0, view.total.high - view.cost(()).high - view.recalled)
 
 
 def is_due(view: View, left: int) -> bool:
@@ -113,12 +113,12 @@ def border(view: View, upto: int | None = None, *, fills: bool = True) -> Border
 
 def _exchanges_within(view: View, units: Sequence[Unit], most: int) -> int:
     """How many of the newest exchanges, the open one included, have at most so many tokens."""
-    shown = {one.item.id: one.message for one in view.shown}
+    shown = {one.item.id: one for one in view.shown}
     fixed = {item.id for item in view.newest}
     left, number = most, 0
     for exchange in range(units[-1].exchange, -1, -1):
         items = (item for unit in units if unit.exchange == exchange for item in unit.items)
-        left -= sum(view.tokens(shown[item.id]) for item in items if item.id not in fixed)
+        left -= sum(view.said_tokens(shown[item.id]) for item in items if item.id not in fixed)
         if left < 0:
             break
         number += 1
@@ -155,8 +155,9 @@ def _border(
 def _left(view: View, border: Border | None) -> int:
     gone = set(border.gone) if border else set()
     fixed = {item.id for item in view.newest}
-    staying = [one.message for one in view.shown if one.item.id not in gone and one.item.id not in fixed]
-    return view.cost(staying).high - view.cost(()).high
+    staying = [one for one in view.shown if one.item.id not in gone and one.item.id not in fixed]
+    lent = view.recalled if any(one.item is view.question for one in staying) else 0
+    return max(0, view.cost(one.message for one in staying).high - view.cost(()).high - lent)
 
 
 def may_try(view: View, tried: Tried, cooldown: Cooldown, now: float, depth: int) -> bool:

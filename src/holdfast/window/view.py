@@ -147,6 +147,11 @@ class View:
         """What a message adds to a request."""
         return round(self.draft.gauge.likely(self.parts(message)) - self._start)
 
+    def said_tokens(self, shown: Shown) -> int:
+        """What a message adds to a request, without evidence that was put behind it."""
+        lent = sum(self.text_tokens(each.text) for each in shown.additions if each.section == "recalled")
+        return max(0, self.tokens(shown.message) - lent)
+
     def text_tokens(self, text: str) -> int:
         """The most a text may be."""
         return self.draft.gauge.count_text(text).high
@@ -178,8 +183,10 @@ class View:
 
     @cached_property
     def history(self) -> int:
-        """What history takes beside all that is fixed."""
-        return max(0, self.total.high - self.fixed.high)
+        """What history takes beside all that is fixed, without what was brought back for the question."""
+        newest = {item.id for item in self.newest}
+        lent = 0 if self.question is None or self.question.id in newest else self.recalled
+        return max(0, self.total.high - self.fixed.high - lent)
 
     @cached_property
     def recalled(self) -> int:
@@ -190,7 +197,9 @@ class View:
     @cached_property
     def thresholds(self) -> Thresholds:
         """What was brought back has a room of its own, so it moves no mark."""
-        return self.draft.budget.thresholds(max(0, self.fixed.high - self.recalled))
+        newest = {item.id for item in self.newest}
+        lent = self.recalled if self.question is not None and self.question.id in newest else 0
+        return self.draft.budget.thresholds(max(0, self.fixed.high - lent))
 
     def cost(self, messages: Iterable[Message]) -> Estimate:
         return self.draft.gauge.expected(sum(map(self.parts, messages), self.frame))

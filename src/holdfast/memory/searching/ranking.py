@@ -240,7 +240,10 @@ def rank_rows(
     sums = np.zeros(len(rows.ids))
     for name, weight in weights.features.items():
         sums += weight * columns[name]
-    among = (columns["coverage"] > 0) | (columns["nearness"] > 0)
+    among = columns["coverage"] > 0
+    if near:
+        places, there = rows.lookup(near.rows)
+        among[places[there]] = True
     if "recent" in columns:
         sums += weights.recent * columns["recent"]
     if weights.multiplier:

@@ -65,8 +65,8 @@ _IN_TABLES = {
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
 # no longer ones is tested below, through `rules_in`, `remembered` and `digest_of`.
 _SHORT = (
-    "holdfast.compaction.asked.", "holdfast.compaction.english.", "holdfast.compaction.german.",
-    "holdfast.files.digests.lines.", "holdfast.window.rules.",
+    "holdfast.compaction.asked.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
+    "holdfast.text.statements.", "holdfast.window.rules.",
 )  # fmt: skip
 
 

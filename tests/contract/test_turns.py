@@ -44,6 +44,6 @@ def test_it_fits_comes_back_and_can_be_undone(talked):
     question = texts(server, -2)
     assert "Who wrote notes_4711.md?" in question
     assert "Okonkwo" in question
-    assert "- Never push to main." in sent(server, -2)[0].text
+    assert "Never push to main." in question
     assert undone
-    assert len(sent(server)) > shown + 1
+    assert len(sent(server)) != shown

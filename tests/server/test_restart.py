@@ -24,7 +24,7 @@ def test_what_is_set_holds_after_a_new_start_and_what_does_not_serve_is_not_take
     second = ready()
     assert (setting(second, "unread")["pending"], setting(second, "level_1")["value"]) == (False, 0.4)
     preview = found(http.post(f"{second}/api/settings/preview", json={"window": 8192}))
-    assert preview["windows"][0]["before"]["thresholds"]["prune"] == int((8192 - 2048) * 0.4)
+    assert preview["windows"][0]["before"]["thresholds"]["prune"] == int((8192 - 2048) * 0.75 * 0.4)
     # With a password one could come in there; but no such address is ours.
     found(http.put(f"{second}/api/password", json={"password": "correct horse battery"}))
     found(http.put(f"{second}/api/settings", json={"host": "192.0.2.1"}))

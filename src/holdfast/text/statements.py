@@ -157,9 +157,13 @@ _NAMES = {
 }
 
 
+# Nobody says more in one sentence; the patterns of languages are not made for more.
+_LONGEST = 600
+
+
 def statements_in(sentences: Sequence[str]) -> list[Statement]:
     """What the sentences of one message state; quotes and code in them are hidden."""
-    plain = [sentence.replace("’", "'") for sentence in sentences]
+    plain = [_plain(sentence) for sentence in sentences]
     spoken = language_of(" ".join(plain))
     found: list[Statement] = []
     for number, sentence in enumerate(plain):
@@ -182,17 +186,17 @@ def statements_in(sentences: Sequence[str]) -> list[Statement]:
 
 def takes_back(sentence: str) -> bool:
     """Whether a sentence withdraws something that was said, or rejects it."""
-    plain = sentence.replace("’", "'")
+    plain = _plain(sentence)
     return _cue(plain, "takes_back") or (_begins(plain, "rejects") and _cue(plain, "negation"))
 
 
 def denies(sentence: str) -> bool:
-    return _cue(sentence.replace("’", "'"), "negation")
+    return _cue(_plain(sentence), "negation")
 
 
 def is_doubtful(sentence: str) -> bool:
     """Whether it asks, supposes, jokes, rejects or speaks of this moment: then nothing can be built on it."""
-    plain = sentence.replace("’", "'")
+    plain = _plain(sentence)
     return plain.rstrip("\"'”“) ").endswith("?") or any(_cue(plain, name) for name in _DOUBTS)
 
 
@@ -209,6 +213,11 @@ def is_meant(taking: str, said: str, distance: int) -> bool:
     """Whether what is taken back is this: it is named, or nothing is and it was the last thing said."""
     meant = set(terms(taking))
     return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
+
+
+def _plain(sentence: str) -> str:
+    """A sentence with one kind of apostrophe; what is longer than any sentence is data, and says nothing."""
+    return sentence.replace("’", "'") if len(sentence) <= _LONGEST else ""
 
 
 def _cue(text: str, name: str) -> bool:
@@ -302,7 +311,7 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= {name for name, of in (("turns", text), ("every", whole)) if language.cues[name].match(of)}
     cues |= {name for name, pattern in language.begins.items() if pattern.match(bare)}
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
-    if not any(_is_name(one.split(maxsplit=1)[0]) for one in (bare, whole)):
+    if not any(_is_name(first) for one in (bare, whole) for first in one.split(maxsplit=1)[:1]):
         cues.discard("name")
     if language.code == "de" and cues & {"definite", "name", "mine"} and _FINITE.search(bare):
         cues.add("states")

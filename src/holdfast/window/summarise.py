@@ -99,7 +99,7 @@ def border(view: View, upto: int | None = None, *, fills: bool = True) -> Border
     fitting = _exchanges_within(view, units, most) if fills else EXCHANGES
     if fitting > last:
         return None
-    for exchanges in dict.fromkeys((max(fitting, EXCHANGES), EXCHANGES, 1, 0)):
+    for exchanges in range(max(fitting, EXCHANGES), -1, -1):
         gone = [
             unit
             for unit in free

@@ -39,7 +39,7 @@ _FAMILIES = tuple(
     for pattern, prompts in (
         (r"nomic-embed-text|modernbert-embed", Prompts("search_query: ", "search_document: ")),
         (r"nomic-embed-code", Prompts("Represent this query for searching relevant code: ")),
-        (r"e5-(?:[a-z0-9.]+-)*instruct", _INSTRUCT),
+        (r"e5-(?:[a-z0-9.]{1,20}-){0,6}instruct", _INSTRUCT),
         (r"e5-", _PREFIXES),
         (r"bge-(?:m3|multilingual|reranker|en-icl|code)", NONE),
         (r"bge-(?:[a-z]+-)?zh", Prompts("为这个句子生成表示以用于检索相关文章：")),

@@ -1,9 +1,13 @@
 """`python -m evals.ranking DIR --fit SETS --check SETS [--store FOLDER]`: fits the weights of the ranking.
 
-DIR has one folder a set with `docs.jsonl` and `queries.jsonl`; a folder `knowing` has `chats.jsonl`. Everything is
-kept as the product keeps it: a long chat is one conversation, sessions of a pool are conversations of their own,
-documents are notes. Rows get their features from the product's own code. The order is fitted by a listwise loss
-(the log of the share that rows with the evidence have of all), each set counting the same; then the curve that
+DIR has one folder a set with `docs.jsonl` and `queries.jsonl`; a folder `knowing` has `chats.jsonl`.
+Everything is
+kept as the product keeps it: a long chat is one conversation, sessions of a pool are conversations of their
+own,
+documents are notes. Rows get their features from the product's own code. The order is fitted by a listwise
+loss
+(the log of the share that rows with the evidence have of all), each set counting the same; then the curve
+that
 says how likely anything answers a question, with questions of other sets and small talk as those that nothing
 does. Prints the numbers of `holdfast.memory.searching.ranking` and what they reach on all sets.
 
@@ -219,12 +223,14 @@ def _chats(folder: Path) -> Iterator[tuple[Corpus, list[Doc]]]:
         docs: list[Doc] = []
         asked: list[tuple[str, Sequence[str]]] = []
         for chat in (chat for chat in chats if chat["lang"] == language):
-            for number, turn in enumerate(chat["turns"]):
-                docs.append(
-                    Doc(language, f"{chat['id']}:{number}", chat["id"], 0.0, turn["role"], turn["text"])
-                )
-            for question in chat["questions"]:
-                asked.append((question["question"], [f"{chat['id']}:{turn}" for turn in question["turns"]]))
+            docs += [
+                Doc(language, f"{chat['id']}:{number}", chat["id"], 0.0, turn["role"], turn["text"])
+                for number, turn in enumerate(chat["turns"])
+            ]
+            asked += [
+                (question["question"], [f"{chat['id']}:{turn}" for turn in question["turns"]])
+                for question in chat["questions"]
+            ]
         yield Corpus("knowing", Scope(user="eval", project=f"knowing {language}"), Names(), asked), docs
 
 

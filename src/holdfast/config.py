@@ -107,7 +107,8 @@ class Settings:
     reserve: int = _setting(0, "Tokens kept free for the answer. 0: by the size of the window.")
     recall_share: float | None = _setting(
         None,
-        "Share of the room for what a question brings back from earlier. Empty: 30 % at 4k, 25 % at 8k, 20 % above.",
+        "Share of the room for what a question brings back from earlier. Empty: 30 % at 4k, 25 % at 8k,"
+        " 20 % above.",
     )
     helper_model: str = _setting(
         "", "Model for summaries and memories. Empty: the one that is talked to; another may evict it."

@@ -1,9 +1,10 @@
 """One way to bring things back: what a question needs and the window does not have in full.
 
-For every question one hybrid search goes over the messages of this conversation that were left out or shortened,
-messages of earlier conversations, and notes. The best of it is chosen to fit the room there is: short messages
-whole, long ones as their best passages, each with date and speaker, in the order of time. How much room a question
-may use depends on how likely anything answers it at all. It writes nothing and knows no window.
+For every question one hybrid search goes over the messages of this conversation that were left out or
+shortened, messages of earlier conversations, and notes. The best of it is chosen to fit the room there is:
+short messages whole, long ones as their best passages, each with date and speaker, in the order of time.
+How much room a question may use depends on how likely anything answers it at all. It writes nothing and
+knows no window.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -64,9 +65,10 @@ _ASKED = 100
 class Need:
     """What something is looked for: a question, where it is asked, and what the window has already.
 
-    `before` is the exchange before it, for questions that lean on it. `tree` and `head` are the conversation and the
-    last message before the question; `present` the messages that are in the window in full, `known` the memories
-    that stand there, and `said` its texts. Without `remembers` only this conversation is searched.
+    `before` is the exchange before it, for questions that lean on it. `tree` and `head` are the
+    conversation and the last message before the question; `present` the messages that are in the window in
+    full, `known` the memories that stand there, and `said` its texts. Without `remembers` only this
+    conversation is searched.
     """
 
     question: str
@@ -84,7 +86,9 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A text that is brought back; `score` is how likely it holds the answer, `whole` says that nothing was cut."""
+    """A text that is brought back; `score` is how likely it holds the answer, `whole` says that nothing was
+    cut.
+    """
 
     id: str
     origin: Origin
@@ -102,8 +106,8 @@ class Snippet:
 class Evidence:
     """What was brought for a question, in the order of time, and how it was looked for.
 
-    `searched` are the questions that were searched: the whole one, and its parts. `missed` are the best that were
-    not brought. `likely` is how likely anything answers the question.
+    `searched` are the questions that were searched: the whole one, and its parts. `missed` are the best
+    that were not brought. `likely` is how likely anything answers the question.
     """
 
     snippets: tuple[Snippet, ...] = ()
@@ -217,7 +221,9 @@ def recall_over(store: Store, memory: Remembering | None) -> Recall:
 
 
 def understand(need: Need) -> list[Question]:
-    """The questions to search: the whole, with the exchange before it where it leans on that, and its parts."""
+    """The questions to search: the whole, with the exchange before it where it leans on that, and its
+    parts.
+    """
     question = read_question(need.question, need.names)
     if not question.has_meaning:
         return []

@@ -68,7 +68,8 @@ GERMAN: dict[str, str] = {
     "level_3_ahead": "Anteil, ab dem in Ruhe eine Zusammenfassung entsteht. Leer: der der Voreinstellung.",
     "level_3": "Anteil, ab dem sofort zusammengefasst wird. Leer: der der Voreinstellung.",
     "reserve": "Token, die für die Antwort frei bleiben. 0: nach der Größe des Fensters.",
-    "recall_share": "Anteil am Platz für das, was eine Frage von früher zurückholt. Leer: 30 % bei 4k, 25 % bei"
+    "recall_share": "Anteil am Platz für das, was eine Frage von früher zurückholt. Leer: 30 % bei 4k, 25"
+    " % bei"
     " 8k, 20 % darüber.",
     "helper_model": "Modell für Zusammenfassungen und Erinnerungen. Leer: das, mit dem gesprochen wird; ein"
     " anderes kann es verdrängen.",

@@ -35,7 +35,7 @@ def test_the_life_in_them_has_a_summary_a_memory_that_was_used_and_one_that_was_
         chat = live(server, life)
         made = server.client.get(f"/api/chats/{chat}/compactions").json()["compactions"]
         assert "qwen3:4b" in [one["model"] for one in made if one["level"] == 3]
-        told = server.client.get(f"/api/chats/{chat}/messages?limit=2&html=true").json()
-        assert told["messages"][-1]["memories"] == 1
+        told = server.client.get(f"/api/chats/{chat}/messages?limit=50&html=true").json()
+        assert sum(message.get("memories") or 0 for message in told["messages"]) >= 1
         assert server.client.get("/api/memory/list?only=former").json()["total"] == 1
         assert server.client.get("/api/research").json()["total"] == len(life["findings"])

@@ -60,8 +60,8 @@ def search(
 ) -> Results:
     """The messages of a scope that a question finds; run it with `store.run`.
 
-    `near` are messages that were found by words and meaning together, with how likely each answers; without it,
-    words alone decide.
+    `near` are messages that were found by words and meaning together, with how likely each answers; without
+    it, words alone decide.
     """
     query = query[:_LONGEST]
     asked = words.spelled(query)
@@ -74,7 +74,8 @@ def search(
     candidates = _read(store, found.hits, exactly, limit)
     candidates += _meant(store, near or {}, {stored.id for _, stored in candidates})
     if near:
-        # The score of the search that recall uses too; what has a name or a phrase word for word stays in front.
+        # The score of the search that recall uses too; what has a name or a phrase word for word stays in
+        # front.
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
         candidates.sort(key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
     hits = _shown(store, scope, candidates, asked, weights, limit)

@@ -227,7 +227,9 @@ class Fitter:
     async def _bring(
         self, view: View, case: Case, begun: "_Begun"
     ) -> tuple[list[Proposal], Evidence, list[str]]:
-        """What is put behind the question: earlier findings, then evidence from all that was said and noted."""
+        """What is put behind the question: earlier findings, then evidence from all that was said and
+        noted.
+        """
         findings: list[Proposal] | None = []
         if self._researching is not None and begun.recalls:
             findings = await self._recalling.in_time(self._researching.beside, view, case)

@@ -90,8 +90,8 @@ class Outcome:
 
 
 def _freed(batch: Batch) -> int:
-    """What was said and left the window by it. What a summary stands for may have left before, and was counted
-    then; evidence for a question was only lent.
+    """What was said and left the window by it. What a summary stands for may have left before, and was
+    counted then; evidence for a question was only lent.
     """
     lent = sum(one.tokens_before for one in batch.proposals if one.rule == "recalled_old")
     if batch.level != SUMMARY:

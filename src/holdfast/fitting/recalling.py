@@ -1,7 +1,8 @@
-"""What of the past goes into a window: the profile, what a conversation begins with, evidence for a question.
+"""What of the past goes into a window: the profile, what a conversation begins with, evidence for a
+question.
 
-Finding is done in `recall`, how it is written in `window`; here it is decided if, how much, and to whom it may be
-told. Nobody waits long for it.
+Finding is done in `recall`, how it is written in `window`; here it is decided if, how much, and to whom it
+may be told. Nobody waits long for it.
 """
 
 import asyncio
@@ -99,7 +100,9 @@ class Recalling:
         self._begun(self._used, case.scope, names)
 
     async def bring(self, view: View, case: Case, lot: Lot) -> tuple[list[Proposal], Evidence, list[str]]:
-        """The decisions that put evidence behind the question, what was looked for, and what did not go well."""
+        """The decisions that put evidence behind the question, what was looked for, and what did not go
+        well.
+        """
         if not asks_anew(view):
             return [], Evidence(), []
         if lot.is_whole and _has_all(view, lot) and not self._may_have_earlier(case):
@@ -214,7 +217,8 @@ class Recalling:
 
 
 def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
-    """The decisions that put evidence behind the question: only the whole request tells what it really takes.
+    """The decisions that put evidence behind the question: only the whole request tells what it really
+    takes.
 
     Memories stand apart from what was said, since they are rewritten where they are corrected or forgotten.
     """

@@ -294,7 +294,8 @@ def _tables(identity: str) -> list[str]:
         (
             f"CREATE TABLE text_rows (id {identity}, passage TEXT NOT NULL, container TEXT NOT NULL,"
             " branch TEXT NOT NULL, place BIGINT NOT NULL, role TEXT NOT NULL, at DOUBLE PRECISION NOT NULL,"
-            " length BIGINT NOT NULL, traits BIGINT NOT NULL, tokens TEXT NOT NULL, body TEXT NOT NULL, first BIGINT NOT NULL,"
+            " length BIGINT NOT NULL, traits BIGINT NOT NULL, tokens TEXT NOT NULL, body TEXT NOT NULL,"
+            " first BIGINT NOT NULL,"
             " last BIGINT NOT NULL)"
         ),
         "CREATE INDEX text_rows_passage ON text_rows (passage)",

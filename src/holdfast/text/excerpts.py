@@ -73,7 +73,9 @@ def excerpt(
     count: Count,
     near: Callable[[Sequence[str]], Sequence[float]] | None = None,
 ) -> str:
-    """A text as it is, or its passages with most of the terms; `near` tells how near passages are in meaning."""
+    """A text as it is, or its passages with most of the terms; `near` tells how near passages are in
+    meaning.
+    """
     cost = count(text)
     return text if cost <= room else _cut(text, weights, room, cost, count, near)
 

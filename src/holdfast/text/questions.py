@@ -1,4 +1,5 @@
-"""Reads a question: what it asks for, whom it is about, its parts, and whether it leans on what came before.
+"""Reads a question: what it asks for, whom it is about, its parts, and whether it leans on what came
+before.
 
 Also the traits of any text that matter for whether it can answer a question. All patterns are linear.
 """
@@ -47,7 +48,8 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|old|far|often|big|large|high)\b|\bwie ?viele?\b|\bwie (?:lange|oft|alt|weit|groß|hoch)\b"
+    r"\bhow (?:many|much|long|old|far|often|big|large|high)\b|\bwie ?viele?\b|\bwie (?:lange|oft|alt|weit"
+    r"|groß|hoch)\b"
     r"|\b(?:number|amount|price|cost|costs|total|percentage|budget|port|anzahl|preis|kostet|kosten|summe|höhe)\b",
     re.IGNORECASE,
 )
@@ -80,9 +82,12 @@ _YOURS = re.compile(
     r"\b(?:you|your|yours|du|dir|dich|dein\w{0,2})\b|\b(?:Sie|Ihnen|Ihr\w{0,2})\b", re.IGNORECASE
 )
 _SAID_BY_YOU = re.compile(
-    r"\b(?:did|had|have|that|what|which|when|where|as|were) you\b|\byou (?:said|told|mentioned|suggested|recommended"
-    r"|gave|wrote|listed|explained|provided|proposed|advised)\b|\byour (?:suggestion|answer|advice|recommendation"
-    r"|list|proposal)s?\b|\b(?:hast|hattest|hattet|haben) (?:du|sie)\b|\b(?:du|sie) (?:hast|hattest|haben|hatten)\b"
+    r"\b(?:did|had|have|that|what|which|when|where|as|were) you\b|\byou (?:said|told|mentioned|suggested"
+    r"|recommended"
+    r"|gave|wrote|listed|explained|provided|proposed|advised)\b|\byour (?:suggestion|answer|advice"
+    r"|recommendation"
+    r"|list|proposal)s?\b|\b(?:hast|hattest|hattet|haben) (?:du|sie)\b|\b(?:du|sie) (?:hast|hattest|haben"
+    r"|hatten)\b"
     r"|\bdein(?:e|en|er|em)? (?:vorschlag|antwort|rat|empfehlung|liste)\b",
     re.IGNORECASE,
 )
@@ -105,7 +110,8 @@ _VERB = re.compile(
 )
 _LEANS = re.compile(
     r"\b(?:it|that|this|these|those|they|them|he|she|him|her|there|then|es|das|dies\w{0,2}|dort|damit|davon|dazu"
-    r"|darüber|ihn|ihm|ihnen|(?:the|der|die|das|den) (?:first|second|third|last|other|former|latter|erste|zweite"
+    r"|darüber|ihn|ihm|ihnen|(?:the|der|die|das|den) (?:first|second|third|last|other|former|latter|erste"
+    r"|zweite"
     r"|dritte|letzte|andere)n?(?: one)?)\b",
     re.IGNORECASE,
 )
@@ -139,8 +145,10 @@ _NAME_IN_PROMPT = (
     (
         "user",
         re.compile(
-            r"\b(?:[Yy]ou (?:chat|talk|speak) with|[Tt]he user(?:'s name)? is(?: called| named)?|[Tt]alking to|User name:"
-            r"|Du (?:sprichst|chattest|redest) mit|[Dd]er (?:Nutzer|Benutzer|Anwender) heißt|Name des Nutzers:)\s+"
+            r"\b(?:[Yy]ou (?:chat|talk|speak) with|[Tt]he user(?:'s name)? is(?: called| named)?"
+            r"|[Tt]alking to|User name:"
+            r"|Du (?:sprichst|chattest|redest) mit|[Dd]er (?:Nutzer|Benutzer|Anwender) heißt|Name des"
+            r" Nutzers:)\s+"
             r"([A-ZÄÖÜ][\w-]{1,30})\b"
         ),
     ),
@@ -181,8 +189,9 @@ class Names:
 class Question:
     """A message as search reads it.
 
-    `terms` and `parts` are looked up; `expects` are the traits an answer should have; `speaker` is who is asked
-    about, empty if nobody or both; `personal` says that it is about the people talking and not about the world.
+    `terms` and `parts` are looked up; `expects` are the traits an answer should have; `speaker` is who is
+    asked about, empty if nobody or both; `personal` says that it is about the people talking and not about
+    the world.
     """
 
     text: str

@@ -96,7 +96,8 @@ _ROUNDS = 4
 _CERTAIN = 1e9
 # An interval is three standard deviations to each side.
 _WIDTH = 3.0
-# What was learned from a few answers must not make us certain about texts of another kind: from so many on this
+# What was learned from a few answers must not make us certain about texts of another kind: from so many on
+# this
 # share of the first doubt stays, and it shrinks as more of them agree.
 _LEAST_DOUBT = 0.25
 _ENOUGH = 8

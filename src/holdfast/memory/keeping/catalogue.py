@@ -161,8 +161,8 @@ class Catalogue:
         return [memory for _, memory in curated] + recent
 
     def opening(self, scope: Scope, now: float | None = None) -> list[Memory]:
-        """What a conversation begins with, the most needed first: preferences and rules, the rest of MEMORY.md as
-        it is written, the notes of the last two days, and how the last conversation ended.
+        """What a conversation begins with, the most needed first: preferences and rules, the rest of
+        MEMORY.md as it is written, the notes of the last two days, and how the last conversation ended.
         """
         moment = self._clock() if now is None else now
         known = [

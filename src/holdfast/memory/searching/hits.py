@@ -22,7 +22,8 @@ class Hit:
     """A part of a note, or a message.
 
     `path` is the file of a note or the id of a conversation, `lines` the first and last line of the snippet
-    in the file. `score` is how likely it holds what was asked for, and `parts` say what speaks for and against it.
+    in the file. `score` is how likely it holds what was asked for, and `parts` say what speaks for and
+    against it.
     `engines` are those that found it.
     """
 

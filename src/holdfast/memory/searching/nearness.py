@@ -1,9 +1,10 @@
 """Nearness by meaning on one scale, whatever embedder it comes from.
 
-Embedders differ in their scales: of texts that have nothing to do with each other one model says 0.2 and another
-0.75, and what is near is 0.45 there and 0.82 here. What is usual between unrelated questions is measured for each, and
-moved to what the encoder inside says of them, for which all thresholds and weights were fitted. And they differ in how
-well they know, which `meaning_factor` tells. Works on numbers; evals/results/retrieval.md has how they were come by.
+Embedders differ in their scales: of texts that have nothing to do with each other one model says 0.2 and
+another 0.75, and what is near is 0.45 there and 0.82 here. What is usual between unrelated questions is
+measured for each, and moved to what the encoder inside says of them, for which all thresholds and weights
+were fitted. And they differ in how well they know, which `meaning_factor` tells. Works on numbers;
+evals/results/retrieval.md has how they were come by.
 """
 
 from typing import TypeVar
@@ -26,7 +27,8 @@ UNRELATED = (
 )
 # How near these are on average by the encoder inside, for which thresholds were measured.
 MEASURED = 0.117
-# Beside the encoder inside, which averages over words: terms that are merely hashed say little that words have not
+# Beside the encoder inside, which averages over words: terms that are merely hashed say little that words
+# have not
 # said before, a transformer says more.
 _FACTORS = {"embedded": 1.0, "hashing": 0.5}
 _TRANSFORMER = 1.5

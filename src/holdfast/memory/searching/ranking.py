@@ -1,8 +1,8 @@
 """From words and vectors to one score: how likely each row of the index holds what a question asks for.
 
-Every row gets a handful of features; a weighted sum of them orders the rows, and a logistic curve over that sum
-turns it into a probability. Weights and curves were fitted by `python -m evals.ranking` on chats of several
-kinds. Works on columns; it knows no store and no text.
+Every row gets a handful of features; a weighted sum of them orders the rows, and a logistic curve over that
+sum turns it into a probability. Weights and curves were fitted by `python -m evals.ranking` on chats of
+several kinds. Works on columns; it knows no store and no text.
 """
 
 from collections.abc import Mapping
@@ -71,9 +71,9 @@ MEANING_FEATURES = frozenset({"nearness", "neighbours", "around", "whole"})
 class Weights:
     """What each feature is worth, and how a sum becomes a probability.
 
-    `slope`, `start`, `asks`, `personal` and `size` are the curve that tells how likely a question is answered, from
-    the sum of the best row there is.
-    With `multiplier`, only so many rows for each hit are looked at, the best by words and by meaning.
+    `slope`, `start`, `asks`, `personal` and `size` are the curve that tells how likely a question is
+    answered, from the sum of the best row there is. With `multiplier`, only so many rows for each hit are
+    looked at, the best by words and by meaning.
     """
 
     features: Mapping[str, float]
@@ -210,7 +210,9 @@ class Ranking:
         return self.weights.recent if name == "recent" else self.weights.features.get(name, 0.0)
 
     def parts(self, place: int) -> dict[str, float]:
-        """What the sum of a row is made of: words, those beside and around it, meaning, who said it, how new it is."""
+        """What the sum of a row is made of: words, those beside and around it, meaning, who said it, how
+        new it is.
+        """
         totals = {
             group: sum(
                 self._weight(name) * float(self.features[name][place])
@@ -364,7 +366,9 @@ def _preselect(columns: Mapping[str, Column], among: Mask) -> Mask:
 
 
 def _shift(column: Column, by: int, group: NDArray[np.int64]) -> Column:
-    """Each row with the value of the row so many places before it in the same container, 0 if there is none."""
+    """Each row with the value of the row so many places before it in the same container, 0 if there is
+    none.
+    """
     moved = np.zeros_like(column)
     if 0 < by < len(column):
         moved[by:] = np.where(group[by:] == group[:-by], column[:-by], 0.0)

@@ -1,8 +1,8 @@
 """Searching notes and conversations, by word and by meaning at once.
 
-Puts the parts together: the index is brought up to date, words and vectors are asked, and one ranking is made of
-both. The same search serves people, tools and the recall of every turn. Every answer says what ran, what did not
-and why, and every hit where it is and how likely it holds what was asked for.
+Puts the parts together: the index is brought up to date, words and vectors are asked, and one ranking is
+made of both. The same search serves people, tools and the recall of every turn. Every answer says what ran,
+what did not and why, and every hit where it is and how likely it holds what was asked for.
 """
 
 import time
@@ -62,8 +62,8 @@ class Searcher(Protocol):
 class Candidate:
     """A row that may hold what was asked for: its sum orders, its score is a probability.
 
-    The score is how likely the question is answered if this is the best there is. `part` is the number of the part of
-    a compound question it answers best, 0 for the whole.
+    The score is how likely the question is answered if this is the best there is. `part` is the number of
+    the part of a compound question it answers best, 0 for the whole.
     """
 
     row: Row
@@ -181,8 +181,8 @@ class Search:
     ) -> Retrieval:
         """The best rows for a question, the first of `questions`, and for its parts, the others.
 
-        With `tree`, only that conversation is searched. With `patience`, in seconds, somebody waits: no vectors are
-        made for what has none yet, and if the question's own is late, words serve alone.
+        With `tree`, only that conversation is searched. With `patience`, in seconds, somebody waits: no
+        vectors are made for what has none yet, and if the question's own is late, words serve alone.
         """
         for question in questions:
             if question.has_meaning:

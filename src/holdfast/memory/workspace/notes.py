@@ -107,7 +107,9 @@ class Notes:
         return [memory_file(scope), *self._listed(days(scope), troubles)]
 
     def prose(self, file: PurePosixPath, scope: Scope, at: float = 0.0) -> list[Memory]:
-        """What somebody wrote into a file beside the memories in it, as parts with the names the index gives."""
+        """What somebody wrote into a file beside the memories in it, as parts with the names the index
+        gives.
+        """
         parts = chunks(self._text(file), by_hand=by_hand(file))
         return [
             Memory(f"{PART}{part.digest}", "note", part.text, scope, valid_from=at)

@@ -1,4 +1,5 @@
-"""The seams of vectors: an index, which search asks, and an engine, which an index may leave the finding to.
+"""The seams of vectors: an index, which search asks, and an engine, which an index may leave the finding
+to.
 
 Every row has a few vectors, one for each short piece of its text; the nearest piece counts. Only vectors of
 one embedder are ever compared. Knows rows and vectors, no database and no server.
@@ -26,8 +27,8 @@ IN_PROCESS = "in process"
 class Similarities:
     """How near rows are to a question: columns of one length, `rows` in rising order.
 
-    `best` is the similarity of a row's nearest piece, `mean` that of all its pieces. `complete` says that every
-    row with vectors is among them, not only the nearest.
+    `best` is the similarity of a row's nearest piece, `mean` that of all its pieces. `complete` says that
+    every row with vectors is among them, not only the nearest.
     """
 
     rows: NDArray[np.int64]
@@ -96,8 +97,9 @@ class VectorIndex(Protocol):
         """Nobody needs the vectors of another embedder any more."""
 
     def state(self, *, ask: bool = False) -> dict[str, Any]:
-        """Who finds the nearest, how far it is behind, and what is wrong with it; as it was seen last, unless
-        it is to be asked."""
+        """Who finds the nearest, how far it is behind, and what is wrong with it; as it was seen last,
+        unless it is to be asked.
+        """
 
     def close(self) -> None: ...
 

@@ -292,7 +292,7 @@ def split_question(question: Question, names: Names = Names()) -> list[Question]
 
 
 def leans_back(question: Question) -> bool:
-    """Whether a message is only understood with the exchange before it: "and the second one?", "und wann?"."""
+    """Whether it is understood only with the exchange before it: "and the second one?", "und wann?"."""
     if len(question.terms) > _FEW_WORDS or question.names:
         return False
     # Without a verb of its own it is half a question: "und der Preis?".
@@ -301,7 +301,7 @@ def leans_back(question: Question) -> bool:
 
 
 def is_same_question(text: str, question: Question) -> bool:
-    """Whether a text asks just this: it has no answer in it. A name that is not in the question may be one."""
+    """Whether a text asks just this, so that it has no answer. A name that is not in the question may be one."""
     if _plain(text) == _plain(question.text):
         return True
     if len(text) > 2 * len(question.text) + 200 or not traits_of(text) & Trait.ONLY_ASKS:

@@ -88,7 +88,7 @@ class VectorIndex(Protocol):
     def compare(
         self, places: Sequence[Where], vector: Vector, best: int, also: Collection[int] = ()
     ) -> Similarities:
-        """How near the rows in these places are: all of them, or the `best` ones and those named in `also`."""
+        """How near rows in these places are: all of them, or the `best` ones and those named in `also`."""
 
     def follow(self, stop: Callable[[], bool] = lambda: False) -> int:
         """Tell whoever finds the nearest what has come and gone; says how many vectors it still lacks."""

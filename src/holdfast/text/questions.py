@@ -301,7 +301,7 @@ def leans_back(question: Question) -> bool:
 
 
 def is_same_question(text: str, question: Question) -> bool:
-    """Whether a text asks just this, so that it has no answer. A name that is not in the question may be one."""
+    """Whether a text asks just this, and so has no answer. A name that the question lacks may be one."""
     if _plain(text) == _plain(question.text):
         return True
     if len(text) > 2 * len(question.text) + 200 or not traits_of(text) & Trait.ONLY_ASKS:

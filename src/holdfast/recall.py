@@ -336,11 +336,11 @@ def _shorten_line(text: str) -> str:
 
 
 def _describe(snippet: Snippet) -> dict[str, Any]:
+    """A snippet by its name: no words of it, which somebody may want forgotten, are kept in a report."""
     return {
         "id": snippet.id,
         "from": snippet.origin,
         "score": round(snippet.score, 4),
-        "text": _shorten_line(snippet.text),
         "whole": snippet.whole,
         "parts": dict(snippet.parts),
     }

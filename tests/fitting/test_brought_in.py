@@ -114,7 +114,9 @@ async def test_the_report_says_what_was_searched_brought_and_missed(tmp_path):
         await client.say("Where does the harbour master keep a parrot?")
         told = client.report["recall"]
         assert told["searched"] == ["Where does the harbour master keep a parrot?"]
-        assert any("parrot" in row["text"] for row in told["brought"])
+        path = engine.store.log.path(engine.store.log.get(client.conversation).head)
+        said = {stored.id: stored.message.text for stored in path}
+        assert any("parrot" in said[row["id"]] for row in told["brought"])
         assert told["likely"] > 0.4
         assert all(row["parts"] for row in told["brought"])
         sections = {row["name"]: row for row in client.report["sections"]}

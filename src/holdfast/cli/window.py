@@ -77,10 +77,29 @@ def print_window(store: "Store", row: "Conversation", report: Report) -> None:
     _print_level(report)
     _print_messages(report, left_out=sum(one.state == "out" for one in found))
     _print_sentences(report)
+    _print_recall(report.get("recall") or {})
     _print_prefix(report["prefix"])
     _print_decisions(say("In force", "In Kraft"), decisions)
     _print_decisions(say("Undone, not to be done again", "Rückgängig, nicht wieder zu tun"), vetoes)
     _print_batches(batches)
+
+
+def _print_recall(recall: Report) -> None:
+    """What was searched for the last question, how likely anything answers it, what came and just missed."""
+    if not recall.get("searched"):
+        return
+    brought, missed = len(recall["brought"]), len(recall["missed"])
+    console.print(
+        say(
+            f"Recall: {recall['likely']:.0%} likely answered · {brought} brought, {missed} just missed",
+            f"Rückgriff: zu {recall['likely']:.0%} beantwortet · {brought} geholt, {missed} knapp verfehlt",
+        )
+    )
+    for question in recall["searched"]:
+        console.print(Text(f"  ? {question}", style="dim"))
+    for row in recall["brought"]:
+        parts = ", ".join(f"{name} {value:+.1f}" for name, value in row["parts"].items())
+        console.print(Text(f"  {row['score']:4.0%}  {row['id']}  {parts}", style="dim"))
 
 
 def _print_summary(report: Report, *, as_json: bool) -> None:

@@ -4,8 +4,8 @@ Knows rows and vectors, no texts.
 """
 
 import threading
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -19,6 +19,8 @@ from holdfast.store.containers import Container, number_of, ranges
 
 # Scopes held in memory; the one not asked for longest goes.
 _HELD = 8
+# So many pieces of vectors are compared one after the other before they are put together.
+_SEGMENTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +35,37 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Loaded:
-    """The vectors of some places. `starts` is where each row begins, since a row has several."""
+class _Segment:
+    """Some blocks, whose vectors are one piece. `starts` is where each row begins, since it has several."""
 
-    blocks: list[_Block]
-    missing: int
-    refused: int
+    blocks: tuple[_Block, ...]
     rows: NDArray[np.int64]
     starts: NDArray[np.int64]
     vectors: Vectors
 
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """The vectors of some places. What changes is a segment of its own: the rest need not be copied."""
+
+    containers: list[Container]
+    segments: tuple[_Segment, ...]
+
     @property
-    def containers(self) -> list[Container]:
-        return [block.container for block in self.blocks]
+    def blocks(self) -> Iterator[_Block]:
+        return (block for segment in self.segments for block in segment.blocks)
+
+    @property
+    def missing(self) -> int:
+        return sum(block.missing for block in self.blocks)
+
+    @property
+    def refused(self) -> int:
+        return sum(block.refused for block in self.blocks)
+
+    @property
+    def pieces(self) -> int:
+        return sum(len(segment.vectors) for segment in self.segments)
 
 
 class StoredVectors(KeptVectors):
@@ -64,8 +84,8 @@ class StoredVectors(KeptVectors):
         if places is None:
             return self._store.embeddings.coverage(self.identity.key)
         loaded = self._load(tuple(places))
-        pieces = len(loaded.vectors) + loaded.missing + loaded.refused
-        return Coverage(pieces, loaded.missing, loaded.refused)
+        missing, refused = loaded.missing, loaded.refused
+        return Coverage(loaded.pieces + missing + refused, missing, refused)
 
     def release(self) -> None:
         """Hold nothing in memory any more."""
@@ -79,17 +99,15 @@ class StoredVectors(KeptVectors):
         best: int,  # noqa: ARG002 - all of them are compared
         also: Collection[int] = (),  # noqa: ARG002
     ) -> Similarities:
-        loaded = self._load(tuple(places))
-        if not len(loaded.rows):
+        segments = [segment for segment in self._load(tuple(places)).segments if len(segment.rows)]
+        if not segments:
             return NO_SIMILARITIES
-        # Row by row on this thread: BLAS would start others, and wait for them on a busy machine.
-        near = np.vecdot(loaded.vectors, vector)
-        sizes = np.diff(np.append(loaded.starts, len(near)))
-        return Similarities(
-            loaded.rows,
-            np.maximum.reduceat(near, loaded.starts).astype(np.float64),
-            np.add.reduceat(near, loaded.starts) / sizes,
-        )
+        near = [_compare(segment, vector) for segment in segments]
+        rows = np.concatenate([segment.rows for segment in segments])
+        order = np.argsort(rows, kind="stable")
+        nearest = np.concatenate([pair[0] for pair in near])[order]
+        usual = np.concatenate([pair[1] for pair in near])[order]
+        return Similarities(rows[order], nearest, usual)
 
     def _load(self, places: tuple[Where, ...]) -> _Loaded:
         """What is held of these places, with all that changed since read anew."""
@@ -108,18 +126,36 @@ class StoredVectors(KeptVectors):
             coverage = self._store.embeddings.coverage(self.identity.key, ranges(containers))
             if held.missing == coverage.missing:
                 return held
-        known = {} if held is None else {block.container: block for block in held.blocks if not block.missing}
+        before = held.segments if held is not None else ()
+        there = set(containers)
+        whole = [
+            segment
+            for segment in before
+            if all(block.container in there and not block.missing for block in segment.blocks)
+        ]
+        if len(whole) > _SEGMENTS:
+            # Many small ones are put together again, now and then.
+            whole = []
+        done = {block.container for segment in whole for block in segment.blocks}
+        known = {
+            block.container: block
+            for segment in before
+            for block in segment.blocks
+            if not block.missing and block.container not in done
+        }
+        left = [container for container in containers if container not in done]
         # Neighbours are read together: a place has thousands of containers, most of them small.
         spans = [
             span
-            for is_known, run in groupby(containers, key=known.__contains__)
+            for is_known, run in groupby(left, key=known.__contains__)
             if not is_known
             for span in ranges(list(run))
         ]
         found = self._store.embeddings.load(self.identity.key, spans)
         stored = {number: list(rows) for number, rows in groupby(found, key=lambda one: number_of(one[0]))}
-        blocks = [known.get(one) or self._block(one, stored.get(one.number, [])) for one in containers]
-        return _joined(blocks, self.identity.dimensions)
+        blocks = [known.get(one) or self._block(one, stored.get(one.number, [])) for one in left]
+        fresh = (_segment(blocks, self.identity.dimensions),) if blocks else ()
+        return _Loaded(containers, (*whole, *fresh))
 
     def _block(self, container: Container, found: Sequence[tuple[int, bytes | None]]) -> _Block:
         usable = [(row, stored) for row, stored in found if stored is not None and self._usable(len(stored))]
@@ -130,13 +166,24 @@ class StoredVectors(KeptVectors):
         return _Block(container, missing, len(found) - len(usable) - missing, rows, vectors)
 
 
-def _joined(blocks: list[_Block], dimensions: int) -> _Loaded:
-    missing, refused = sum(block.missing for block in blocks), sum(block.refused for block in blocks)
-    every = [block for block in blocks if len(block.rows)]
-    if not every:
-        none = np.empty(0, np.int64)
-        return _Loaded(blocks, missing, refused, none, none, np.empty((0, dimensions), np.float32))
-    rows = np.concatenate([block.rows for block in every])
-    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
-    vectors = np.concatenate([block.vectors for block in every])
-    return _Loaded(blocks, missing, refused, rows[starts], starts, vectors)
+def _segment(blocks: Sequence[_Block], dimensions: int) -> _Segment:
+    """The blocks with their vectors in one piece, of which each has its part."""
+    rows = np.concatenate([block.rows for block in blocks])
+    vectors: Vectors = np.empty((0, dimensions), np.float32)
+    if len(rows):
+        vectors = np.concatenate([block.vectors for block in blocks])
+    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]]) if len(rows) else np.empty(0, np.int64)
+    ends = np.cumsum([len(block.rows) for block in blocks])
+    parts = tuple(
+        replace(block, vectors=vectors[end - len(block.rows) : end])
+        for block, end in zip(blocks, ends.tolist(), strict=True)
+    )
+    return _Segment(parts, rows[starts], starts, vectors)
+
+
+def _compare(segment: _Segment, vector: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How near the best piece of each row is, and all of its pieces on average."""
+    # Row by row on this thread: BLAS would start others, and wait for them on a busy machine.
+    near = np.vecdot(segment.vectors, vector).astype(np.float64)
+    sizes = np.diff(np.append(segment.starts, len(near)))
+    return np.maximum.reduceat(near, segment.starts), np.add.reduceat(near, segment.starts) / sizes

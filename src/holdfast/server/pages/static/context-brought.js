@@ -10,7 +10,17 @@ export async function brought(panel, shown) {
     const found = added.filter((one) => one.section === section);
     if (found.length) parts.push(heading(section), el("ul", { class: "list brought" }, found.map(row)));
   }
+  if (report.recall?.searched?.length) parts.push(el("h3", {}, word("looked_for")), ...lookedFor(report.recall));
   panel.replaceChildren(...(parts.length ? parts : [el("p", { class: "empty" }, word("no_brought"))]));
+}
+
+/** What was searched for the last question, how likely anything answers it, and what came of it. */
+function lookedFor({ searched, likely, brought, missed }) {
+  const hit = (one) => el("li", {}, el("span", { class: "mono small" }, one.id), ` ${number(Math.round(one.score * 100))} % `,
+    el("span", { class: "faint small" }, Object.entries(one.parts).map(([name, value]) => `${word(`part_${name}`)} ${number(value)}`).join(" · ")));
+  const listed = (title, rows) => (rows.length ? [el("details", {}, el("summary", {}, word(title, { n: number(rows.length) })), el("ul", { class: "list" }, rows.map(hit)))] : []);
+  return [el("p", { dir: "auto" }, searched.join(" · ")), el("p", { class: "faint small" }, word("likely_answered", { n: number(Math.round(likely * 100)) })),
+    ...listed("hits_brought", brought), ...listed("hits_missed", missed)];
 }
 
 function fileRow(file, added) {

@@ -57,8 +57,8 @@ async def test_what_was_found_for_earlier_questions_is_noted_down_in_one_batch(t
         assert "Fact 39 of Braga." in braga.text
         assert "[shortened: " not in braga.text
         await client.say("And Faro?")
-        assert client.report["prefix"]["cause"] in ("", "recall"), "it stays as it was noted down"
-        assert sorted(rules_of(engine, client)) == ["context"] * 3 + ["research"]
+        assert sent(server)[0] == lisbon, "it stays as it was noted down"
+        assert sorted(rules_of(engine, client))[:3] == ["context"] * 3
         path = engine.store.log.path(engine.store.log.get(client.conversation).head)
         assert path[0].message.text == "How large is Lisbon?", "what was found is no part of what was said"
 

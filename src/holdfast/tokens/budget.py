@@ -95,13 +95,16 @@ class Budget:
                 asked = int(whole * share) - fixed
             return min(full, max(0, asked, floor - fixed))
 
+        prune, leave_out = tokens(self.levels.prune), tokens(self.levels.leave_out)
         summarise = tokens(self.levels.summarise, self.floor)
         ahead = tokens(self.levels.ahead, self.floor)
         if NEVER > ahead >= summarise and self.levels.summarise and self.levels.ahead:
-            ahead = max(0, summarise - int(self.room * (self.levels.summarise - self.levels.ahead)))
+            earlier = [mark for mark in (prune, leave_out) if mark < NEVER]
+            distance = int(self.room * (self.levels.summarise - self.levels.ahead))
+            ahead = min(summarise, max(0, summarise - distance, *earlier))
         return Thresholds(
-            prune=tokens(self.levels.prune),
-            leave_out=tokens(self.levels.leave_out),
+            prune=prune,
+            leave_out=leave_out,
             ahead=ahead,
             summarise=summarise,
             full=full,

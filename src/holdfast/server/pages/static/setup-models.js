@@ -47,7 +47,8 @@ export function modelsStep() {
 
   /** What is set where the page cannot change it is shown, and by whom. */
   function showStay(row) {
-    byId("keep-alive").value = row.value;
+    // Whoever was quicker than the settings keeps what they typed.
+    byId("keep-alive").value ||= row.value ?? "";
     byId("keep-alive").disabled = byId("keep-alive-set").disabled = row.read_only;
     if (row.read_only) byId("keep-alive-told").textContent = word("keep_alive_elsewhere", { where: row.set_by });
   }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from holdfast.memory.private import redacted
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import is_finding, summary_file
 from holdfast.memory.searching.index import Index
@@ -267,7 +268,11 @@ class _Picker:
         missed: list[Snippet] = []
         seen: set[str] = set()
         for candidate in candidates:
-            text = texts.get(candidate.row.id, "").strip()
+            text = texts.get(candidate.row.id, "")
+            if candidate.row.role != NOTE and candidate.row.container != self._need.tree:
+                # What was marked private, and secrets, stay in the conversation they were said in.
+                text = redacted(text)
+            text = text.strip()
             if not text or self._is_needless(candidate, text) or text in seen:
                 continue
             seen.add(text)

@@ -70,6 +70,22 @@ async def test_what_a_question_is_about_is_told_behind_it_and_nothing_else(tmp_p
         assert sum(PORT in message.text for message in last(server)) == 1, "and it leaves with the next one"
 
 
+async def test_what_was_said_in_an_earlier_conversation_comes_back_but_for_what_is_private(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        await Client(engine).say(
+            "The kestrel nests on the old tower. <private>The key is under stone nine.</private>"
+        )
+        await Client(engine).say("Where does the kestrel nest?")
+        asked = last(server)[-1].text
+        assert "[From earlier conversations]" in asked
+        assert "The kestrel nests on the old tower." in asked
+        assert "stone nine" not in asked
+        other = Client(engine)
+        await other.say("Where does the kestrel nest?", scope=Scope(user="eve"))
+        assert last(server)[-1].text == "Where does the kestrel nest?", "it is nobody else's"
+
+
 async def test_a_question_brings_all_memories_that_answer_it(tmp_path):
     server = provider(window=32_768)
     async with remembering(server, tmp_path) as engine:

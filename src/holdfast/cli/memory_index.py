@@ -65,6 +65,10 @@ def search(
 
 
 def print_answer(found: "Answer", cited: bool) -> None:
+    if found.weak:
+        console.print(
+            say("Nothing here fits well. The closest there is:", "Nichts hier passt gut. Am nächsten kommt:")
+        )
     for hit in found.hits:
         kind = kind_named(hit.memory_kind) if hit.memory_kind else hit.kind
         date = moment(hit.at)[:10] if hit.at else ""

@@ -10,6 +10,7 @@ from holdfast.models.knowledge import Models
 from holdfast.providers.fake import ScriptedProvider
 from holdfast.providers.upstreams import Upstreams
 from tests.fitting.talking import Client, long_talk, provider, sent, texts
+from tests.talks import without_summaries
 
 
 @pytest.fixture
@@ -22,9 +23,12 @@ def talked(store, tmp_path):
             return server
 
         # The fixture closes the store itself, and closing twice is harmless.
-        engine = Engine(store, Upstreams(find, ScriptedProvider()), Models(store, tmp_path))
+        engine = Engine(
+            store, Upstreams(find, ScriptedProvider()), Models(store, tmp_path), without_summaries()
+        )
         client = Client(engine, "Be kind.")
-        await client.say("Never push to main. The plan is in notes_4711.md, which Ms Okonkwo wrote.")
+        rain = " It rained all day long." * 15
+        await client.say(f"Never push to main. The plan is in notes_4711.md, which Ms Okonkwo wrote.{rain}")
         await long_talk(client, 24)
         await client.say("Who wrote notes_4711.md?")
         conversation = store.log.get(client.conversation)
@@ -44,6 +48,6 @@ def test_it_fits_comes_back_and_can_be_undone(talked):
     question = texts(server, -2)
     assert "Who wrote notes_4711.md?" in question
     assert "Okonkwo" in question
-    assert "Never push to main." in question
+    assert "- Never push to main." in sent(server, -2)[0].text
     assert undone
-    assert len(sent(server)) != shown
+    assert len(sent(server)) > shown + 1

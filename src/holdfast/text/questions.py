@@ -16,7 +16,7 @@ from holdfast import words
 # A longer question is a text, and nobody means every word of it.
 LONGEST = 2_000
 # A compound question is searched in at most this many parts beside the whole.
-MOST_PARTS = 4
+_MOST_PARTS = 4
 # A message with at most this many content words may lean on the exchange before it.
 _FEW_WORDS = 3
 
@@ -77,9 +77,6 @@ _HOW_TO = re.compile(
     r"\b(?:how|where|when|what) (?:do|can|could|should|would|might) (?:i|we|you|one)\b|\bhow to\b"
     r"|\bwie [^?.!\n]{0,40}?\b(?:ich|man|wir)\b|\b(?:should|can|could) i\b",
     re.IGNORECASE,
-)
-_YOURS = re.compile(
-    r"\b(?:you|your|yours|du|dir|dich|dein\w{0,2})\b|\b(?:Sie|Ihnen|Ihr\w{0,2})\b", re.IGNORECASE
 )
 _SAID_BY_YOU = re.compile(
     r"\b(?:did|had|have|that|what|which|when|where|as|were) you\b|\byou (?:said|told|mentioned|suggested"
@@ -288,7 +285,7 @@ def split_question(question: Question, names: Names = Names()) -> list[Question]
         if set(part.terms) - seen:
             seen.update(part.terms)
             parts.append(replace(part, asks=question.asks, personal=question.personal))
-    return parts[:MOST_PARTS] if len(parts) > 1 else []
+    return parts[:_MOST_PARTS] if len(parts) > 1 else []
 
 
 def leans_back(question: Question) -> bool:

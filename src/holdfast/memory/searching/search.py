@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from holdfast.errors import EmbedderError
-from holdfast.memory.searching.hits import WEAK, Answer, Freshness, Hit
+from holdfast.memory.searching.hits import Answer, Freshness, Hit
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning, Near
 from holdfast.memory.searching.outlines import Outlines
@@ -91,10 +91,6 @@ class Retrieval:
     # Where it was looked, and what was there then.
     places: Sequence[Where] = ()
     containers: Sequence[Container] = ()
-
-    @property
-    def is_weak(self) -> bool:
-        return self.likely < WEAK
 
 
 @dataclass(frozen=True, slots=True)

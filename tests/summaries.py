@@ -39,7 +39,7 @@ def garden_talk(exchanges: int = 8, german: bool = False) -> list[Message]:
             answer = f"The pump P-4711 stands beside bed {number}, and the fence is not painted yet. " * 7
         if not number:
             # What a person says themselves may become a memory.
-            fact = "Die Pumpe P-4711 steht bei den Beeten." if german else "The pump has the number P-4711."
+            fact = "Die Pumpe hat die Nummer P-4711." if german else "The pump has the number P-4711."
             question = f"{fact} {question}"
         told += [Message.of("user", question), Message.of("assistant", answer.strip())]
     last = "Und was ist mit den Rosen?" if german else "And what about the roses?"
@@ -55,4 +55,4 @@ def summing_up(prompt: str) -> str:
     if "Must not" in prompt:
         return ENGLISH
     german = "KEINE_MEMORIES" in prompt
-    return "FAKT: Die Pumpe P-4711 steht bei den Beeten" if german else "FACT: The pump has the number P-4711"
+    return "FAKT: Die Pumpe hat die Nummer P-4711" if german else "FACT: The pump has the number P-4711"

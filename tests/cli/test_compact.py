@@ -134,7 +134,7 @@ def test_all_of_it_is_german_where_that_is_spoken(hold, home, talk, monkeypatch)
     before, after = (f"{tokens:,}".replace(",", ".") for tokens in (row.tokens_before, row.tokens_after))
     banner = f"Kontext zusammengefasst: {before} → {after} Tokens, "
     assert result.stdout.startswith(banner)
-    assert "14 Nachrichten · von einem Modell geschrieben · fake:latest · " in result.stdout
+    assert "14 Nachrichten · von einem Modell geschrieben · fake:latest · 1 Erinnerung · " in result.stdout
     assert banner in hold("conversations", "show", chat)
     assert "die Pumpe mit der Nummer P-4711 wurde aufgestellt" in hold("window", chat, "--summary")
     assert "Nachrichten wieder dabei, soweit Platz ist" in hold("conversations", "undo", chat)

@@ -7,9 +7,9 @@ own,
 documents are notes. Rows get their features from the product's own code. The order is fitted by a listwise
 loss
 (the log of the share that rows with the evidence have of all), each set counting the same; then the curve
-that
-says how likely anything answers a question, with questions of other sets and small talk as those that nothing
-does. Prints the numbers of `holdfast.memory.searching.ranking` and what they reach on all sets.
+that says how likely anything answers a question, with questions of other sets, about the world, and small
+talk as those that nothing does. Prints the numbers of `holdfast.memory.searching.ranking` and what they
+reach on all sets.
 
 `--store` keeps the vectors, which take most of the time.
 """
@@ -18,7 +18,7 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -33,7 +33,7 @@ from holdfast.memory import scopes
 from holdfast.memory.embedders.choice import EmbedderOptions
 from holdfast.memory.searching.index import Index
 from holdfast.memory.searching.meaning import Meaning
-from holdfast.memory.searching.ranking import FEATURES, MEANING_FEATURES
+from holdfast.memory.searching.ranking import FEATURES, MEANING_FEATURES, SMALLEST_SIZE, USUAL_SIZE
 from holdfast.memory.searching.search import Search
 from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Message, Role, Scope
@@ -45,42 +45,8 @@ _POOLS = frozenset({"longmemeval"})
 _CUTS = (1, 5, 10, 20, 40)
 # Rows without the evidence that a question is fitted on: of a pool of thousands a sample is enough.
 _SAMPLE = 1_500
-# Messages of each chat that are asked as if they were questions.
-_MESSAGES = 30
-_SMALL_TALK = [
-    "Thanks, that helps a lot!",
-    "Hello, how are you today?",
-    "Great, let's continue.",
-    "Can you make it shorter?",
-    "I am so tired today.",
-    "Please rewrite that more politely.",
-    "Danke, das hilft mir sehr!",
-    "Guten Morgen!",
-    "Mach weiter.",
-    "Kannst du das kürzer fassen?",
-    "Puh, bin ich müde heute.",
-    "Ja bitte, genau so.",
-    "Okay, verstanden.",
-    "What is the capital of Australia?",
-    "How do I boil an egg?",
-    "Who wrote Faust?",
-    "Explain photosynthesis.",
-    "What's the difference between TCP and UDP?",
-    "Convert 5 miles to kilometres.",
-    "Write a haiku about autumn.",
-    "Wie lange braucht Licht von der Sonne zur Erde?",
-    "Wer hat die Relativitätstheorie entwickelt?",
-    "Was ist die Hauptstadt von Kanada?",
-    "Erkläre den Unterschied zwischen Viren und Bakterien.",
-    "Schreib mir ein kurzes Gedicht über den Herbst.",
-    "Wie backe ich ein Sauerteigbrot?",
-    "How does a heat pump work?",
-    "What are the symptoms of iron deficiency?",
-    "Which planet is the largest?",
-    "Wie funktioniert ein Kühlschrank?",
-    "Nenne drei Sehenswürdigkeiten in Rom.",
-    "How many bones does a human have?",
-]
+# Small talk, and questions about the world, which nothing that was said answers.
+_GENERAL = (Path(__file__).parent / "general_questions.txt").read_text(encoding="utf-8").splitlines()
 
 Column = NDArray[np.float64]
 
@@ -96,6 +62,8 @@ class Asked:
     answerable: bool
     asks: float
     personal: bool
+    definite: float
+    unheard: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +127,17 @@ class Shelf:
         wanted = set(gold)
         has = [bool(wanted & docs) for docs in self._places[corpus.scope]]
         columns = np.column_stack([ranked.ranking.features[name] for name in FEATURES])
-        return Asked(corpus.set, text, columns, np.array(has), answerable, question.asks, question.personal)
-
-    def ask_messages(self, corpus: Corpus, rng: np.random.Generator) -> Iterator[Asked]:
-        """What people said in the chat themselves, over what was said before: most of it needs nothing."""
-        rows = self.search.rank(read_question("x"), corpus.scope).ranking.rows
-        own = np.flatnonzero(rows.side == 1)
-        own = own[own > len(rows.ids) // 3]
-        texts = self._store.passages.texts(rows.ids[own].tolist())
-        for place in rng.choice(own, min(_MESSAGES, len(own)), replace=False) if len(own) else ():
-            asked = self.ask(corpus, texts[int(rows.ids[place])], (), answerable=False)
-            # Neither it nor what came after it, and what stood right before it was in the window.
-            earlier = slice(0, max(1, int(place) - 6))
-            yield replace(asked, features=asked.features[earlier], gold=asked.gold[earlier])
+        return Asked(
+            corpus.set,
+            text,
+            columns,
+            np.array(has),
+            answerable,
+            question.asks,
+            question.personal,
+            question.definite,
+            ranked.ranking.unheard,
+        )
 
     def _converse(self, scope: Scope, docs: Sequence[Doc]) -> None:
         conversation = self._store.log.create(scope)
@@ -292,23 +258,22 @@ def fit_curves(questions: Sequence[Asked], beta: Column, columns: Sequence[int])
     table, right, weight = [], [], []
     for question in questions:
         sums = question.features[:, columns] @ beta
-        size = np.log(len(sums) / 500)
-        table.append([sums.max(), question.asks, question.personal, size])
+        size = np.log(max(len(sums), SMALLEST_SIZE) / USUAL_SIZE)
+        table.append(
+            [sums.max(), question.asks, question.personal, size, question.definite, question.unheard]
+        )
         right.append(question.answerable)
         weight.append(1 / counts[question.set, question.answerable])
-    slope, asks, personal, size, start = fit_logistic(
-        np.array(table, float), np.array(right), np.array(weight) * 100 / len(counts), 0.5
-    )
-    return {"slope": slope, "start": start, "asks": asks, "personal": personal, "size": size}
+    names = ("slope", "asks", "personal", "size", "definite", "unheard", "start")
+    fitted = fit_logistic(np.array(table, float), np.array(right), np.array(weight) * 100 / len(counts), 0.5)
+    return dict(zip(names, map(float, fitted), strict=True))
 
 
 def likely(question: Asked, curve: dict[str, float], top: float) -> float:
-    logit = (
-        curve["start"]
-        + curve["slope"] * top
-        + curve["asks"] * question.asks
-        + curve["personal"] * question.personal
-        + curve["size"] * np.log(len(question.gold) / 500)
+    size = np.log(max(len(question.gold), SMALLEST_SIZE) / USUAL_SIZE)
+    logit = curve["start"] + curve["slope"] * top + curve["size"] * size
+    logit += sum(
+        curve[name] * getattr(question, name) for name in ("asks", "personal", "definite", "unheard")
     )
     return float(1 / (1 + np.exp(-logit)))
 
@@ -339,6 +304,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--fit", default="locomo,beam100k,longmemeval", help="sets the weights are fitted on")
+    parser.add_argument(
+        "--curve", default="locomo,beam100k,knowing", help="sets the curve is fitted on: what is answered"
+    )
     parser.add_argument("--check", default="knowing,xquad_de", help="sets that are left out of it")
     parser.add_argument(
         "--store", type=Path, default=Path("build/ranking"), help="where the vectors are kept"
@@ -346,6 +314,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.store.mkdir(parents=True, exist_ok=True)
     fitted, checked = arguments.fit.split(","), [name for name in arguments.check.split(",") if name]
+    curved = arguments.curve.split(",")
     asked: dict[str, list[Asked]] = {}
     for name in (*fitted, *checked):
         place = arguments.folder / name
@@ -355,9 +324,9 @@ def main() -> None:
         ):
             shelf = Shelf(store, meaning, arguments.store / f"{name}.json")
             asked[name] = _questions(shelf, name, place, arguments.folder)
-    _report(asked, fitted, range(len(FEATURES)), "with vectors")
+    _report(asked, fitted, curved, range(len(FEATURES)), "with vectors")
     words = [number for number, feature in enumerate(FEATURES) if feature not in MEANING_FEATURES]
-    _report(asked, fitted, words, "words alone")
+    _report(asked, fitted, curved, words, "words alone")
 
 
 def _questions(shelf: Shelf, name: str, place: Path, folder: Path) -> list[Asked]:
@@ -369,17 +338,21 @@ def _questions(shelf: Shelf, name: str, place: Path, folder: Path) -> list[Asked
         for text, gold in corpus.questions:
             asked.append(shelf.ask(corpus, text, gold, answerable=bool(gold)))
         others = list(rng.choice(strangers, 15, replace=False)) if name != "xquad_de" else []
-        asked.extend(shelf.ask(corpus, str(text), (), answerable=False) for text in (*_SMALL_TALK, *others))
-        asked += shelf.ask_messages(corpus, rng)
+        asked.extend(shelf.ask(corpus, str(text), (), answerable=False) for text in (*_GENERAL, *others))
         progress(f"{name}: {len(asked):,} questions")
     return asked
 
 
-def _report(asked: dict[str, list[Asked]], fitted: Sequence[str], columns: Sequence[int], title: str) -> None:
-    train = [question for name in fitted for question in asked[name]]
-    beta = fit_order(train, columns)
-    curve = fit_curves(train, beta, columns)
-    print(f"\n{title}, fitted on {', '.join(fitted)}")
+def _report(
+    asked: dict[str, list[Asked]],
+    fitted: Sequence[str],
+    curved: Sequence[str],
+    columns: Sequence[int],
+    title: str,
+) -> None:
+    beta = fit_order([question for name in fitted for question in asked[name]], columns)
+    curve = fit_curves([question for name in curved for question in asked[name]], beta, columns)
+    print(f"\n{title}, fitted on {', '.join(fitted)}, the curve on {', '.join(curved)}")
     print({FEATURES[column]: round(float(weight), 2) for column, weight in zip(columns, beta, strict=True)})
     print({name: round(float(value), 2) for name, value in curve.items()})
     for name, questions in asked.items():

@@ -33,7 +33,7 @@ from holdfast.text.questions import (
     read_question,
     split_question,
 )
-from holdfast.words import terms
+from holdfast.words import telling, terms
 
 Origin = Literal["here", "earlier", "memory"]
 
@@ -48,8 +48,10 @@ _HEADING = 16
 # A message of up to this many tokens is short, and brought whole; a longer one is cut to a share of the room.
 _SHORT = 160
 _LONG_SHARE = 0.34
-# From this likelihood on a question may use some of its room, and from the other on all of it.
-_SOME, _ALL = 0.15, 0.4
+# From this likelihood on a question may have one snippet, and from the other on all of its room.
+_SOME, _ALL = 0.1, 0.25
+# A text with fewer words of its own, and no name or number, says nothing.
+_LEAST_TERMS = 2
 # What has a rare name of the question word for word is likely meant.
 _NAMED = 0.25
 # While it is not sure that anything fits, one short snippet is enough.
@@ -230,14 +232,23 @@ def understand(need: Need) -> list[Question]:
         return []
     if leans_back(question) and need.before:
         joined = read_question(join_texts([*need.before, need.question]), need.names)
-        return [replace(joined, asks=question.asks, personal=question.personal, expects=question.expects)]
+        return [
+            replace(
+                joined,
+                asks=question.asks,
+                personal=question.personal,
+                definite=question.definite,
+                expects=question.expects,
+            )
+        ]
     return [question, *split_question(question, need.names)]
 
 
 def _room_for(likely: float, room: int) -> int:
     """How much a question may use of its room."""
-    share = (likely - _SOME) / (_ALL - _SOME)
-    return max(min(room, _ONE), int(room * min(1.0, share))) if share > 0 else 0
+    if likely < _SOME:
+        return 0
+    return room if likely >= _ALL else min(room, _ONE)
 
 
 class _Picker:
@@ -309,12 +320,16 @@ class _Picker:
         return _snippet_of(candidate, self._need, heading + passages, whole=False) if passages else None
 
     def _is_needless(self, candidate: Candidate, text: str) -> bool:
-        """The question itself asked before, and notes that the window says anyway."""
+        """The question itself asked before, what says nothing ("great, thanks!"), and notes that the window
+        says anyway.
+        """
         if is_same_question(text, self._question):
+            return True
+        sought = frozenset(terms(text))
+        if len(sought) < _LEAST_TERMS and not candidate.exact and not telling(text):
             return True
         if candidate.row.role != NOTE:
             return False
-        sought = frozenset(terms(text))
         return any(len(sought & said) >= _SAID * len(sought) for said in self._said)
 
 

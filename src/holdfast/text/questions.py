@@ -75,9 +75,20 @@ _OWN = re.compile(
 )
 _HOW_TO = re.compile(
     r"\b(?:how|where|when|what) (?:do|can|could|should|would|might) (?:i|we|you|one)\b|\bhow to\b"
-    r"|\bwie [^?.!\n]{0,40}?\b(?:ich|man|wir)\b|\b(?:should|can|could) i\b",
+    # "Wie heiße ich", "wie oft war ich da" ask for a fact; other verbs, how a thing is done.
+    r"|\bwie (?!(?:hei(?:ß|ss)|hie(?:ß|ss)|nenn|bin|war|hab|hatt|wünsch|möcht|woll|mag|oft|viel|lang|alt|groß"
+    r"|weit|hoch|schwer|spät|früh|teuer|schnell)\w{0,3}\b)[^?.!\n]{0,40}?\b(?:ich|man|wir)\b"
+    r"|\b(?:should|can|could) i\b",
     re.IGNORECASE,
 )
+# "The deadline", "im Keller": things that both sides know. The world's only ones are not theirs.
+_DEFINITE = re.compile(
+    r"\b(?:the|this|that|these|those|der|die|das|den|dem|des|dies\w{1,2}|im|am|zum|zur|beim|vom|ins|ans)\b"
+    r"(?! (?:world|earth|sky|moon|sun|welt|erde|himmel|mond|sonne)\b)",
+    re.IGNORECASE,
+)
+# More of them say nothing more.
+_MOST_DEFINITE = 2
 _SAID_BY_YOU = re.compile(
     r"\b(?:did|had|have|that|what|which|when|where|as|were) you\b|\byou (?:said|told|mentioned|suggested"
     r"|recommended"
@@ -112,9 +123,12 @@ _LEANS = re.compile(
     r"|dritte|letzte|andere)n?(?: one)?)\b",
     re.IGNORECASE,
 )
-# "Which kind of" asks as one word; a kind is a thing otherwise.
-_KIND_OF = re.compile(
-    r"\bwelche[rnms]? (?:Art|Sorte)\b|\b(?:what|which) (?:kind|sort|type)s? of\b", re.IGNORECASE
+# "Which kind of" and "how long" ask as one word; a kind is a thing otherwise, and long a quality.
+_ASKS_AS_ONE = re.compile(
+    r"\bwelche[rnms]? (?:Art|Sorte)\b|\b(?:what|which) (?:kind|sort|type)s? of\b"
+    r"|\bhow (?:long|far|high|tall|big|large|old|fast|quickly|heavy|deep|wide|late|early|soon|good)\b"
+    r"|\bwie (?:lange?|weit|hoch|groß|alt|schnell|schwer|teuer|tief|breit|spät|früh|bald|gut)\b",
+    re.IGNORECASE,
 )
 # Words that only ask, and would be looked for as if they were the subject.
 _ASKING_EN = frozenset(words.terms("many much often"))
@@ -200,6 +214,8 @@ class Question:
     personal: bool = False
     # How much of it asks: 1 for a question, less where most of it tells something.
     asks: float = 0.0
+    # Whether it speaks of things that are known to both sides: 0 not at all, 1 of several.
+    definite: float = 0.0
 
     @property
     def has_meaning(self) -> bool:
@@ -246,7 +262,7 @@ def read_question(text: str, names: Names = Names()) -> Question:  # noqa: B008 
     idle = _ASKING_DE if words.language_of(text) == "de" else _ASKING_EN
     terms = [
         term
-        for term in dict.fromkeys(words.terms(_KIND_OF.sub(" ", bare)))
+        for term in dict.fromkeys(words.terms(_ASKS_AS_ONE.sub(" ", bare)))
         if term in telling or term not in idle
     ]
     how_to = _HOW_TO.search(text) is not None
@@ -267,6 +283,7 @@ def read_question(text: str, names: Names = Names()) -> Question:  # noqa: B008 
         _speaker(mentioned["user"] or (own and not yours), mentioned["assistant"] or yours),
         own or yours or any(mentioned.values()),
         _asking_share(text),
+        min(_MOST_DEFINITE, len(_DEFINITE.findall(text))) / _MOST_DEFINITE,
     )
 
 
@@ -284,7 +301,9 @@ def split_question(question: Question, names: Names = Names()) -> list[Question]
         part = read_question(piece, names)
         if set(part.terms) - seen:
             seen.update(part.terms)
-            parts.append(replace(part, asks=question.asks, personal=question.personal))
+            parts.append(
+                replace(part, asks=question.asks, personal=question.personal, definite=question.definite)
+            )
     return parts[:_MOST_PARTS] if len(parts) > 1 else []
 
 

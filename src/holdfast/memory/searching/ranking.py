@@ -121,13 +121,13 @@ MEASURED = Weights(
         "length": -1.67,
         "fits": 1.62,
     },
-    slope=0.72,
-    start=-7.33,
-    asks=2.71,
-    personal=2.83,
-    size=-0.95,
-    definite=1.18,
-    unheard=-1.51,
+    slope=0.82,
+    start=-6.92,
+    asks=1.55,
+    personal=2.52,
+    size=-0.8,
+    definite=0.78,
+    unheard=-1.17,
 )
 WORDS_ALONE = Weights(
     features={
@@ -144,11 +144,13 @@ WORDS_ALONE = Weights(
         "length": -2.63,
         "fits": 1.73,
     },
-    slope=0.82,
-    start=-7.61,
-    asks=2.74,
-    personal=2.02,
-    size=-0.97,
+    slope=0.73,
+    start=-5.34,
+    asks=1.36,
+    personal=2.84,
+    size=-0.91,
+    definite=0.97,
+    unheard=-1.34,
 )
 # What OpenClaw's documentation says: meaning and words, and nothing else.
 OPENCLAW = Weights(

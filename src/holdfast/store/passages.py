@@ -26,6 +26,8 @@ from holdfast.text.questions import Trait, traits_of
 # fewer, engines take longer: to look for common terms among some rows costs more than to fetch all that have
 # them.
 _CANDIDATES = 20_000
+# Places whose containers are held in memory; those not asked for longest go.
+_HELD = 8
 NOTE = "note"
 
 _rows = fulltext.rows
@@ -117,11 +119,13 @@ def _nothing() -> None:
 
 
 class Passages(Topic):
-    __slots__ = ("_texts",)
+    __slots__ = ("_held", "_texts")
 
     def __init__(self, database: Database, texts: Texts) -> None:
         super().__init__(database)
         self._texts = texts
+        # The containers of places that were asked for, as they were at a state of theirs.
+        self._held: dict[tuple[Where, ...], tuple[object, list[Container]]] = {}
 
     def files(self, notes: NotesOf) -> dict[str, FileState]:
         """The files of a folder that are in the index, by the name of their container."""
@@ -241,7 +245,19 @@ class Passages(Topic):
 
     @reads
     def _containers(self, connection: Connection, places: Collection[Where] | None) -> list[Container]:
-        return containers.listed(connection, places)
+        return containers.listed(connection, None) if places is None else self._listed(connection, places)
+
+    def _listed(self, connection: Connection, places: Collection[Where]) -> list[Container]:
+        """The containers in these places: a question asks for them several times, and most stay the same."""
+        key = tuple(places)
+        state = containers.state(connection, key)
+        held = self._held.pop(key, None)
+        if held is None or held[0] != state:
+            held = state, containers.listed(connection, key)
+        self._held[key] = held
+        for oldest in [*self._held][:-_HELD]:
+            self._held.pop(oldest, None)
+        return held[1]
 
     @writes
     def _replace(
@@ -301,7 +317,7 @@ class Passages(Topic):
         self, connection: Connection, places: Collection[Where], terms: Sequence[str], parts: Sequence[str]
     ) -> Matches:
         engine = self._texts.prepared()
-        among = containers.listed(connection, places)
+        among = self._listed(connection, places)
         total = sum(one.rows for one in among)
         looked_up = Lookup(connection, engine, containers.ranges(among))
         counts = looked_up.counts(asked_for(terms, parts, about=True))

@@ -1,20 +1,21 @@
 """What every row of the index is besides its words, held in memory for the places that are asked about.
 
 So that a question is answered by a few sums over columns, and nothing is read but the rows that are shown.
-Equal containers mean equal rows; of one that changed, all are read again. Knows no words and no vectors.
+Equal containers mean equal rows; of a conversation that goes on, only the new ones are read. Knows no words
+and no vectors.
 """
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.store import Store, Where
-from holdfast.store.containers import Container, number_of, ranges
-from holdfast.store.fulltext import ROWS_OF_CONTAINER
+from holdfast.store.containers import Container, changes, those_of
+from holdfast.store.fulltext import ROWS_OF_CONTAINER, Ids
 from holdfast.store.passages import NOTE
 
 # Places held in memory; those not asked for longest go.
@@ -64,7 +65,6 @@ class Outline:
 @dataclass(frozen=True, slots=True)
 class _Held:
     containers: Sequence[Container]
-    blocks: Sequence[Outline]
     outline: Outline
 
 
@@ -79,27 +79,18 @@ class Outlines:
         """All rows in these places, whose containers are these now."""
         key = tuple(places)
         with self._loading:
-            held = self._held.pop(key, None)
-            if held is None or held.containers != containers:
-                held = self._renewed(containers, held)
+            held = self._held.pop(key, None) or _Held((), _outline([]))
+            if held.containers != containers:
+                held = self._renew(containers, held)
             self._held[key] = held
             while len(self._held) > _HELD:
                 del self._held[next(iter(self._held))]
             return held.outline
 
-    def _renewed(self, containers: Sequence[Container], held: _Held | None) -> _Held:
-        known = {} if held is None else dict(zip(held.containers, held.blocks, strict=True))
-        # Neighbours are read together: a place has thousands of containers, most of them small.
-        spans = [
-            span
-            for is_known, run in groupby(containers, key=known.__contains__)
-            if not is_known
-            for span in ranges(list(run))
-        ]
-        found = self._store.passages.outlines(spans)
-        read = {number: list(rows) for number, rows in groupby(found, key=lambda row: number_of(row[0]))}
-        blocks = [known.get(one) or _outline(read.get(one.number, [])) for one in containers]
-        return _Held(containers, blocks, _joined(blocks))
+    def _renew(self, containers: Sequence[Container], held: _Held) -> _Held:
+        gone, new = changes(held.containers, containers)
+        fresh = _outline(list(those_of(containers, self._store.passages.outlines(new))))
+        return _Held(containers, _merge(_without(held.outline, gone), fresh))
 
 
 def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
@@ -118,7 +109,30 @@ def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
     )
 
 
-def _joined(blocks: Sequence[Outline]) -> Outline:
-    every = blocks or [_outline([])]
-    columns = (np.concatenate([getattr(block, column.name) for block in every]) for column in fields(Outline))
-    return Outline(*columns)
+def _without(outline: Outline, gone: Sequence[Ids]) -> Outline:
+    if not gone:
+        return outline
+    there = np.ones(len(outline.ids), np.bool_)
+    for first, last in gone:
+        there[np.searchsorted(outline.ids, first) : np.searchsorted(outline.ids, last, "right")] = False
+    return Outline(*(getattr(outline, column.name)[there] for column in fields(Outline)))
+
+
+def _merge(outline: Outline, fresh: Outline) -> Outline:
+    """Both in the order of their rows."""
+    places = np.searchsorted(outline.ids, fresh.ids)
+    total = len(outline.ids) + len(fresh.ids)
+    new = np.zeros(total, np.bool_)
+    new[places + np.arange(len(fresh.ids))] = True
+    return Outline(
+        *(
+            _merge_column(getattr(outline, column.name), getattr(fresh, column.name), new)
+            for column in fields(Outline)
+        )
+    )
+
+
+def _merge_column(old: NDArray[Any], fresh: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[Any]:
+    merged = np.empty(len(new), np.promote_types(old.dtype, fresh.dtype))
+    merged[new], merged[~new] = fresh, old
+    return merged

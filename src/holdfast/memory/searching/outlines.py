@@ -8,6 +8,7 @@ and no vectors.
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ from holdfast.store import Store, Where
 from holdfast.store.containers import Container, changes, those_of
 from holdfast.store.fulltext import ROWS_OF_CONTAINER, Ids
 from holdfast.store.passages import NOTE
+from holdfast.text.questions import Trait
 
+# How far around a row its surroundings reach.
+REACH = 8
 # Places held in memory; those not asked for longest go.
 _HELD = 8
 # A person's own words, and what somebody wrote down, hold the facts more often than the answers to them.
@@ -25,9 +29,12 @@ _PERSONAL = frozenset({"user", NOTE})
 _SIDES = {"user": 1, "assistant": -1}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
-    """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty."""
+    """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty.
+
+    What only depends on the rows is worked out once and serves every question until they change.
+    """
 
     ids: NDArray[np.int64]
     length: NDArray[np.float64]
@@ -39,10 +46,37 @@ class Outline:
     side: NDArray[np.int8]
     traits: NDArray[np.int64]
 
-    @property
+    @cached_property
     def containers(self) -> NDArray[np.int64]:
         """The number of the container that each row is in."""
         return self.ids // ROWS_OF_CONTAINER
+
+    @cached_property
+    def company(self) -> NDArray[np.intp]:
+        """The rows that the rows beside them say something about.
+
+        A memory stands for itself: what happens to be listed beside it says nothing about it.
+        """
+        return np.flatnonzero(~(self.note & (self.kind != "")))
+
+    @cached_property
+    def spread(self) -> NDArray[np.intp]:
+        """A place for each row that has company: those of other containers are out of each other's reach."""
+        containers = self.containers[self.company]
+        steps = np.full(len(containers), REACH, np.intp)
+        apart = np.minimum(np.diff(self.company), REACH + 1)
+        steps[1:] = np.where(containers[1:] == containers[:-1], apart, REACH + 1)
+        return np.cumsum(steps)
+
+    @cached_property
+    def asking(self) -> NDArray[np.bool_]:
+        """Whether a row ends with a question."""
+        return (self.traits & Trait.ENDS_WITH_QUESTION) > 0
+
+    @cached_property
+    def size(self) -> NDArray[np.float64]:
+        """How long each row is, so that twice as long is a step."""
+        return np.log1p(self.length) / 5
 
     def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
         """Where these rows stand; those that are not there are left out."""

@@ -70,9 +70,9 @@ _columns = (
     containers.c.rows,
     containers.c.length,
 )
-_IN_SCOPE = Statement(select(*_columns).where(containers.c.scope == bindparam("key")))
-_NAMED = Statement(select(*_columns).where(containers.c.container == bindparam("name")))
-_EVERY = Statement(select(*_columns))
+_IN_SCOPE = Statement(select(*_columns).where(containers.c.scope == bindparam("key")), row=Container)
+_NAMED = Statement(select(*_columns).where(containers.c.container == bindparam("name")), row=Container)
+_EVERY = Statement(select(*_columns), row=Container)
 _totals: tuple[ColumnElement[Any], ...] = (
     func.count().label("number"),
     func.sum(containers.c.next).label("added"),
@@ -96,13 +96,13 @@ def listed(connection: Connection, places: Collection[Where] | None) -> list[Con
     """The containers in these places, everywhere for None, by number."""
     found: dict[int, Container] = {}
     if places is None:
-        found.update((row.number, Container._make(row)) for row in _EVERY.all(connection))
+        found.update((row.number, row) for row in _EVERY.all(connection))
     for place in places or ():
         if isinstance(place, str):
             rows = _NAMED.all(connection, name=place)
         else:
             rows = _IN_SCOPE.all(connection, key=_key_of(place))
-        found.update((row.number, Container._make(row)) for row in rows)
+        found.update((row.number, row) for row in rows)
     return [found[number] for number in sorted(found)]
 
 

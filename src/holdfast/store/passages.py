@@ -16,7 +16,15 @@ from holdfast.store.containers import Container, NotesOf, Where
 from holdfast.store.database import Database, Topic, reads, upsert, writes
 from holdfast.store.fulltext import Ids, files
 from holdfast.store.pieces import digest, pieces
-from holdfast.store.ranking import TERMS, Asked, Lookup, asked_for, counted_once, rarity_of
+from holdfast.store.ranking import (
+    TERMS,
+    Asked,
+    Lookup,
+    among_rarest,
+    asked_for,
+    counted_once,
+    rarity_of,
+)
 from holdfast.store.schema import messages
 from holdfast.store.statements import Statement
 from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
@@ -320,9 +328,14 @@ class Passages(Topic):
         among = self._listed(connection, places)
         total = sum(one.rows for one in among)
         looked_up = Lookup(connection, engine, containers.ranges(among))
-        counts = looked_up.counts(asked_for(terms, parts, about=True))
+        wanted = asked_for(terms, parts, about=True)
+        pairs = looked_up.all_pairs(wanted) if total <= _CANDIDATES else {}
+        counts = {asked: len(rows) for asked, rows in pairs.items()} or looked_up.counts(wanted)
         rarest_first = sorted(counts, key=lambda asked: (counts[asked], -asked.weight))
-        having = counted_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
+        if pairs:
+            having = counted_once(among_rarest(pairs, rarest_first, _CANDIDATES))
+        else:
+            having = counted_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
         rarity = {asked: rarity_of(total, count) for asked, count in counts.items()}
         worth = dict.fromkeys(terms[:TERMS], 0.0)
         for asked, value in rarity.items():

@@ -78,7 +78,7 @@ class Case:
         containers = self.store.passages.containers(PLACES)
         outline = self.outlines.of(PLACES, containers)
         anew = Outlines(self.store).of(PLACES, containers)
-        for column in ("ids", "length", "at", "note", "personal", "kind", "side", "traits"):
+        for column in ("ids", "length", "at", "note", "personal", "kind", "side", "traits", "memory"):
             assert getattr(outline, column).tolist() == getattr(anew, column).tolist()
         fresh = StoredVectors(self.store, IDENTITY)
         assert self.vectors.coverage(PLACES) == fresh.coverage(PLACES)

@@ -45,6 +45,8 @@ class Outline:
     # Who said it: 1 the person, -1 the model, 0 neither.
     side: NDArray[np.int8]
     traits: NDArray[np.int64]
+    # Whether it is a memory, which has a kind.
+    memory: NDArray[np.bool_]
 
     @cached_property
     def containers(self) -> NDArray[np.int64]:
@@ -57,7 +59,7 @@ class Outline:
 
         A memory stands for itself: what happens to be listed beside it says nothing about it.
         """
-        return np.flatnonzero(~(self.note & (self.kind != "")))
+        return np.flatnonzero(~self.memory)
 
     @cached_property
     def spread(self) -> NDArray[np.intp]:
@@ -140,6 +142,7 @@ def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
         np.array([branch if note else "" for note, branch in zip(notes, branches, strict=True)], np.str_),
         np.array([_SIDES.get(role, 0) for role in roles], np.int8),
         np.array(traits, np.int64),
+        np.array([note and branch != "" for note, branch in zip(notes, branches, strict=True)], np.bool_),
     )
 
 

@@ -233,8 +233,9 @@ def rank_rows(
     columns = features_of(question, matches, rows, near)
     notes = rows.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
     if notes.any():
-        age = np.maximum(0.0, rows.at[notes].max() - rows.at)
-        columns["recent"] = np.where(rows.note, 0.5 ** (age / _HALF_LIFE), 0.0)
+        age = np.maximum(0.0, rows.at[notes].max() - rows.at[rows.note])
+        columns["recent"] = np.zeros(len(rows.ids))
+        columns["recent"][rows.note] = 0.5 ** (age / _HALF_LIFE)
     if not near:
         weights = weights if weights.multiplier else WORDS_ALONE
     sums = np.zeros(len(rows.ids))

@@ -7,7 +7,7 @@ How much room a question may use depends on how likely anything answers it at al
 knows no window.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -39,6 +39,8 @@ Origin = Literal["here", "earlier", "memory"]
 
 # Candidates that are looked at for a question.
 _CANDIDATES = 120
+# Candidates whose words are read together; the room is often full after those.
+_READ = 24
 # With less room nothing is brought.
 _LEAST = 25
 # What bullet, date and speaker take beside each snippet, about.
@@ -174,12 +176,15 @@ class Recall:
         """How near passages are to a question, as far as their vectors are known."""
         if self._meaning is None:
             return [0.0] * len(passages)
-        near = self._meaning.nearness(question, {str(at): text for at, text in enumerate(passages)})
+        # Whoever waited for the vector of the question has it by now, or did not wait any longer.
+        texts = {str(at): text for at, text in enumerate(passages)}
+        near = self._meaning.nearness(question, texts, patience=0.0)
         return [near.get(str(at), 0.0) for at in range(len(passages))]
 
-    def _eligible(self, candidates: Iterable[Candidate], need: Need) -> Iterator[Candidate]:
+    def _eligible(self, candidates: Sequence[Candidate], need: Need) -> Iterator[Candidate]:
         """Without what is on branches that nobody is on, and what the window has in another way."""
-        paths: dict[str, list[Mapping[str, int]]] = {}
+        said = {each.row.container for each in candidates if each.row.role not in ("system", NOTE)}
+        paths = self._paths(said, need)
         own_summary = str(summary_file(need.scope, need.conversation)) if need.conversation else ""
         for candidate in candidates:
             row = candidate.row
@@ -193,20 +198,27 @@ class Recall:
                 if holds and not elsewhere and row.passage not in need.known:
                     yield candidate
                 continue
-            if row.container not in paths:
-                paths[row.container] = self._paths(row.container, need)
             if any(row.place <= path.get(row.branch, -1) for path in paths[row.container]):
                 yield candidate
 
-    def _paths(self, tree: str, need: Need) -> list[Mapping[str, int]]:
-        """The ways through a tree whose messages count: to the question here, to every head elsewhere."""
-        if tree == need.tree:
-            return [self._store.texts.way_to(need.head)] if need.head else []
-        talks = self._store.log.conversations_of(tree)
-        return [self._store.texts.way_to(talk.head) for talk in talks if talk.head and talk.memory]
+    def _paths(self, trees: Collection[str], need: Need) -> dict[str, list[Mapping[str, int]]]:
+        """The ways through trees whose messages count: to the question here, to every head elsewhere."""
+        heads = {
+            tree: [talk.head for talk in talks if talk.head and talk.memory]
+            for tree, talks in self._store.log.conversations_on(set(trees) - {need.tree}).items()
+        }
+        if need.tree in trees:
+            heads[need.tree] = [need.head] if need.head else []
+        ways = self._store.texts.ways_to([head for several in heads.values() for head in several])
+        return {tree: [ways.get(head, {}) for head in several] for tree, several in heads.items()}
 
-    def texts(self, candidates: Sequence[Candidate]) -> dict[int, str]:
-        return self._store.passages.texts([candidate.row.id for candidate in candidates])
+    def with_texts(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, str]]:
+        """Candidates with their words, which are read as far as somebody wants them."""
+        for start in range(0, len(candidates), _READ):
+            some = candidates[start : start + _READ]
+            texts = self._store.passages.texts([candidate.row.id for candidate in some])
+            for candidate in some:
+                yield candidate, texts.get(candidate.row.id, "")
 
     def question_before(self, candidate: Candidate) -> str:
         """What a message answers: the text before it, if that is short."""
@@ -274,12 +286,10 @@ class _Picker:
 
     def pick(self, candidates: Sequence[Candidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """What is brought, at most so many, and the best of what is not."""
-        texts = self._recall.texts(candidates)
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
         seen: set[str] = set()
-        for candidate in candidates:
-            text = texts.get(candidate.row.id, "")
+        for candidate, text in self._recall.with_texts(candidates):
             if candidate.row.role != NOTE and candidate.row.container != self._need.tree:
                 # What was marked private, and secrets, stay in the conversation they were said in.
                 text = redacted(text)

@@ -191,4 +191,5 @@ class _Whose:
     def _heads_of(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
         known = [one for one in self._store.log.conversations_of(tree) if one.scope == self._scope]
         known.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
-        return [(one, self._store.texts.way_to(one.head) if one.head else {}) for one in known]
+        ways = self._store.texts.ways_to([one.head for one in known if one.head])
+        return [(one, ways.get(one.head or "", {})) for one in known]

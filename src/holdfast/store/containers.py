@@ -5,20 +5,23 @@ is not known here.
 """
 
 import hashlib
-from collections.abc import Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from operator import itemgetter
-from typing import Any, NamedTuple
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from holdfast.messages import Scope, canonical
 from holdfast.store import fulltext, tree
 from holdfast.store.fulltext import Ids, containers
 from holdfast.store.ids import new_id
 from holdfast.store.statements import Statement
+
+R = TypeVar("R", bound=tuple[Any, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,10 @@ class Container(NamedTuple):
         first = self.number * fulltext.ROWS_OF_CONTAINER
         return first, first + fulltext.ROWS_OF_CONTAINER - 1
 
+    def continues(self, before: "Container") -> bool:
+        """Whether all rows of the one before are still there, and others only came after them."""
+        return self.stamp == before.stamp and self.rows - before.rows == self.next - before.next
+
 
 _columns = (
     containers.c.container,
@@ -63,9 +70,17 @@ _columns = (
     containers.c.rows,
     containers.c.length,
 )
-_IN_SCOPE = Statement(select(*_columns).where(containers.c.scope == bindparam("key")))
-_NAMED = Statement(select(*_columns).where(containers.c.container == bindparam("name")))
-_EVERY = Statement(select(*_columns))
+_IN_SCOPE = Statement(select(*_columns).where(containers.c.scope == bindparam("key")), row=Container)
+_NAMED = Statement(select(*_columns).where(containers.c.container == bindparam("name")), row=Container)
+_EVERY = Statement(select(*_columns), row=Container)
+_totals: tuple[ColumnElement[Any], ...] = (
+    func.count().label("number"),
+    func.sum(containers.c.next).label("added"),
+    func.sum(containers.c.rows).label("rows"),
+    func.sum(containers.c.length).label("length"),
+    func.max(containers.c.stamp).label("newest"),
+)
+_STATE = Statement(select(*_totals).where(containers.c.scope == bindparam("key")))
 
 
 def scope_key(scope: Scope) -> str:
@@ -81,15 +96,83 @@ def listed(connection: Connection, places: Collection[Where] | None) -> list[Con
     """The containers in these places, everywhere for None, by number."""
     found: dict[int, Container] = {}
     if places is None:
-        found.update((row.number, Container._make(row)) for row in _EVERY.all(connection))
+        found.update((row.number, row) for row in _EVERY.all(connection))
     for place in places or ():
         if isinstance(place, str):
             rows = _NAMED.all(connection, name=place)
         else:
-            key = place.key if isinstance(place, NotesOf) else scope_key(place)
-            rows = _IN_SCOPE.all(connection, key=key)
-        found.update((row.number, Container._make(row)) for row in rows)
+            rows = _IN_SCOPE.all(connection, key=_key_of(place))
+        found.update((row.number, row) for row in rows)
     return [found[number] for number in sorted(found)]
+
+
+def state(connection: Connection, places: Collection[Where]) -> tuple[Any, ...]:
+    """Equal where the list of containers is, and quicker to come by.
+
+    Rows that come count up what was added, rows that go count down what is there, and the stamp of a new
+    container is above all others'.
+    """
+    return tuple(
+        tuple(_NAMED.all(connection, name=place))
+        if isinstance(place, str)
+        else _STATE.first(connection, key=_key_of(place))
+        for place in places
+    )
+
+
+def _key_of(place: Scope | NotesOf) -> str:
+    return place.key if isinstance(place, NotesOf) else scope_key(place)
+
+
+class Changes(NamedTuple):
+    """Rows that are not there any more, or not as they were, and rows to read, as ranges of ids."""
+
+    gone: list[Ids]
+    new: list[Ids]
+
+
+def changes(before: Sequence[Container], after: Sequence[Container]) -> Changes:
+    """What to do to rows held of some containers, for them to be those of the containers now.
+
+    A conversation that goes on has rows more, and only those are new.
+    """
+    if len(before) == len(after):
+        # Nearly always one of thousands has changed, and both lists are in one order.
+        pairs = [(old, now) for old, now in zip(before, after, strict=True) if old != now]
+        before, after = [old for old, _ in pairs], [now for _, now in pairs]
+    known = {container.number: container for container in before}
+    gone: list[Ids] = []
+    new: list[Ids] = []
+    unknown: list[Container] = []
+    for container in after:
+        old = known.pop(container.number, None)
+        if old is not None and old != container and not container.continues(old):
+            gone.append(old.ids)
+            old = None
+        if old is None:
+            unknown.append(container)
+            continue
+        # Neighbours are read together: a place has thousands of containers, most of them small.
+        new += ranges(unknown)
+        unknown = []
+        if old != container:
+            first = container.ids[0]
+            new.append((first + old.next, first + container.next - 1))
+    new += ranges(unknown)
+    gone += (container.ids for container in known.values())
+    return Changes(sorted(gone), sorted(new))
+
+
+def those_of(containers: Sequence[Container], rows: Iterable[R]) -> Iterator[R]:
+    """Of rows that begin with their id, in order, those that were there when the containers were looked at.
+
+    What came since is new when somebody looks again.
+    """
+    for number, several in groupby(rows, key=lambda row: number_of(row[0])):
+        at = bisect_left(containers, number, key=attrgetter("number"))
+        if at < len(containers) and containers[at].number == number:
+            end = containers[at].ids[0] + containers[at].next
+            yield from (row for row in several if row[0] < end)
 
 
 def ranges(found: Sequence[Container]) -> list[Ids]:

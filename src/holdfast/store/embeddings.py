@@ -8,7 +8,18 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, false, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from holdfast.store import tree
 from holdfast.store.database import Database, Topic, reads, upsert, writes
@@ -39,11 +50,13 @@ class Coverage:
 
 
 class Embeddings(Topic):
-    __slots__ = ("_texts",)
+    __slots__ = ("_texts", "times_kept")
 
     def __init__(self, database: Database, texts: Texts) -> None:
         super().__init__(database)
         self._texts = texts
+        # How often this process has kept vectors: for who holds some, to know when to look for more.
+        self.times_kept = 0
 
     def coverage(self, model: str, ranges: Sequence[Ids] | None = None) -> Coverage:
         """For rows with ids in these ranges; None means everywhere."""
@@ -84,9 +97,14 @@ class Embeddings(Topic):
             self._touch(model, old, now)
         return {digest: vector for digest, (vector, _) in found.items()}
 
+    def keep(self, model: str, vectors: Mapping[str, bytes], now: float | None = None) -> None:
+        if vectors:
+            self._keep(model, vectors, now)
+            self.times_kept += 1
+
     @writes
-    def keep(
-        self, connection: Connection, model: str, vectors: Mapping[str, bytes], now: float | None = None
+    def _keep(
+        self, connection: Connection, model: str, vectors: Mapping[str, bytes], now: float | None
     ) -> None:
         now = time.time() if now is None else now
         rows = [
@@ -94,8 +112,7 @@ class Embeddings(Topic):
             # In one order, or two processes that keep the same ones would wait for each other.
             for digest, vector in sorted(vectors.items())
         ]
-        if rows:
-            upsert(connection, embeddings, rows)
+        upsert(connection, embeddings, rows)
 
     def trim(self, most: int = CACHED) -> int:
         """Leave no more than `most` vectors that no row needs, the ones used last; says how many went."""

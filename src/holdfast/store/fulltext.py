@@ -102,6 +102,8 @@ class FullText:
     """FTS5. The rows are the content it indexes; triggers keep both together."""
 
     name: str = "fts5"
+    # All ids of a query as one text.
+    joined: str = "group_concat(id)"
 
     def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
         """SQL for the rows in a range of ids that have a token of every group; it needs `values`."""
@@ -138,6 +140,7 @@ class Scan:
     """No engine at all, for a SQLite without FTS5: every row is looked at. Right, but slow for long logs."""
 
     name: str = "scan"
+    joined: str = "group_concat(id)"
 
     def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
         either = (
@@ -158,6 +161,7 @@ class Vector:
     """PostgreSQL's tsvector with a GIN index. It gets lexemes, so no configuration of its own splits them."""
 
     name: str = "tsvector"
+    joined: str = "string_agg(CAST(id AS text), ',')"
 
     def matching(self, groups: Groups, ids: Ids, values: dict[str, str]) -> str:
         name = _bound(values, _expression(groups, " & ", " | ", "'"))

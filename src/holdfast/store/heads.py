@@ -85,8 +85,9 @@ def get(connection: Connection, conversation_id: str, scope: Scope | None = None
     return conversation(rows[0])
 
 
-def on_tree(connection: Connection, tree: str) -> list[Conversation]:
-    query = select(conversations).where(conversations.c.tree == tree)
+def on_trees(connection: Connection, trees: Collection[str]) -> list[Conversation]:
+    """Those on any of these trees, few enough for one statement, oldest first."""
+    query = select(conversations).where(conversations.c.tree.in_(sorted(trees)))
     rows = connection.execute(query.order_by(conversations.c.created_at, conversations.c.id))
     return [conversation(row) for row in rows]
 

@@ -5,7 +5,7 @@ which conversation a request belongs to: that is found out elsewhere, with the a
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, exists, select, tuple_
@@ -157,7 +157,18 @@ class Log(Topic):
     @reads
     def conversations_of(self, connection: Connection, tree: str) -> list[Conversation]:
         """All heads on one tree, oldest first."""
-        return heads.on_tree(connection, tree)
+        return heads.on_trees(connection, [tree])
+
+    @reads
+    def conversations_on(
+        self, connection: Connection, trees: Collection[str]
+    ) -> dict[str, list[Conversation]]:
+        """All heads on each of these trees, oldest first."""
+        found: dict[str, list[Conversation]] = {name: [] for name in trees}
+        for portion in tree.portions(sorted(trees)):
+            for conversation in heads.on_trees(connection, portion):
+                found[conversation.tree].append(conversation)
+        return found
 
     @writes
     def fork(

@@ -16,7 +16,15 @@ from holdfast.store.containers import Container, NotesOf, Where
 from holdfast.store.database import Database, Topic, reads, upsert, writes
 from holdfast.store.fulltext import Ids, files
 from holdfast.store.pieces import digest, pieces
-from holdfast.store.ranking import TERMS, Asked, Lookup, asked_for, counted_once, rarity_of
+from holdfast.store.ranking import (
+    TERMS,
+    Asked,
+    Lookup,
+    among_rarest,
+    asked_for,
+    counted_once,
+    rarity_of,
+)
 from holdfast.store.schema import messages
 from holdfast.store.statements import Statement
 from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
@@ -26,6 +34,8 @@ from holdfast.text.questions import Trait, traits_of
 # fewer, engines take longer: to look for common terms among some rows costs more than to fetch all that have
 # them.
 _CANDIDATES = 20_000
+# Places whose containers are held in memory; those not asked for longest go.
+_HELD = 8
 NOTE = "note"
 
 _rows = fulltext.rows
@@ -117,11 +127,13 @@ def _nothing() -> None:
 
 
 class Passages(Topic):
-    __slots__ = ("_texts",)
+    __slots__ = ("_held", "_texts")
 
     def __init__(self, database: Database, texts: Texts) -> None:
         super().__init__(database)
         self._texts = texts
+        # The containers of places that were asked for, as they were at a state of theirs.
+        self._held: dict[tuple[Where, ...], tuple[object, list[Container]]] = {}
 
     def files(self, notes: NotesOf) -> dict[str, FileState]:
         """The files of a folder that are in the index, by the name of their container."""
@@ -241,7 +253,19 @@ class Passages(Topic):
 
     @reads
     def _containers(self, connection: Connection, places: Collection[Where] | None) -> list[Container]:
-        return containers.listed(connection, places)
+        return containers.listed(connection, None) if places is None else self._listed(connection, places)
+
+    def _listed(self, connection: Connection, places: Collection[Where]) -> list[Container]:
+        """The containers in these places: a question asks for them several times, and most stay the same."""
+        key = tuple(places)
+        state = containers.state(connection, key)
+        held = self._held.pop(key, None)
+        if held is None or held[0] != state:
+            held = state, containers.listed(connection, key)
+        self._held[key] = held
+        for oldest in [*self._held][:-_HELD]:
+            self._held.pop(oldest, None)
+        return held[1]
 
     @writes
     def _replace(
@@ -301,12 +325,17 @@ class Passages(Topic):
         self, connection: Connection, places: Collection[Where], terms: Sequence[str], parts: Sequence[str]
     ) -> Matches:
         engine = self._texts.prepared()
-        among = containers.listed(connection, places)
+        among = self._listed(connection, places)
         total = sum(one.rows for one in among)
         looked_up = Lookup(connection, engine, containers.ranges(among))
-        counts = looked_up.counts(asked_for(terms, parts, about=True))
+        wanted = asked_for(terms, parts, about=True)
+        pairs = looked_up.all_pairs(wanted) if total <= _CANDIDATES else {}
+        counts = {asked: len(rows) for asked, rows in pairs.items()} or looked_up.counts(wanted)
         rarest_first = sorted(counts, key=lambda asked: (counts[asked], -asked.weight))
-        having = counted_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
+        if pairs:
+            having = counted_once(among_rarest(pairs, rarest_first, _CANDIDATES))
+        else:
+            having = counted_once(looked_up.pairs(rarest_first, counts, _CANDIDATES))
         rarity = {asked: rarity_of(total, count) for asked, count in counts.items()}
         worth = dict.fromkeys(terms[:TERMS], 0.0)
         for asked, value in rarity.items():

@@ -11,7 +11,7 @@ from holdfast.store.values import Conversation
 
 
 def remove(connection: Connection, gone: Conversation) -> None:
-    others = [other for other in heads.on_tree(connection, gone.tree) if other.id != gone.id]
+    others = [other for other in heads.on_trees(connection, [gone.tree]) if other.id != gone.id]
     _forget_prompts(connection, gone)
     # Drafts, decisions and compactions go with the conversation, token counts with their messages.
     connection.execute(delete(conversations).where(conversations.c.id == gone.id))

@@ -17,15 +17,20 @@ Conversion = Callable[[Any], Any] | None
 
 
 class Statement:
-    """`values` name the columns that an insert without any of its own is given."""
+    """`values` name the columns that an insert without any of its own is given; `row` is what rows become."""
 
-    __slots__ = ("_prepared", "_values", "clause")
+    __slots__ = ("_prepared", "_row", "_values", "clause")
 
     def __init__(
-        self, clause: Select[Any] | Insert | Update | Delete, values: Sequence[str] | None = None
+        self,
+        clause: Select[Any] | Insert | Update | Delete,
+        values: Sequence[str] | None = None,
+        *,
+        row: Any = None,
     ) -> None:
         self.clause = clause
         self._values = values
+        self._row = row
         self._prepared: dict[str, _Prepared] = {}
 
     def all(self, connection: Connection, /, **values: Any) -> list[Any]:
@@ -42,7 +47,7 @@ class Statement:
     def _in(self, connection: Connection) -> "_Prepared":
         dialect = connection.dialect
         if dialect.name not in self._prepared:
-            self._prepared[dialect.name] = _Prepared(self.clause, dialect, self._values)
+            self._prepared[dialect.name] = _Prepared(self.clause, dialect, self._values, self._row)
         return self._prepared[dialect.name]
 
 
@@ -54,6 +59,7 @@ class _Prepared:
         clause: Select[Any] | Insert | Update | Delete,
         dialect: Dialect,
         values: Sequence[str] | None,
+        row: Any = None,
     ) -> None:
         compiled = clause.compile(dialect=dialect, column_keys=values)
         self._sql = str(compiled)
@@ -64,7 +70,8 @@ class _Prepared:
             for bound, name in compiled.bind_names.items()
         ]
         columns = list(clause.selected_columns if isinstance(clause, Select) else clause.exported_columns)
-        self._row: Any = namedtuple("Row", [str(column.key) for column in columns]) if columns else None
+        named = row or (namedtuple("Row", [str(column.key) for column in columns]) if columns else None)
+        self._row: Any = named
         self._out: list[tuple[int, Callable[[Any], Any]]] = [
             (at, found)
             for at, column in enumerate(columns)
@@ -87,11 +94,11 @@ class _Prepared:
             raise DBAPIError.instance(self._sql, None, error, self._errors) from error
         finally:
             cursor.close()
+        if not self._out:
+            return [*map(self._row._make, rows)] if rows else [], changed
         return [self._made(row) for row in rows], changed
 
     def _made(self, row: Sequence[Any]) -> Any:
-        if not self._out:
-            return self._row._make(row)
         values = list(row)
         for at, convert in self._out:
             values[at] = convert(values[at])

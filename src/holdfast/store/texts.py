@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, text
+from sqlalchemy import Connection, delete, func, insert, select
 
 from holdfast import words
 from holdfast.errors import NotFound
@@ -24,6 +24,7 @@ from holdfast.store.fulltext import Engine, encoded
 from holdfast.store.pieces import digest, pieces
 from holdfast.store.ranking import Found, Lookup, Worth, asked_for, rarity_of
 from holdfast.store.schema import branches, conversations, messages
+from holdfast.store.statements import Statement
 from holdfast.store.values import Stored
 from holdfast.text.questions import traits_of
 from holdfast.thinking import without_thinking
@@ -34,6 +35,10 @@ _PORTION = 100
 _ROW_SIZE = 200_000
 # Rows named in one statement.
 _AT_ONCE = 5_000
+
+
+# Most of the time nothing waits, and a question asks that more than once.
+_FIRST_WAITING = Statement(select(func.min(fulltext.waiting.c.id).label("id")))
 
 
 class Texts(Topic):
@@ -92,9 +97,12 @@ class Texts(Topic):
         return found
 
     @reads
-    def way_to(self, connection: Connection, message_id: str) -> Mapping[str, int]:
-        """The branches on the way from the root to a message, each with the depth it is followed to."""
-        return _path_to(connection, message_id)
+    def ways_to(self, connection: Connection, messages: Collection[str]) -> dict[str, Mapping[str, int]]:
+        """For each message, the branches on the way from the root to it, with the depth each is followed to.
+
+        One that was deleted has none.
+        """
+        return _paths_to(connection, messages)
 
     @property
     def engine(self) -> str:
@@ -122,6 +130,8 @@ class Texts(Topic):
 
     @reads
     def _waiting(self, connection: Connection, where: Scope | str | None, limit: int) -> list[Any]:
+        if _FIRST_WAITING.first(connection).id is None:
+            return []
         waiting = fulltext.waiting
         columns = (
             messages.c.id,
@@ -174,7 +184,7 @@ class Texts(Topic):
         worth = Worth(pairs, rarity)
         rows = details(connection, worth.best())
         if head is not None:
-            on_path = _path_to(connection, head)
+            on_path = _paths_to(connection, [head]).get(head, {})
             rows = {row: it for row, it in rows.items() if it.place <= on_path.get(it.branch, -1)}
         rows = {row: it for row, it in rows.items() if it.passage not in without}
         hits = worth.ranked(rows, average, limit)
@@ -231,7 +241,7 @@ def details(connection: Connection, ids: Collection[int]) -> dict[int, Any]:
         listed = ", ".join(str(int(number)) for number in wanted[start : start + _AT_ONCE])
         columns = "id, passage, container, branch, place, role, at, length, first, last, traits"
         query = f"SELECT {columns} FROM text_rows WHERE id IN ({listed})"  # noqa: S608
-        found.update({row.id: row for row in connection.execute(text(query)).all()})
+        found.update({row.id: row for row in connection.exec_driver_sql(query).all()})
     return found
 
 
@@ -268,20 +278,24 @@ _MONTHS = (
 )
 
 
-def _path_to(connection: Connection, head: str) -> dict[str, int]:
-    """How far each branch belongs to the way from the root to this message."""
-    end = connection.execute(
-        select(messages.c.tree, messages.c.branch, messages.c.depth).where(messages.c.id == head)
-    ).first()
-    if end is None:
-        return {}
-    known = {row.id: row for row in connection.execute(select(branches).where(branches.c.tree == end.tree))}
-    upto = {end.branch: end.depth}
-    branch = known[end.branch]
-    while branch.parent_branch is not None:
-        upto[branch.parent_branch] = branch.fork_depth
-        branch = known[branch.parent_branch]
-    return upto
+def _paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping[str, int]]:
+    """How far each branch belongs to the way from the root to each of these messages."""
+    columns = messages.c.id, messages.c.tree, messages.c.branch, messages.c.depth
+    paths: dict[str, Mapping[str, int]] = {}
+    for portion in tree.portions(sorted(ends)):
+        there = connection.execute(select(*columns).where(messages.c.id.in_(portion))).all()
+        trees = {end.tree for end in there}
+        known = {
+            row.id: row for row in connection.execute(select(branches).where(branches.c.tree.in_(trees)))
+        }
+        for end in there:
+            upto = {end.branch: end.depth}
+            branch = known[end.branch]
+            while branch.parent_branch is not None:
+                upto[branch.parent_branch] = branch.fork_depth
+                branch = known[branch.parent_branch]
+            paths[end.id] = upto
+    return paths
 
 
 def _rows_of(row: Any, scope: str) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -81,6 +82,34 @@ def test_it_does_not_rest_over_a_question(worker, tmp_path):
         with (tmp_path / "signal").open("wb"):
             assert not worker.rest()
         assert answer.result().startswith(b"FIFO")
+
+
+def until(holds, seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_an_urgent_question_goes_before_all_that_wait(worker, tmp_path):
+    os.mkfifo(tmp_path / "signal")
+    order = []
+
+    def ask(question, **options):
+        worker.ask(question, **options)
+        order.append(question)
+
+    with ThreadPoolExecutor(6) as pool:
+        pool.submit(worker.ask, b"fifo " + bytes(tmp_path / "signal"))
+        # Opened only when the other side has it open, too: from here on everybody else waits.
+        with (tmp_path / "signal").open("wb"):
+            for number, question in enumerate((b"text 1", b"text 2", b"text 3"), 1):
+                pool.submit(ask, question)
+                until(lambda number=number: worker.waiting == number)
+            pool.submit(ask, b"asked", urgent=True)
+            until(lambda: worker.waiting == 4)
+    assert order[0] == b"asked"
+    assert worker.waiting == 0
 
 
 @pytest.mark.parametrize(("question", "says"), [(b"die", "exit code 3"), (b"half", "exit code 0")])

@@ -28,6 +28,10 @@ class Worked(Checked):
         """The worker's process, if there is one."""
         return self._worker.pid
 
+    def question(self, text: str) -> Vectors:
+        """Somebody waits for this one: it goes before the texts that wait for their vectors."""
+        return self._made([text], lambda texts: self._ask(texts, urgent=True), self._prompts.query)
+
     def rest(self) -> bool:
         return self._worker.rest()
 
@@ -35,5 +39,8 @@ class Worked(Checked):
         self._worker.close()
 
     def _vectors(self, texts: Sequence[str]) -> Vectors:
-        answer = self._worker.ask(canonical(list(texts)).encode())
+        return self._ask(texts)
+
+    def _ask(self, texts: Sequence[str], *, urgent: bool = False) -> Vectors:
+        answer = self._worker.ask(canonical(list(texts)).encode(), urgent=urgent)
         return np.frombuffer(answer, "<f4").reshape(len(texts), -1)

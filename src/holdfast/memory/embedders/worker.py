@@ -1,4 +1,5 @@
-"""A process that answers questions on its standard streams: started when needed, one question at a time.
+"""A process that answers questions on its standard streams: started when needed, one question at a time, the
+urgent ones first.
 
 A question and its answer are bytes with their length before them. Knows nothing of what they mean.
 """
@@ -6,8 +7,10 @@ A question and its answer are bytes with their length before them. Knows nothing
 import struct
 import subprocess
 import threading
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -34,6 +37,45 @@ def read(stream: IO[bytes]) -> bytes | None:
     return content if len(content) == length else None
 
 
+class _Turns:
+    """One at a time, in the order they come, but those in a hurry before all others."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._taken = False
+        self._lines: dict[bool, deque[object]] = {True: deque(), False: deque()}
+
+    @property
+    def waiting(self) -> int:
+        return sum(map(len, self._lines.values()))
+
+    def take(self, *, urgent: bool = False) -> None:
+        ticket = object()
+        with self._changed:
+            self._lines[urgent].append(ticket)
+            try:
+                self._changed.wait_for(lambda: not self._taken and self._next() is ticket)
+                self._taken = True
+            finally:
+                self._lines[urgent].remove(ticket)
+                # Whoever is interrupted lets the next one pass.
+                self._changed.notify_all()
+
+    def take_if_free(self) -> bool:
+        with self._changed:
+            free = not self._taken
+            self._taken = True
+            return free
+
+    def give_back(self) -> None:
+        with self._changed:
+            self._taken = False
+            self._changed.notify_all()
+
+    def _next(self) -> object:
+        return next(chain(self._lines[True], self._lines[False]))
+
+
 class Worker:
     """`label` is what errors call it; `log` takes what it writes to stderr; it may think for `seconds`."""
 
@@ -44,19 +86,24 @@ class Worker:
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
-        # Whoever waits for the worker holds the queue. With a lock alone, somebody with many questions could
-        # come first again and again.
-        self._queue = threading.Lock()
-        self._busy = threading.Lock()
+        # With a lock alone, somebody with many questions could come first again and again.
+        self._turns = _Turns()
 
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process is not None else None
 
-    def ask(self, question: bytes) -> bytes:
-        """The answer. A worker that died is started once more; one that takes too long is ended."""
-        with self._queue:
-            self._busy.acquire()
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return self._turns.waiting
+
+    def ask(self, question: bytes, *, urgent: bool = False) -> bytes:
+        """The answer. A worker that died is started once more; one that takes too long is ended.
+
+        An `urgent` question waits for the one that is being answered, and for no other.
+        """
+        self._turns.take(urgent=urgent)
         try:
             answer = self._exchange(question)
             if answer is None:
@@ -65,11 +112,11 @@ class Worker:
                 raise self._ended()
             return answer
         finally:
-            self._busy.release()
+            self._turns.give_back()
 
     def rest(self) -> bool:
         """End the process until the next question, unless it is at one; whether there was a process."""
-        if not self._busy.acquire(blocking=False):
+        if not self._turns.take_if_free():
             return False
         try:
             process, self._process = self._process, None
@@ -77,17 +124,16 @@ class Worker:
                 finish(process)
             return process is not None
         finally:
-            self._busy.release()
+            self._turns.give_back()
 
     def close(self) -> None:
-        with self._queue:
-            self._busy.acquire()
+        self._turns.take()
         try:
             self._closed = True
             if self._process is not None:
                 finish(self._process)
         finally:
-            self._busy.release()
+            self._turns.give_back()
 
     def _exchange(self, question: bytes) -> bytes | None:
         """The answer of the worker that runs, started if need be; None if it died over the question."""

@@ -225,10 +225,13 @@ class Meaning:
         lengths = np.linalg.norm(joined, axis=1, keepdims=True)
         return (joined / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
-    def nearness(self, question: str, texts: Mapping[str, str]) -> dict[str, float]:
+    def nearness(
+        self, question: str, texts: Mapping[str, str], patience: float | None = None
+    ) -> dict[str, float]:
         """How near texts are to a question, those of them whose vectors are there; none is made for it.
 
-        It is asked in the middle of a turn, so no embedder is opened either.
+        It is asked in the middle of a turn, so no embedder is opened either. If the question's own vector
+        takes longer than one has patience, in seconds, nothing is known.
         """
         embedder = self._ready()
         if embedder is None:
@@ -237,7 +240,10 @@ class Meaning:
         known = self._index(embedder).known({one for several in cut.values() for one in several})
         if not known:
             return {}
-        vector = self._asked(embedder, question)
+        try:
+            vector = self._asked(embedder, question, patience)
+        except TimeoutError:
+            return {}
         near = {one: float(of @ vector) for one, of in known.items()}
         found = {name: [near[one] for one in several if one in near] for name, several in cut.items()}
         return {name: max(several) for name, several in found.items() if several}
@@ -266,7 +272,7 @@ class Meaning:
         except EmbedderError as error:
             return str(error)
         except TimeoutError:
-            return f"{embedder.identity} took longer than {patience:g} s for the question."
+            return f"{embedder.identity} was too late with the vector of the question."
         # Of what has no vector, only the words were compared.
         refused = f"{covered.refused} texts have no vector: {embedder.identity} cannot do them."
         near = self._on_scale(embedder, index.compare(places, vector, best, also))

@@ -1,22 +1,27 @@
 """What every row of the index is besides its words, held in memory for the places that are asked about.
 
 So that a question is answered by a few sums over columns, and nothing is read but the rows that are shown.
-Equal containers mean equal rows; of one that changed, all are read again. Knows no words and no vectors.
+Equal containers mean equal rows; of a conversation that goes on, only the new ones are read. Knows no words
+and no vectors.
 """
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import groupby
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.store import Store, Where
-from holdfast.store.containers import Container, number_of, ranges
-from holdfast.store.fulltext import ROWS_OF_CONTAINER
+from holdfast.store.containers import Container, changes, those_of
+from holdfast.store.fulltext import ROWS_OF_CONTAINER, Ids
 from holdfast.store.passages import NOTE
+from holdfast.text.questions import Trait
 
+# How far around a row its surroundings reach.
+REACH = 8
 # Places held in memory; those not asked for longest go.
 _HELD = 8
 # A person's own words, and what somebody wrote down, hold the facts more often than the answers to them.
@@ -24,9 +29,12 @@ _PERSONAL = frozenset({"user", NOTE})
 _SIDES = {"user": 1, "assistant": -1}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
-    """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty."""
+    """Rows by their ids, in order: columns of one length. `kind` is that of a memory, else empty.
+
+    What only depends on the rows is worked out once and serves every question until they change.
+    """
 
     ids: NDArray[np.int64]
     length: NDArray[np.float64]
@@ -37,11 +45,40 @@ class Outline:
     # Who said it: 1 the person, -1 the model, 0 neither.
     side: NDArray[np.int8]
     traits: NDArray[np.int64]
+    # Whether it is a memory, which has a kind.
+    memory: NDArray[np.bool_]
 
-    @property
+    @cached_property
     def containers(self) -> NDArray[np.int64]:
         """The number of the container that each row is in."""
         return self.ids // ROWS_OF_CONTAINER
+
+    @cached_property
+    def company(self) -> NDArray[np.intp]:
+        """The rows that the rows beside them say something about.
+
+        A memory stands for itself: what happens to be listed beside it says nothing about it.
+        """
+        return np.flatnonzero(~self.memory)
+
+    @cached_property
+    def spread(self) -> NDArray[np.intp]:
+        """A place for each row that has company: those of other containers are out of each other's reach."""
+        containers = self.containers[self.company]
+        steps = np.full(len(containers), REACH, np.intp)
+        apart = np.minimum(np.diff(self.company), REACH + 1)
+        steps[1:] = np.where(containers[1:] == containers[:-1], apart, REACH + 1)
+        return np.cumsum(steps)
+
+    @cached_property
+    def asking(self) -> NDArray[np.bool_]:
+        """Whether a row ends with a question."""
+        return (self.traits & Trait.ENDS_WITH_QUESTION) > 0
+
+    @cached_property
+    def size(self) -> NDArray[np.float64]:
+        """How long each row is, so that twice as long is a step."""
+        return np.log1p(self.length) / 5
 
     def positions(self, rows: Collection[int]) -> NDArray[np.intp]:
         """Where these rows stand; those that are not there are left out."""
@@ -64,7 +101,6 @@ class Outline:
 @dataclass(frozen=True, slots=True)
 class _Held:
     containers: Sequence[Container]
-    blocks: Sequence[Outline]
     outline: Outline
 
 
@@ -79,27 +115,18 @@ class Outlines:
         """All rows in these places, whose containers are these now."""
         key = tuple(places)
         with self._loading:
-            held = self._held.pop(key, None)
-            if held is None or held.containers != containers:
-                held = self._renewed(containers, held)
+            held = self._held.pop(key, None) or _Held((), _outline([]))
+            if held.containers != containers:
+                held = self._renew(containers, held)
             self._held[key] = held
             while len(self._held) > _HELD:
                 del self._held[next(iter(self._held))]
             return held.outline
 
-    def _renewed(self, containers: Sequence[Container], held: _Held | None) -> _Held:
-        known = {} if held is None else dict(zip(held.containers, held.blocks, strict=True))
-        # Neighbours are read together: a place has thousands of containers, most of them small.
-        spans = [
-            span
-            for is_known, run in groupby(containers, key=known.__contains__)
-            if not is_known
-            for span in ranges(list(run))
-        ]
-        found = self._store.passages.outlines(spans)
-        read = {number: list(rows) for number, rows in groupby(found, key=lambda row: number_of(row[0]))}
-        blocks = [known.get(one) or _outline(read.get(one.number, [])) for one in containers]
-        return _Held(containers, blocks, _joined(blocks))
+    def _renew(self, containers: Sequence[Container], held: _Held) -> _Held:
+        gone, new = changes(held.containers, containers)
+        fresh = _outline(list(those_of(containers, self._store.passages.outlines(new))))
+        return _Held(containers, _merge(_without(held.outline, gone), fresh))
 
 
 def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
@@ -115,10 +142,34 @@ def _outline(rows: Sequence[tuple[int, int, float, str, str, int]]) -> Outline:
         np.array([branch if note else "" for note, branch in zip(notes, branches, strict=True)], np.str_),
         np.array([_SIDES.get(role, 0) for role in roles], np.int8),
         np.array(traits, np.int64),
+        np.array([note and branch != "" for note, branch in zip(notes, branches, strict=True)], np.bool_),
     )
 
 
-def _joined(blocks: Sequence[Outline]) -> Outline:
-    every = blocks or [_outline([])]
-    columns = (np.concatenate([getattr(block, column.name) for block in every]) for column in fields(Outline))
-    return Outline(*columns)
+def _without(outline: Outline, gone: Sequence[Ids]) -> Outline:
+    if not gone:
+        return outline
+    there = np.ones(len(outline.ids), np.bool_)
+    for first, last in gone:
+        there[np.searchsorted(outline.ids, first) : np.searchsorted(outline.ids, last, "right")] = False
+    return Outline(*(getattr(outline, column.name)[there] for column in fields(Outline)))
+
+
+def _merge(outline: Outline, fresh: Outline) -> Outline:
+    """Both in the order of their rows."""
+    places = np.searchsorted(outline.ids, fresh.ids)
+    total = len(outline.ids) + len(fresh.ids)
+    new = np.zeros(total, np.bool_)
+    new[places + np.arange(len(fresh.ids))] = True
+    return Outline(
+        *(
+            _merge_column(getattr(outline, column.name), getattr(fresh, column.name), new)
+            for column in fields(Outline)
+        )
+    )
+
+
+def _merge_column(old: NDArray[Any], fresh: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[Any]:
+    merged = np.empty(len(new), np.promote_types(old.dtype, fresh.dtype))
+    merged[new], merged[~new] = fresh, old
+    return merged

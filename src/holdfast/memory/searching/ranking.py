@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdfast.errors import ConfigError
-from holdfast.memory.searching.outlines import Outline
+from holdfast.memory.searching.outlines import REACH, Outline
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities
 from holdfast.store import Matches
 from holdfast.store.fulltext import ROWS_OF_CONTAINER
 from holdfast.store.ranking import rarity_of
-from holdfast.text.questions import Question, Trait
+from holdfast.text.questions import Question
 
 Column = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -26,8 +26,6 @@ Mask = NDArray[np.bool_]
 # The two numbers of BM25.
 _SATURATION = 0.9
 _BY_LENGTH = 0.4
-# How far around a row its surroundings reach.
-_REACH = 8
 # A note that is so many seconds older counts half as recent.
 _HALF_LIFE = 30 * 86_400.0
 # Where all rows are about equally near, small differences mean nothing.
@@ -244,8 +242,9 @@ def rank_rows(
     columns = features_of(question, matches, rows, near)
     notes = rows.note & ((columns["coverage"] > 0) | (columns["nearness"] > 0))
     if notes.any():
-        age = np.maximum(0.0, rows.at[notes].max() - rows.at)
-        columns["recent"] = np.where(rows.note, 0.5 ** (age / _HALF_LIFE), 0.0)
+        age = np.maximum(0.0, rows.at[notes].max() - rows.at[rows.note])
+        columns["recent"] = np.zeros(len(rows.ids))
+        columns["recent"][rows.note] = 0.5 ** (age / _HALF_LIFE)
     if not near:
         weights = weights if weights.multiplier else WORDS_ALONE
     sums = np.zeros(len(rows.ids))
@@ -265,32 +264,29 @@ def rank_rows(
 def features_of(question: Question, matches: Matches, rows: Outline, near: Similarities) -> dict[str, Column]:
     """The features of every row, by name, in the order of the outline."""
     shares, rarest = _coverage(matches, rows)
-    # A memory stands for itself: what happens to be listed beside it says nothing about it.
-    alone = rows.note & (rows.kind != "")
-    group = np.where(alone, -1 - np.arange(len(rows.ids)), rows.containers)
     penalty = _penalty(rows.length / matches.average)
     density = shares * (1 + _penalty(np.zeros(1))) / (1 + penalty)
-    before, after = _shift(shares, 1, group), _shift(shares, -1, group)
-    asking = density * ((rows.traits & Trait.ENDS_WITH_QUESTION) > 0)
     best, mean = _similarity(rows, near)
+    shares_beside, asked_before = _Beside(shares, rows), _Beside(density * rows.asking, rows)
+    density_beside, best_beside = _Beside(density, rows), _Beside(best, rows)
     return {
         "rarest": rarest,
-        "coverage": np.minimum(1.0, shares + 0.5 * np.maximum(before, after)),
+        "coverage": np.minimum(1.0, shares + 0.5 * shares_beside.larger()),
         "density": density,
         "relative": density / max(density.max(initial=0.0), 1e-9),
-        "surroundings": _around(density, group),
+        "surroundings": density_beside.around(),
         "container": _containers(matches, rows),
-        "answers": _shift(asking, 1, group),
+        "answers": asked_before.at(-1),
         "nearness": (best - best.mean()) / (4 * max(float(best.std()), _LEAST_SPREAD))
         if near
         else np.zeros(len(rows.ids)),
-        "neighbours": np.maximum(_shift(best, 1, group), _shift(best, -1, group)),
-        "around": _around(best, group),
+        "neighbours": best_beside.larger(),
+        "around": best_beside.around(),
         "whole": mean,
         "person": rows.personal.astype(np.float64),
         "speaker": rows.side * {"user": 1.0, "assistant": -1.0}.get(question.speaker, 0.0),
-        "states": ((rows.traits & Trait.ENDS_WITH_QUESTION) == 0).astype(np.float64),
-        "length": np.log1p(rows.length) / 5,
+        "states": (~rows.asking).astype(np.float64),
+        "length": rows.size,
         "fits": ((rows.traits & question.expects) > 0).astype(np.float64),
     }
 
@@ -383,26 +379,36 @@ def _preselect(columns: Mapping[str, Column], among: Mask) -> Mask:
     return chosen & among
 
 
-def _shift(column: Column, by: int, group: NDArray[np.int64]) -> Column:
-    """Each row with the value of the row so many places before it in the same container, 0 if there is
-    none.
-    """
-    moved = np.zeros_like(column)
-    if 0 < by < len(column):
-        moved[by:] = np.where(group[by:] == group[:-by], column[:-by], 0.0)
-    elif 0 < -by < len(column):
-        moved[:by] = np.where(group[:by] == group[-by:], column[-by:], 0.0)
-    return moved
+class _Beside:
+    """What stands beside each row in its container: a column with gaps where nothing does."""
 
+    def __init__(self, column: Column, rows: Outline) -> None:
+        self._rows = rows
+        self._values = np.zeros(int(rows.spread[-1]) + 1 + REACH if len(rows.spread) else 0)
+        self._values[rows.spread] = column[rows.company]
 
-def _around(column: Column, group: NDArray[np.int64]) -> Column:
-    """The mean over the rows around each, the nearer ones counting more."""
-    total, weights = np.zeros_like(column), 0.0
-    for step in range(1, _REACH + 1):
-        weight = 1 - step / (_REACH + 1)
-        total += weight * (_shift(column, step, group) + _shift(column, -step, group))
-        weights += 2 * weight
-    return total / weights
+    def at(self, steps: int) -> Column:
+        """The value so many rows after each, before it if negative; 0 where there is none."""
+        return self._column(self._values[self._rows.spread + steps])
+
+    def larger(self) -> Column:
+        """That of the row before each or of the one after it."""
+        places = self._rows.spread
+        return self._column(np.maximum(self._values[places - 1], self._values[places + 1]))
+
+    def around(self) -> Column:
+        """The mean over the rows around each, the nearer ones counting more."""
+        values, total, weights = self._values, np.zeros_like(self._values), 0.0
+        for step in range(1, REACH + 1):
+            weight = 1 - step / (REACH + 1)
+            total[step:-step] += weight * (values[: -2 * step] + values[2 * step :])
+            weights += 2 * weight
+        return self._column(total[self._rows.spread] / weights)
+
+    def _column(self, values: Column) -> Column:
+        column = np.zeros(len(self._rows.ids))
+        column[self._rows.company] = values
+        return column
 
 
 def _penalty(length: Column) -> Column:

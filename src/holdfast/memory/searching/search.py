@@ -59,20 +59,40 @@ class Searcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class RankedQuestion:
+    """One question ranked over all rows."""
+
+    question: Question
+    matches: Matches
+    near: Near
+    ranking: Ranking
+    exact: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A row that may hold what was asked for: its sum orders, its score is a probability.
 
-    The score is how likely the question is answered if this is the best there is. `part` is the number of
-    the part of a compound question it answers best, 0 for the whole.
+    The score is how likely the question is answered if this is the best there is. `ranked` is the question,
+    or the part of a compound one, that it answers best, and `place` is where it stands there.
     """
 
     row: Row
     total: float
     score: float
-    parts: Mapping[str, float]
+    ranked: RankedQuestion
+    place: int
     exact: bool = False
-    engines: tuple[str, ...] = ()
-    part: int = 0
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """What its sum is made of."""
+        return self.ranked.ranking.parts(self.place)
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Who found it."""
+        return _engines_of(self.row.id, self.ranked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +111,6 @@ class Retrieval:
     # Where it was looked, and what was there then.
     places: Sequence[Where] = ()
     containers: Sequence[Container] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RankedQuestion:
-    """One question ranked over all rows."""
-
-    question: Question
-    matches: Matches
-    near: Near
-    ranking: Ranking
-    exact: frozenset[int]
 
 
 class Search:
@@ -178,14 +187,16 @@ class Search:
         """The best rows for a question, the first of `questions`, and for its parts, the others.
 
         With `tree`, only that conversation is searched. With `patience`, in seconds, somebody waits: no
-        vectors are made for what has none yet, and if the question's own is late, words serve alone.
+        vectors are made for what has none yet, and if the question's own is late, words serve alone. The
+        parts share the time, which begins when files have been looked at.
         """
         for question in questions:
             if question.has_meaning:
                 # Its vector is made while files and words are looked at.
                 self._meaning.begin(question.text)
         places, freshness, trouble = self._prepare(scope, within, own, tree, patience is None)
-        passes = [self._rank(question, places, kinds, patience) for question in questions]
+        until = None if patience is None else self._clock() + patience
+        passes = [self._rank(question, places, kinds, until) for question in questions]
         first = passes[0]
         reasons = [reason for reason in (trouble, first.near.trouble) if reason]
         if freshness.stale:
@@ -217,13 +228,14 @@ class Search:
         question: Question,
         places: Sequence[Where],
         kinds: Collection[str],
-        patience: float | None = None,
+        until: float | None = None,
     ) -> RankedQuestion:
         matches = self._store.passages.matches(places, question.terms, question.parts)
         rows = self._outlines.of(places, matches.containers)
         also = {row for having in matches.having.values() for row in having}
         near = Near()
         if question.has_meaning:
+            patience = None if until is None else max(0.0, until - self._clock())
             near = self._meaning.near(places, question.text, _NEAREST, also, patience)
         ranking = rank_rows(question, matches, rows, near.rows, self._weights.scaled(near.factor))
         if kinds:
@@ -234,7 +246,7 @@ class Search:
 
     def _candidates(self, passes: Sequence[RankedQuestion], limit: int) -> list[Candidate]:
         """The best rows of all passes, each once, with what decided its place."""
-        best: dict[int, tuple[float, int, int]] = {}
+        best: dict[int, tuple[float, RankedQuestion, int]] = {}
         for number, ranked in enumerate(passes):
             rows, sums = ranked.ranking.rows, ranked.ranking.sums
             places = [*ranked.ranking.best(limit).tolist()]
@@ -245,15 +257,14 @@ class Search:
                 total = float(sums[place]) - (_PART_PENALTY if number else 0.0)
                 row = int(rows.ids[place])
                 if row not in best or total > best[row][0]:
-                    best[row] = total, number, place
+                    best[row] = total, ranked, place
         known = self._store.passages.rows(best.keys())
         ordered = sorted(
             (row for row in best if row in known), key=lambda row: (-best[row][0], -known[row].at, -row)
         )
         chosen: dict[tuple[str, str], Candidate] = {}
         for row in ordered:
-            total, number, place = best[row]
-            ranked = passes[number]
+            total, ranked, place = best[row]
             # Every passage once, with the best of its rows.
             chosen.setdefault(
                 (known[row].container, known[row].passage),
@@ -261,10 +272,9 @@ class Search:
                     known[row],
                     total,
                     ranked.ranking.likely(place),
-                    ranked.ranking.parts(place),
+                    ranked,
+                    place,
                     any(row in each.exact for each in passes),
-                    _engines_of(row, ranked),
-                    number,
                 ),
             )
         return list(chosen.values())
@@ -283,9 +293,9 @@ class Search:
             places += self._index.places(scope, own=own)
         if within != "notes":
             places.append(scope)
-            self._store.passages.catch_up(places)
         try:
             if embeds:
+                self._store.passages.catch_up(places)
                 self._meaning.catch_up(places=places, until=self._clock() + self._budget)
         except EmbedderError as error:
             return places, freshness, str(error)
@@ -325,8 +335,8 @@ class Search:
     def _conversations(self, trees: Collection[str], scope: Scope) -> dict[str, str]:
         """The conversation on each tree that was used last."""
         latest: dict[str, str] = {}
-        for tree in trees:
-            ours = [talk for talk in self._store.log.conversations_of(tree) if talk.scope == scope]
+        for tree, talks in self._store.log.conversations_on(trees).items():
+            ours = [talk for talk in talks if talk.scope == scope]
             if ours:
                 latest[tree] = max(ours, key=lambda talk: (talk.updated_at, talk.id)).id
         return latest

@@ -4,9 +4,10 @@ Knows rows and vectors, no texts.
 """
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,57 +16,83 @@ from holdfast.memory.embedders.base import Identity, Vectors
 from holdfast.memory.searching.vectors.base import NO_SIMILARITIES, Similarities, Vector
 from holdfast.memory.searching.vectors.kept import STORED, KeptVectors
 from holdfast.store import Coverage, Store, Where
-from holdfast.store.containers import Container, number_of, ranges
+from holdfast.store.containers import Container, changes, those_of
+from holdfast.store.fulltext import Ids
 
 # Scopes held in memory; the one not asked for longest goes.
 _HELD = 8
-# So many pieces of vectors are compared one after the other before they are put together.
-_SEGMENTS = 8
+# Whether rows without a vector have one by now is looked at when this process has kept some, if no more rows
+# than this have none, and otherwise every so many seconds.
+_MANY = 1_000
+_AGAIN = 2.0
+# Rows closer together than this are read with what is between them.
+_CLOSE = 50
 
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """The vectors of one container, as it was when they were loaded."""
-
-    container: Container
-    missing: int
-    refused: int
-    rows: NDArray[np.int64]
-    vectors: Vectors
+# A row and the vector of one of its pieces, None if it has none yet.
+_Piece = tuple[int, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """Some blocks, whose vectors are one piece. `starts` is where each row begins, since it has several."""
+    """Vectors in one piece. Each row has several of them, which begin at `starts`.
 
-    blocks: tuple[_Block, ...]
+    Rows that are not `there` any more are left out when it is compared, which costs less than a copy.
+    """
+
     rows: NDArray[np.int64]
     starts: NDArray[np.int64]
     vectors: Vectors
+    there: NDArray[np.bool_]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many vectors each row has."""
+        return np.diff(np.append(self.starts, len(self.vectors)))
+
+    def without(self, gone: Sequence[Ids]) -> "_Segment":
+        if not gone:
+            return self
+        firsts, lasts = np.array(gone, np.int64).T
+        starts, ends = np.searchsorted(self.rows, firsts), np.searchsorted(self.rows, lasts, "right")
+        some = np.flatnonzero(starts < ends)
+        if not len(some):
+            return self
+        there = self.there.copy()
+        for place in some:
+            there[starts[place] : ends[place]] = False
+        return replace(self, there=there)
+
+    def compare(self, vector: Vector) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """The rows, how near the best piece of each is, and all of its pieces on average."""
+        # Row by row on this thread: BLAS would start others, and wait for them on a busy machine.
+        near = np.vecdot(self.vectors, vector).astype(np.float64)
+        best = np.maximum.reduceat(near, self.starts)
+        mean = np.add.reduceat(near, self.starts) / self.sizes
+        if self.there.all():
+            return self.rows, best, mean
+        return self.rows[self.there], best[self.there], mean[self.there]
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """The vectors of some places. What changes is a segment of its own: the rest need not be copied."""
+    """The vectors of some places. What comes is a segment of its own: the rest need not be copied.
 
-    containers: list[Container]
-    segments: tuple[_Segment, ...]
+    `missing` and `refused` say how many pieces of a row have no vector yet, or never will.
+    """
 
-    @property
-    def blocks(self) -> Iterator[_Block]:
-        return (block for segment in self.segments for block in segment.blocks)
-
-    @property
-    def missing(self) -> int:
-        return sum(block.missing for block in self.blocks)
-
-    @property
-    def refused(self) -> int:
-        return sum(block.refused for block in self.blocks)
+    containers: Sequence[Container] = ()
+    segments: tuple[_Segment, ...] = ()
+    missing: Mapping[int, int] = field(default_factory=dict)
+    refused: Mapping[int, int] = field(default_factory=dict)
+    # When it was looked which of the missing are there, and how often vectors had been kept then.
+    looked_at: float = float("-inf")
+    times_kept: int = 0
 
     @property
-    def pieces(self) -> int:
-        return sum(len(segment.vectors) for segment in self.segments)
+    def coverage(self) -> Coverage:
+        vectors = sum(int(segment.sizes[segment.there].sum()) for segment in self.segments)
+        missing, refused = sum(self.missing.values()), sum(self.refused.values())
+        return Coverage(vectors + missing + refused, missing, refused)
 
 
 class StoredVectors(KeptVectors):
@@ -74,8 +101,9 @@ class StoredVectors(KeptVectors):
     Exact, and fast enough to a hundred thousand pieces, of which each takes four bytes a dimension.
     """
 
-    def __init__(self, store: Store, identity: Identity) -> None:
+    def __init__(self, store: Store, identity: Identity, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(store, identity)
+        self._clock = clock
         self._held: dict[tuple[Where, ...], _Loaded] = {}
         # Who comes while vectors are loaded waits for them: to load them twice takes longer.
         self._loading = threading.Lock()
@@ -83,9 +111,7 @@ class StoredVectors(KeptVectors):
     def coverage(self, places: Sequence[Where] | None = None) -> Coverage:
         if places is None:
             return self._store.embeddings.coverage(self.identity.key)
-        loaded = self._load(tuple(places))
-        missing, refused = loaded.missing, loaded.refused
-        return Coverage(loaded.pieces + missing + refused, missing, refused)
+        return self._load(tuple(places)).coverage
 
     def release(self) -> None:
         """Hold nothing in memory any more."""
@@ -99,91 +125,129 @@ class StoredVectors(KeptVectors):
         best: int,  # noqa: ARG002 - all of them are compared
         also: Collection[int] = (),  # noqa: ARG002
     ) -> Similarities:
-        segments = [segment for segment in self._load(tuple(places)).segments if len(segment.rows)]
-        if not segments:
+        near = [segment.compare(vector) for segment in self._load(tuple(places)).segments]
+        if not near:
             return NO_SIMILARITIES
-        near = [_compare(segment, vector) for segment in segments]
-        rows = np.concatenate([segment.rows for segment in segments])
-        order = np.argsort(rows, kind="stable")
-        nearest = np.concatenate([pair[0] for pair in near])[order]
-        usual = np.concatenate([pair[1] for pair in near])[order]
-        return Similarities(rows[order], nearest, usual)
+        rows, nearest, usual = (np.concatenate(columns) for columns in zip(*near, strict=True))
+        if len(near) > 1:
+            order = np.argsort(rows, kind="stable")
+            rows, nearest, usual = rows[order], nearest[order], usual[order]
+        return Similarities(rows, nearest, usual)
 
     def _load(self, places: tuple[Where, ...]) -> _Loaded:
         """What is held of these places, with all that changed since read anew."""
         with self._loading:
             containers = self._store.passages.containers(places)
-            held = self._held.pop(places, None)
-            if held is None or held.containers != containers or held.missing:
-                held = self._renewed(containers, held)
+            held = self._held.pop(places, None) or _Loaded()
+            if held.containers != containers or self._may_have_more(held):
+                held = self._renew(containers, held)
             self._held[places] = held
             while len(self._held) > _HELD:
                 del self._held[next(iter(self._held))]
             return held
 
-    def _renewed(self, containers: list[Container], held: _Loaded | None) -> _Loaded:
-        if held is not None and held.containers == containers:
-            coverage = self._store.embeddings.coverage(self.identity.key, ranges(containers))
-            if held.missing == coverage.missing:
-                return held
-        before = held.segments if held is not None else ()
-        there = set(containers)
-        whole = [
-            segment
-            for segment in before
-            if all(block.container in there and not block.missing for block in segment.blocks)
+    def _may_have_more(self, held: _Loaded) -> bool:
+        """Whether it is time to look if pieces without a vector have one by now."""
+        if not held.missing:
+            return False
+        kept = held.times_kept != self._store.embeddings.times_kept
+        return (kept and len(held.missing) <= _MANY) or self._clock() >= held.looked_at + _AGAIN
+
+    def _renew(self, containers: Sequence[Container], held: _Loaded) -> _Loaded:
+        looks = self._may_have_more(held)
+        looked = self._clock(), self._store.embeddings.times_kept
+        gone, new = changes(held.containers, containers)
+        missing, refused = _outside(gone, held.missing), _outside(gone, held.refused)
+        pieces = list(those_of(containers, self._store.embeddings.load(self.identity.key, new)))
+        if looks:
+            later = self._made_since(missing)
+            # Of such a row all vectors are put together anew.
+            rows = {row for row, _ in later}
+            gone = [*gone, *((row, row) for row in rows)]
+            missing = {row: number for row, number in missing.items() if row not in rows}
+            refused = {row: number for row, number in refused.items() if row not in rows}
+            pieces = sorted([*pieces, *later], key=lambda piece: piece[0])
+        segments = [segment.without(gone) for segment in held.segments]
+        segments.append(_segment(self._usable_of(pieces), self.identity.dimensions))
+        missing |= Counter(row for row, stored in pieces if stored is None)
+        refused |= Counter(
+            row for row, stored in pieces if stored is not None and not self._usable(len(stored))
+        )
+        if held.missing and not looks:
+            looked = held.looked_at, held.times_kept
+        return _Loaded(containers, _join(segments), missing, refused, *looked)
+
+    def _made_since(self, missing: Mapping[int, int]) -> list[_Piece]:
+        """The pieces of those rows of which more have a vector than when it was looked last."""
+        found = self._store.embeddings.load(self.identity.key, _spans(sorted(missing)))
+        lacks = Counter(row for row, stored in found if stored is None)
+        made = {row for row, number in missing.items() if lacks[row] < number}
+        return [piece for piece in found if piece[0] in made]
+
+    def _usable_of(self, pieces: Sequence[_Piece]) -> list[tuple[int, bytes]]:
+        return [(row, stored) for row, stored in pieces if stored is not None and self._usable(len(stored))]
+
+
+def _outside(gone: Sequence[Ids], numbers: Mapping[int, int]) -> dict[int, int]:
+    """Without the rows in these ranges."""
+    if not gone or not numbers:
+        return dict(numbers)
+    return {
+        row: number
+        for row, number in numbers.items()
+        if not any(first <= row <= last for first, last in gone)
+    }
+
+
+def _spans(rows: Sequence[int]) -> list[Ids]:
+    """Ranges that these rows are in, given in order."""
+    spans: list[Ids] = []
+    for row in rows:
+        if spans and row - spans[-1][1] <= _CLOSE:
+            spans[-1] = spans[-1][0], row
+        else:
+            spans.append((row, row))
+    return spans
+
+
+def _segment(pieces: Sequence[tuple[int, bytes]], dimensions: int) -> _Segment:
+    """The vectors of rows that are given in order."""
+    every = np.fromiter((row for row, _ in pieces), np.int64, len(pieces))
+    vectors = np.frombuffer(b"".join(stored for _, stored in pieces), STORED).reshape(-1, dimensions)
+    starts = np.flatnonzero(np.r_[True, every[1:] != every[:-1]]) if len(every) else np.empty(0, np.int64)
+    return _Segment(every[starts], starts, vectors, np.ones(len(starts), np.bool_))
+
+
+def _join(segments: Sequence[_Segment]) -> tuple[_Segment, ...]:
+    """The same in few segments, the largest first: a small one is put together with the next as small."""
+    joined: list[_Segment] = []
+    for segment in segments:
+        if not segment.there.any():
+            continue
+        joined.append(segment if 2 * segment.there.sum() > len(segment.there) else _together([segment]))
+        while len(joined) > 1 and 2 * len(joined[-1].vectors) >= len(joined[-2].vectors):
+            joined[-2:] = [_together(joined[-2:])]
+    return tuple(joined)
+
+
+def _together(segments: Sequence[_Segment]) -> _Segment:
+    """What is there of them, in the order of rows."""
+    rows = np.concatenate([segment.rows[segment.there] for segment in segments])
+    sizes = np.concatenate([segment.sizes[segment.there] for segment in segments])
+    vectors = np.concatenate(
+        [
+            segment.vectors
+            if segment.there.all()
+            else segment.vectors[np.repeat(segment.there, segment.sizes)]
+            for segment in segments
         ]
-        if len(whole) > _SEGMENTS:
-            # Many small ones are put together again, now and then.
-            whole = []
-        done = {block.container for segment in whole for block in segment.blocks}
-        known = {
-            block.container: block
-            for segment in before
-            for block in segment.blocks
-            if not block.missing and block.container not in done
-        }
-        left = [container for container in containers if container not in done]
-        # Neighbours are read together: a place has thousands of containers, most of them small.
-        spans = [
-            span
-            for is_known, run in groupby(left, key=known.__contains__)
-            if not is_known
-            for span in ranges(list(run))
-        ]
-        found = self._store.embeddings.load(self.identity.key, spans)
-        stored = {number: list(rows) for number, rows in groupby(found, key=lambda one: number_of(one[0]))}
-        blocks = [known.get(one) or self._block(one, stored.get(one.number, [])) for one in left]
-        fresh = (_segment(blocks, self.identity.dimensions),) if blocks else ()
-        return _Loaded(containers, (*whole, *fresh))
-
-    def _block(self, container: Container, found: Sequence[tuple[int, bytes | None]]) -> _Block:
-        usable = [(row, stored) for row, stored in found if stored is not None and self._usable(len(stored))]
-        rows = np.fromiter((row for row, _ in usable), np.int64, len(usable))
-        joined = np.frombuffer(b"".join(stored for _, stored in usable), STORED)
-        vectors = joined.reshape(len(usable), self.identity.dimensions)
-        missing = sum(stored is None for _, stored in found)
-        return _Block(container, missing, len(found) - len(usable) - missing, rows, vectors)
-
-
-def _segment(blocks: Sequence[_Block], dimensions: int) -> _Segment:
-    """The blocks with their vectors in one piece, of which each has its part."""
-    rows = np.concatenate([block.rows for block in blocks])
-    vectors: Vectors = np.empty((0, dimensions), np.float32)
-    if len(rows):
-        vectors = np.concatenate([block.vectors for block in blocks])
-    starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]]) if len(rows) else np.empty(0, np.int64)
-    ends = np.cumsum([len(block.rows) for block in blocks])
-    parts = tuple(
-        replace(block, vectors=vectors[end - len(block.rows) : end])
-        for block, end in zip(blocks, ends.tolist(), strict=True)
     )
-    return _Segment(parts, rows[starts], starts, vectors)
-
-
-def _compare(segment: _Segment, vector: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How near the best piece of each row is, and all of its pieces on average."""
-    # Row by row on this thread: BLAS would start others, and wait for them on a busy machine.
-    near = np.vecdot(segment.vectors, vector).astype(np.float64)
-    sizes = np.diff(np.append(segment.starts, len(near)))
-    return np.maximum.reduceat(near, segment.starts), np.add.reduceat(near, segment.starts) / sizes
+    order = np.argsort(rows, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    if not (order[1:] > order[:-1]).all():
+        sizes = sizes[order]
+        # Where the vectors of each row begin now, and from there one after the other.
+        first = np.cumsum(sizes) - sizes
+        places = np.arange(int(sizes.sum())) + np.repeat(starts[order] - first, sizes)
+        rows, starts, vectors = rows[order], first, vectors[places]
+    return _Segment(rows, starts, vectors, np.ones(len(rows), np.bool_))

@@ -1,10 +1,10 @@
 """One way to bring things back: what a question needs and the window does not have in full.
 
 For every question one hybrid search goes over the messages of this conversation that were left out or
-shortened, messages of earlier conversations, and notes. The best of it is chosen to fit the room there is:
-short messages whole, long ones as their best passages, each with date and speaker, in the order of time.
-How much room a question may use depends on how likely anything answers it at all. It writes nothing and
-knows no window.
+shortened, messages of earlier conversations, notes, and findings of research. The best of it is chosen to fit
+the room there is: short messages whole, long ones as their best passages, each with date and speaker, in the
+order of time. How much room a question may use depends on how likely anything answers it at all. It writes
+nothing and knows no window.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,8 +20,9 @@ from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Candidate, Retrieval, Search
 from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Scope
-from holdfast.store import Store
+from holdfast.store import Row, Store
 from holdfast.store.passages import NOTE
+from holdfast.text.dates import day_at
 from holdfast.text.excerpts import excerpt
 from holdfast.text.questions import (
     Names,
@@ -33,9 +34,13 @@ from holdfast.text.questions import (
     read_question,
     split_question,
 )
-from holdfast.words import terms
+from holdfast.text.slots import gives_new_value, values_in
+from holdfast.words import language_of, sentences, terms
 
-Origin = Literal["here", "earlier", "memory"]
+Origin = Literal["here", "earlier", "memory", "research"]
+
+# The findings of research that hold in a scope, by their names, as they are told.
+FindingNotes = Callable[[Scope], Mapping[str, str]]
 
 # Candidates that are looked at for a question.
 _CANDIDATES = 120
@@ -60,6 +65,12 @@ _SAID = 0.9
 _PATIENCE = 0.8
 # So much of the question before is quoted with a passage of its answer.
 _ASKED = 100
+# The best candidates are compared with what is brought: one may have a newer value for the same thing.
+_COMPARED = 40
+# So much of a text is looked at for that, and a sentence that is longer states more than one thing.
+_STATED, _STATEMENT = 1_000, 250
+# What stands before a newer value.
+_LATER = {"de": "später", "en": "later"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,7 @@ class Need:
     `before` is the exchange before it, for questions that lean on it. `tree` and `head` are the
     conversation and the last message before the question; `present` the messages that are in the window in
     full, `known` the memories that stand there, and `said` its texts. Without `remembers` only this
-    conversation is searched.
+    conversation is searched. `at` is when it is asked, in seconds; 0 for now.
     """
 
     question: str
@@ -83,6 +94,7 @@ class Need:
     known: Collection[str] = ()
     said: Sequence[str] = ()
     remembers: bool = True
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +143,21 @@ class Evidence:
 
 
 class Recall:
-    """`search` is the one that people and tools use too; `meaning` says how near passages are."""
+    """`search` is the one that people and tools use too; `meaning` says how near passages are; `findings`
+    tells what research came to.
+    """
 
-    def __init__(self, store: Store, search: Search, meaning: Meaning | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        search: Search,
+        meaning: Meaning | None = None,
+        findings: FindingNotes | None = None,
+    ) -> None:
         self._store = store
         self._search = search
         self._meaning = meaning
+        self._findings = findings
 
     def bring(self, need: Need, room: int, count: Callable[[str], int]) -> Evidence:
         """The evidence for a question, at most `room` tokens of it."""
@@ -155,8 +176,8 @@ class Recall:
             engines=result.engines,
             degraded=result.degraded,
         )
-        candidates = [each for each in result.candidates if each.row.passage not in need.present]
-        candidates = list(self._eligible(candidates, need))
+        eligible = list(self._eligible(result.candidates, need))
+        candidates = [each for each in eligible if each.row.passage not in need.present]
         likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
         evidence = replace(evidence, likely=likely)
         # What only tells something needs nothing, but for what it surely points at.
@@ -165,6 +186,7 @@ class Recall:
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, count)
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
+        chosen = picker.add_later_values(chosen, eligible[:_COMPARED])
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
         return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
 
@@ -183,12 +205,15 @@ class Recall:
             row = candidate.row
             if row.role == "system":
                 continue
+            if finding := _finding_of(row):
+                # What merely may have to do with the question is for research itself to tell.
+                if candidate.score >= _ALL and finding not in need.known:
+                    yield candidate
+                continue
             if row.role == NOTE:
-                path = row.container.partition(":")[2]
-                # Findings are told by research, with what is known of their age.
-                elsewhere = path == own_summary or is_finding(PurePosixPath(path))
                 holds = not row.traits & Trait.SUPERSEDED
-                if holds and not elsewhere and row.passage not in need.known:
+                own = row.container.partition(":")[2] == own_summary
+                if holds and not own and row.passage not in need.known:
                     yield candidate
                 continue
             if row.container not in paths:
@@ -203,8 +228,12 @@ class Recall:
         talks = self._store.log.conversations_of(tree)
         return [self._store.texts.way_to(talk.head) for talk in talks if talk.head and talk.memory]
 
-    def texts(self, candidates: Sequence[Candidate]) -> dict[int, str]:
-        return self._store.passages.texts([candidate.row.id for candidate in candidates])
+    def texts(self, candidates: Sequence[Candidate], scope: Scope) -> dict[int, str]:
+        """What each of them says; a finding as research tells it, and nothing of one that holds no longer."""
+        texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
+        findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
+        notes = self._findings(scope) if findings and self._findings is not None else {}
+        return texts | {row: notes.get(name, "") for row, name in findings.items()}
 
     def question_before(self, candidate: Candidate) -> str:
         """What a message answers: the text before it, if that is short."""
@@ -213,10 +242,10 @@ class Recall:
         return " ".join(before.split()) if 0 < len(before) <= 2 * _ASKED else ""
 
 
-def recall_over(store: Store, memory: Remembering | None) -> Recall:
+def recall_over(store: Store, memory: Remembering | None, findings: FindingNotes | None = None) -> Recall:
     """Recall over all that is remembered; without memory, over the words of the log alone."""
     if memory is not None:
-        return Recall(store, memory.own, memory.meaning)
+        return Recall(store, memory.own, memory.meaning, findings)
     meaning = Meaning(store, lambda: None)
     return Recall(store, Search(store, Index(store, Transient()), meaning))
 
@@ -225,13 +254,22 @@ def understand(need: Need) -> list[Question]:
     """The questions to search: the whole, with the exchange before it where it leans on that, and its
     parts.
     """
-    question = read_question(need.question, need.names)
+    today = day_at(need.at) if need.at else None
+    question = read_question(need.question, need.names, today)
     if not question.has_meaning:
         return []
     if leans_back(question) and need.before:
-        joined = read_question(join_texts([*need.before, need.question]), need.names)
-        return [replace(joined, asks=question.asks, personal=question.personal, expects=question.expects)]
-    return [question, *split_question(question, need.names)]
+        joined = read_question(join_texts([*need.before, need.question]), need.names, today)
+        return [
+            replace(
+                joined,
+                asks=question.asks,
+                personal=question.personal,
+                expects=question.expects,
+                periods=question.periods or joined.periods,
+            )
+        ]
+    return [question, *split_question(question, need.names, today)]
 
 
 def _room_for(likely: float, room: int) -> int:
@@ -263,7 +301,7 @@ class _Picker:
 
     def pick(self, candidates: Sequence[Candidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
         """What is brought, at most so many, and the best of what is not."""
-        texts = self._recall.texts(candidates)
+        texts = self._recall.texts(candidates, self._need.scope)
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
         seen: set[str] = set()
@@ -288,11 +326,56 @@ class _Picker:
             chosen.append(snippet)
         return chosen, missed
 
+    def add_later_values(self, chosen: list[Snippet], candidates: Sequence[Candidate]) -> list[Snippet]:
+        """The same, where each that gives a thing a value is told with the one that took its place since,
+        whether that is brought, stands in the window, or neither.
+        """
+        if not chosen:
+            return []
+        people = [
+            each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
+        ]
+        texts = self._recall.texts(people, self._need.scope)
+        statements = [
+            (each.row, statement)
+            for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
+            for statement in _statements(texts.get(each.row.id, ""))
+        ]
+        return [self._with_later_value(snippet, chosen, statements) for snippet in chosen]
+
+    def _with_later_value(
+        self, snippet: Snippet, chosen: Sequence[Snippet], statements: Sequence[tuple[Row, str]]
+    ) -> Snippet:
+        if snippet.origin == "research":
+            return snippet
+        brought = {each.id for each in chosen if each.origin == snippet.origin}
+        for old in _statements(snippet.text):
+            for row, new in statements:
+                if (row.at, row.place) <= (snippet.at, snippet.place):
+                    break
+                if row.passage == snippet.id or not gives_new_value(new, old):
+                    continue
+                if row.passage in brought:
+                    # It stands further down.
+                    return snippet
+                if row.role != NOTE and row.container != self._need.tree:
+                    new = redacted(new)
+                later = f" ({_LATER[language_of(self._question.text) or 'en']}: {new})"
+                cost = self._count(later)
+                if cost > self._left:
+                    return snippet
+                self._left -= cost
+                return replace(snippet, text=snippet.text + later)
+        return snippet
+
     def _snippet(self, candidate: Candidate, text: str) -> Snippet | None:
         room = self._left - _AROUND
         cost = self._count(text)
         if cost <= min(room, max(_SHORT, int(self._room * _LONG_SHARE))):
             return _snippet_of(candidate, self._need, text, whole=True)
+        if _finding_of(candidate.row):
+            # Cut, it would not say how long it holds.
+            return None
         most = min(room, max(_SHORT, int(self._room * _LONG_SHARE)))
         if most < min(cost, _SHORT) // 2:
             # A fragment is worth little while something else fits.
@@ -321,8 +404,11 @@ class _Picker:
 def _snippet_of(candidate: Candidate, need: Need, text: str, *, whole: bool) -> Snippet:
     row = candidate.row
     origin: Origin = "memory" if row.role == NOTE else "here" if row.container == need.tree else "earlier"
+    finding = _finding_of(row)
+    if finding:
+        origin = "research"
     return Snippet(
-        row.passage,
+        finding or row.passage,
         origin,
         row.at,
         row.place,
@@ -333,6 +419,21 @@ def _snippet_of(candidate: Candidate, need: Need, text: str, *, whole: bool) -> 
         candidate.parts,
         row.container,
     )
+
+
+def _finding_of(row: Row) -> str:
+    """The name of the finding whose note a row is of; empty for anything else."""
+    path = PurePosixPath(row.container.partition(":")[2]) if row.role == NOTE else None
+    return path.stem if path is not None and is_finding(path) else ""
+
+
+def _statements(text: str) -> list[str]:
+    """The sentences of a text that give a value to something, the short ones of its beginning."""
+    return [
+        sentence
+        for sentence in sentences(text[:_STATED])
+        if len(sentence) <= _STATEMENT and not sentence.endswith("?") and values_in(sentence)
+    ]
 
 
 def _shorten_line(text: str) -> str:

@@ -7,6 +7,7 @@ order of time. How much room a question may use depends on how likely anything a
 nothing and knows no window.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -34,7 +35,7 @@ from holdfast.text.questions import (
     read_question,
     split_question,
 )
-from holdfast.text.slots import gives_new_value, values_in
+from holdfast.text.slots import gives_new_value, tells_change, values_in
 from holdfast.words import language_of, sentences, terms
 
 Origin = Literal["here", "earlier", "memory", "research"]
@@ -185,8 +186,9 @@ class Recall:
         sure = asks or likely >= _ALL or any(each.exact for each in candidates)
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, count)
+        if allowed:
+            picker.compare_with(eligible[:_COMPARED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
-        chosen = picker.add_later_values(chosen, eligible[:_COMPARED])
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
         return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
 
@@ -298,19 +300,34 @@ class _Picker:
         self._left = room - _HEADING
         self._count = count
         self._said = [frozenset(terms(text)) for text in need.said]
+        self._statements: list[tuple[Candidate, str]] = []
+
+    def compare_with(self, candidates: Sequence[Candidate]) -> None:
+        """What people said or wrote down, in the window or not, may have newer values for what is brought."""
+        people = [
+            each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
+        ]
+        texts = self._recall.texts(people, self._need.scope)
+        self._statements = [
+            (each, statement)
+            for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
+            for statement in _statements(texts.get(each.row.id, ""))
+            if values_in(statement) or tells_change(statement)
+        ]
 
     def pick(self, candidates: Sequence[Candidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
-        """What is brought, at most so many, and the best of what is not."""
+        """What is brought, at most so many, and the best of what is not.
+
+        What has a newer value for something that is brought comes right after it.
+        """
         texts = self._recall.texts(candidates, self._need.scope)
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
         seen: set[str] = set()
-        for candidate in candidates:
-            text = texts.get(candidate.row.id, "")
-            if candidate.row.role != NOTE and candidate.row.container != self._need.tree:
-                # What was marked private, and secrets, stay in the conversation they were said in.
-                text = redacted(text)
-            text = text.strip()
+        waiting = deque(candidates)
+        while waiting:
+            candidate = waiting.popleft()
+            text = self._shareable(candidate, texts.get(candidate.row.id, "")).strip()
             if not text or self._is_needless(candidate, text) or text in seen:
                 continue
             seen.add(text)
@@ -322,51 +339,51 @@ class _Picker:
                 elif full:
                     break
                 continue
-            self._left -= self._count(snippet.text) + _AROUND
+            cost = self._count(snippet.text) + _AROUND
+            if later := self._later_value(snippet):
+                newer, statement = later
+                left = self._left - cost
+                if self._comes_below(newer, snippet, texts, left):
+                    waiting.appendleft(newer)
+                else:
+                    mark = self._mark_later(newer, statement)
+                    cost += self._count(mark)
+                    if cost > self._left:
+                        # Alone it would seem to hold; rather the newer one alone.
+                        if newer.row.id in texts:
+                            waiting.appendleft(newer)
+                        continue
+                    snippet = replace(snippet, text=snippet.text + mark)
+            self._left -= cost
             chosen.append(snippet)
         return chosen, missed
 
-    def add_later_values(self, chosen: list[Snippet], candidates: Sequence[Candidate]) -> list[Snippet]:
-        """The same, where each that gives a thing a value is told with the one that took its place since,
-        whether that is brought, stands in the window, or neither.
-        """
-        if not chosen:
-            return []
-        people = [
-            each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
-        ]
-        texts = self._recall.texts(people, self._need.scope)
-        statements = [
-            (each.row, statement)
-            for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
-            for statement in _statements(texts.get(each.row.id, ""))
-        ]
-        return [self._with_later_value(snippet, chosen, statements) for snippet in chosen]
+    def _shareable(self, candidate: Candidate, text: str) -> str:
+        """What was marked private, and secrets, stay in the conversation they were said in."""
+        row = candidate.row
+        return text if row.role == NOTE or row.container == self._need.tree else redacted(text)
 
-    def _with_later_value(
-        self, snippet: Snippet, chosen: Sequence[Snippet], statements: Sequence[tuple[Row, str]]
-    ) -> Snippet:
+    def _later_value(self, snippet: Snippet) -> tuple[Candidate, str] | None:
+        """The newest statement that gives another value to something that a snippet gives one."""
         if snippet.origin == "research":
-            return snippet
-        brought = {each.id for each in chosen if each.origin == snippet.origin}
+            return None
         for old in _statements(snippet.text):
-            for row, new in statements:
-                if (row.at, row.place) <= (snippet.at, snippet.place):
+            for candidate, new in self._statements:
+                if (candidate.row.at, candidate.row.place) <= (snippet.at, snippet.place):
                     break
-                if row.passage == snippet.id or not gives_new_value(new, old):
-                    continue
-                if row.passage in brought:
-                    # It stands further down.
-                    return snippet
-                if row.role != NOTE and row.container != self._need.tree:
-                    new = redacted(new)
-                later = f" ({_LATER[language_of(self._question.text) or 'en']}: {new})"
-                cost = self._count(later)
-                if cost > self._left:
-                    return snippet
-                self._left -= cost
-                return replace(snippet, text=snippet.text + later)
-        return snippet
+                if candidate.row.passage != snippet.id and gives_new_value(new, old, self._question.text):
+                    return candidate, new
+        return None
+
+    def _comes_below(self, newer: Candidate, snippet: Snippet, texts: Mapping[int, str], left: int) -> bool:
+        """Whether a newer message is brought with what is left, and is read after this one."""
+        same = _snippet_of(newer, self._need, "", whole=False).origin == snippet.origin
+        text = texts.get(newer.row.id)
+        return same and text is not None and max(_LEAST, self._count(text) + _AROUND) <= left
+
+    def _mark_later(self, newer: Candidate, statement: str) -> str:
+        language = language_of(self._question.text) or "en"
+        return f" ({_LATER[language]}: {self._shareable(newer, statement)})"
 
     def _snippet(self, candidate: Candidate, text: str) -> Snippet | None:
         room = self._left - _AROUND
@@ -428,11 +445,11 @@ def _finding_of(row: Row) -> str:
 
 
 def _statements(text: str) -> list[str]:
-    """The sentences of a text that give a value to something, the short ones of its beginning."""
+    """The sentences of a text's beginning that state one thing."""
     return [
         sentence
         for sentence in sentences(text[:_STATED])
-        if len(sentence) <= _STATEMENT and not sentence.endswith("?") and values_in(sentence)
+        if len(sentence) <= _STATEMENT and not sentence.endswith("?")
     ]
 
 

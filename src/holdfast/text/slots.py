@@ -86,15 +86,26 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     return _without_values(a, b, shared, likeness, left=left)
 
 
-def gives_new_value(new: str, old: str) -> bool:
-    """Whether a newer statement may give another value to what an older one is about.
+def tells_change(text: str) -> bool:
+    """Whether a statement says that something is no longer as it was."""
+    return _CHANGE.search(text) is not None
+
+
+def gives_new_value(new: str, old: str, question: str = "") -> bool:
+    """Whether a newer statement may give another value to what an older one is about, and a question asks
+    for.
 
     For telling them together, where a mistake costs a line; `compare` is for what must be sure.
     """
+    if not touches(new, old):
+        return False
     if compare(new, old) in ("replaces", "maybe"):
         return True
     a, b = slot_of(new), slot_of(old)
-    if _of_others(a, b) or len(a.topic & b.topic) < _SHARED:
+    shared = a.topic & b.topic
+    if _of_others(a, b) or _is_parallel(a, b, shared):
+        return False
+    if len(shared) < _SHARED and not shared & slot_of(question).topic:
         return False
     return any(not a.values[kind] & b.values[kind] for kind in a.values.keys() & b.values.keys())
 
@@ -371,6 +382,7 @@ _KINDS = (
             r"|yearly|hourly"
             r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
             r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
+            rf"|every (?:other|second|third) (?:{_DAY})|jede[nrs]? (?:zweite|dritte)[nrs]? (?:{_DAY})"
             r"|alle (?:zwei|drei|vier|\d+) (?:tage|wochen|monate|jahre)|(?:once|twice) an? \w+)\b"
         ),
         lambda match: match[0],

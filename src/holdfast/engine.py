@@ -176,8 +176,7 @@ class Engine:
         projector = Projector(store, library) if library else None
         self.afterwards = Afterwards(store, self.compacting, projector, options.pause, remembering, research)
         memory = remembering if options.memory else None
-        findings = partial(current_notes, research) if research else None
-        self._recalling = Recalling(store, recall_over(store, memory, findings), memory)
+        self._recalling = Recalling(store, recall_over(store, memory, partial(current_notes, research)), memory)
         noting = Noting(research, self.compacting.helpers, prompts, self.events) if research else None
         self._researching = Researching(research, noting) if research and noting else None
         self.fitter = Fitter(

@@ -158,8 +158,10 @@ class Researching:
         return {name: note_of(known[name]) for name in names if name in known}
 
 
-def current_notes(research: Research, scope: Scope) -> dict[str, str]:
+def current_notes(research: Research | None, scope: Scope) -> dict[str, str]:
     """What stands in a window for each finding that a scope sees and that holds, by its name."""
+    if research is None:
+        return {}
     now = research.clock()
     there = [finding for finding in research.list(scope) if not finding.expired(now)]
     return {finding.id: note_of(finding, brief=is_old(finding, now)) for finding in there}

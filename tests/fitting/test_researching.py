@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.engine import Ask
 from holdfast.errors import NotFound
-from holdfast.fitting.researching import Researching, current_notes, note_of
+from holdfast.fitting.researching import Researching, live_notes, note_of
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.providers.base import ModelInfo
 from holdfast.providers.fake import ScriptedProvider
@@ -358,7 +358,7 @@ async def test_recall_searches_findings_as_well(tmp_path, asked, page, question,
     async with remembering(server, tmp_path) as engine:
         made = await found(engine, asked, page)
         need = Need(question, ME, "", None)
-        recall = recall_over(engine.store, engine.remembering, partial(current_notes, engine.research))
+        recall = recall_over(engine.store, engine.remembering, partial(live_notes, engine.research))
         evidence = await asyncio.to_thread(recall.bring, need, 400, lambda text: len(text.split()))
         (snippet,) = [each for each in evidence.snippets if each.origin == "research"]
         assert snippet.id == made.id
@@ -373,7 +373,7 @@ async def test_recall_searches_findings_as_well(tmp_path, asked, page, question,
 async def test_recall_brings_no_finding_that_holds_no_longer(tmp_path):
     async with remembering(provider(window=8_192), tmp_path) as engine:
         made = await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)
-        recall = recall_over(engine.store, engine.remembering, partial(current_notes, engine.research))
+        recall = recall_over(engine.store, engine.remembering, partial(live_notes, engine.research))
         origins = []
         for now in (made.created_at, made.expires_at + 1):
             engine.research.clock = lambda now=now: now

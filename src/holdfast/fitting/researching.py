@@ -158,7 +158,7 @@ class Researching:
         return {name: note_of(known[name]) for name in names if name in known}
 
 
-def current_notes(research: Research | None, scope: Scope) -> dict[str, str]:
+def live_notes(research: Research | None, scope: Scope) -> dict[str, str]:
     """What stands in a window for each finding that a scope sees and that holds, by its name."""
     if research is None:
         return {}

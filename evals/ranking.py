@@ -19,7 +19,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -38,6 +38,7 @@ from holdfast.memory.searching.search import Search
 from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Message, Role, Scope
 from holdfast.store import NewMessage, Store, open_store
+from holdfast.text.dates import day_at
 from holdfast.text.questions import Names, read_question
 
 # Sets in which every session is a chat of its own.
@@ -64,6 +65,7 @@ class Asked:
     personal: bool
     definite: float
     unheard: float
+    dated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class Corpus:
     set: str
     scope: Scope
     names: Names
-    questions: Sequence[tuple[str, Sequence[str]]]
+    # Each with its evidence, and the day it is asked: at the end of the chat if the set does not say.
+    questions: Sequence[tuple[str, Sequence[str], date | None]]
 
 
 class Shelf:
@@ -114,8 +117,10 @@ class Shelf:
             progress(f"{name}: vectors {total - self._meaning.waiting():,} of {total:,}")
         return result
 
-    def ask(self, corpus: Corpus, text: str, gold: Sequence[str], *, answerable: bool) -> Asked:
-        question = read_question(text, corpus.names)
+    def ask(
+        self, corpus: Corpus, text: str, gold: Sequence[str], today: date | None = None, *, answerable: bool
+    ) -> Asked:
+        question = read_question(text, corpus.names, today)
         ranked = self.search.rank(question, corpus.scope)
         rows = ranked.ranking.rows
         if corpus.scope not in self._places:
@@ -137,6 +142,7 @@ class Shelf:
             question.personal,
             question.definite,
             ranked.ranking.unheard,
+            bool(question.periods),
         )
 
     def _converse(self, scope: Scope, docs: Sequence[Doc]) -> None:
@@ -178,7 +184,12 @@ def _sets(name: str, folder: Path) -> Iterator[tuple[Corpus, list[Doc]]]:
             names = Names(frozenset(people[:1]), frozenset(people[1:]))
         if name in _POOLS:
             docs.sort(key=lambda doc: (doc.at or 0.0, doc.session))
-        asked = [(query.question, query.gold) for query in queries if query.corpus == corpus]
+        end = max((doc.at for doc in docs if doc.at), default=None)
+        asked = [
+            (query.question, query.gold, None if (at := query.at or end) is None else day_at(at))
+            for query in queries
+            if query.corpus == corpus
+        ]
         yield Corpus(name, Scope(user="eval", project=f"{name} {corpus}"), names, asked), docs
 
 
@@ -187,14 +198,14 @@ def _chats(folder: Path) -> Iterator[tuple[Corpus, list[Doc]]]:
     chats = [json.loads(line) for line in (folder / "chats.jsonl").read_text(encoding="utf-8").splitlines()]
     for language in sorted({chat["lang"] for chat in chats}):
         docs: list[Doc] = []
-        asked: list[tuple[str, Sequence[str]]] = []
+        asked: list[tuple[str, Sequence[str], date | None]] = []
         for chat in (chat for chat in chats if chat["lang"] == language):
             docs += [
                 Doc(language, f"{chat['id']}:{number}", chat["id"], 0.0, turn["role"], turn["text"])
                 for number, turn in enumerate(chat["turns"])
             ]
             asked += [
-                (question["question"], [f"{chat['id']}:{turn}" for turn in question["turns"]])
+                (question["question"], [f"{chat['id']}:{turn}" for turn in question["turns"]], None)
                 for question in chat["questions"]
             ]
         yield Corpus("knowing", Scope(user="eval", project=f"knowing {language}"), Names(), asked), docs
@@ -335,8 +346,8 @@ def _questions(shelf: Shelf, name: str, place: Path, folder: Path) -> list[Asked
     strangers = [query.question for query in read_queries(folder / "xquad_de")]
     asked: list[Asked] = []
     for corpus in corpora:
-        for text, gold in corpus.questions:
-            asked.append(shelf.ask(corpus, text, gold, answerable=bool(gold)))
+        for text, gold, today in corpus.questions:
+            asked.append(shelf.ask(corpus, text, gold, today, answerable=bool(gold)))
         others = list(rng.choice(strangers, 15, replace=False)) if name != "xquad_de" else []
         asked.extend(shelf.ask(corpus, str(text), (), answerable=False) for text in (*_GENERAL, *others))
         progress(f"{name}: {len(asked):,} questions")
@@ -357,6 +368,8 @@ def _report(
     print({name: round(float(value), 2) for name, value in curve.items()})
     for name, questions in asked.items():
         print(show(name if name in fitted else f"({name})", questions, beta, columns, curve))
+        if dated := [question for question in questions if question.dated and question.answerable]:
+            print(show(f"  {len(dated)} of a time", dated, beta, columns, curve))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,8 @@ class Query:
     question: str
     kind: str
     gold: tuple[str, ...]
+    # When it is asked, where the set says so.
+    at: float | None = None
 
 
 def read_docs(folder: Path) -> list[Doc]:
@@ -62,6 +64,7 @@ def read_queries(folder: Path) -> list[Query]:
             str(one["question"]),
             str(one.get("kind") or ""),
             tuple(map(str, one.get("gold") or ())),
+            seconds_of(one.get("date") or ""),
         )
         for one in read_lines(folder / "queries.jsonl")
     ]

@@ -30,7 +30,7 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.fitting.intake import Incoming, Intake
 from holdfast.fitting.noting import Noting
 from holdfast.fitting.recalling import Recalling
-from holdfast.fitting.researching import Researching
+from holdfast.fitting.researching import Researching, live_notes
 from holdfast.fitting.sending import Sending
 from holdfast.fitting.turns import Turns
 from holdfast.memory.base import Memories, Memory
@@ -176,7 +176,7 @@ class Engine:
         projector = Projector(store, library) if library else None
         self.afterwards = Afterwards(store, self.compacting, projector, options.pause, remembering, research)
         memory = remembering if options.memory else None
-        self._recalling = Recalling(store, recall_over(store, memory), memory)
+        self._recalling = Recalling(store, recall_over(store, memory, partial(live_notes, research)), memory)
         noting = Noting(research, self.compacting.helpers, prompts, self.events) if research else None
         self._researching = Researching(research, noting) if research and noting else None
         self.fitter = Fitter(

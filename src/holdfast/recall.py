@@ -1,12 +1,13 @@
 """One way to bring things back: what a question needs and the window does not have in full.
 
 For every question one hybrid search goes over the messages of this conversation that were left out or
-shortened, messages of earlier conversations, and notes. The best of it is chosen to fit the room there is:
-short messages whole, long ones as their best passages, each with date and speaker, in the order of time.
-How much room a question may use depends on how likely anything answers it at all. It writes nothing and
-knows no window.
+shortened, messages of earlier conversations, notes, and findings of research. The best of it is chosen to fit
+the room there is: short messages whole, long ones as their best passages, each with date and speaker, in the
+order of time. How much room a question may use depends on how likely anything answers it at all. It writes
+nothing and knows no window.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -20,8 +21,9 @@ from holdfast.memory.searching.meaning import Meaning
 from holdfast.memory.searching.search import Candidate, Retrieval, Search
 from holdfast.memory.workspace.base import Transient
 from holdfast.messages import Scope
-from holdfast.store import Store
+from holdfast.store import Row, Store
 from holdfast.store.passages import NOTE
+from holdfast.text.dates import day_at
 from holdfast.text.excerpts import excerpt
 from holdfast.text.questions import (
     Names,
@@ -33,9 +35,13 @@ from holdfast.text.questions import (
     read_question,
     split_question,
 )
-from holdfast.words import telling, terms
+from holdfast.text.slots import gives_new_value, tells_change, values_in
+from holdfast.words import language_of, sentences, telling, terms
 
-Origin = Literal["here", "earlier", "memory"]
+Origin = Literal["here", "earlier", "memory", "research"]
+
+# The findings of research that hold in a scope, by their names, as they are told.
+FindingNotes = Callable[[Scope], Mapping[str, str]]
 
 # Candidates that are looked at for a question.
 _CANDIDATES = 120
@@ -52,6 +58,8 @@ _SHORT = 160
 _LONG_SHARE = 0.34
 # From this likelihood on a question may have one snippet, and from the other on all of its room.
 _SOME, _ALL = 0.1, 0.25
+# A finding of research is told from this likelihood on.
+_SURE = 0.4
 # A text with fewer words of its own, and no name or number, says nothing.
 _LEAST_TERMS = 2
 # What has a rare name of the question word for word is likely meant.
@@ -64,6 +72,12 @@ _SAID = 0.9
 _PATIENCE = 0.8
 # So much of the question before is quoted with a passage of its answer.
 _ASKED = 100
+# The best candidates are compared with what is brought: one may have a newer value for the same thing.
+_COMPARED = 40
+# So much of a text is looked at for that, and a sentence that is longer states more than one thing.
+_STATED, _STATEMENT = 1_000, 250
+# What stands before a newer value.
+_LATER = {"de": "später", "en": "later"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ class Need:
     `before` is the exchange before it, for questions that lean on it. `tree` and `head` are the
     conversation and the last message before the question; `present` the messages that are in the window in
     full, `known` the memories that stand there, and `said` its texts. Without `remembers` only this
-    conversation is searched.
+    conversation is searched. `at` is when it is asked, in seconds; 0 for now.
     """
 
     question: str
@@ -87,6 +101,7 @@ class Need:
     known: Collection[str] = ()
     said: Sequence[str] = ()
     remembers: bool = True
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +150,21 @@ class Evidence:
 
 
 class Recall:
-    """`search` is the one that people and tools use too; `meaning` says how near passages are."""
+    """`search` is the one that people and tools use too; `meaning` says how near passages are; `findings`
+    tells what research came to.
+    """
 
-    def __init__(self, store: Store, search: Search, meaning: Meaning | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        search: Search,
+        meaning: Meaning | None = None,
+        findings: FindingNotes | None = None,
+    ) -> None:
         self._store = store
         self._search = search
         self._meaning = meaning
+        self._findings = findings
 
     def bring(self, need: Need, room: int, count: Callable[[str], int]) -> Evidence:
         """The evidence for a question, at most `room` tokens of it."""
@@ -159,8 +183,8 @@ class Recall:
             engines=result.engines,
             degraded=result.degraded,
         )
-        candidates = [each for each in result.candidates if each.row.passage not in need.present]
-        candidates = list(self._eligible(candidates, need))
+        eligible = list(self._eligible(result.candidates, need))
+        candidates = [each for each in eligible if each.row.passage not in need.present]
         likely = max((max(each.score, _NAMED * each.exact) for each in candidates), default=0.0)
         evidence = replace(evidence, likely=likely)
         # What only tells something needs nothing, but for what it surely points at.
@@ -168,6 +192,8 @@ class Recall:
         sure = asks or likely >= _ALL or any(each.exact for each in candidates)
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, count)
+        if allowed:
+            picker.compare_with(eligible[:_COMPARED])
         chosen, missed = picker.pick(candidates, _CANDIDATES if asks else 1)
         chosen.sort(key=lambda snippet: (snippet.at, snippet.place))
         return replace(evidence, snippets=tuple(chosen), missed=tuple(missed))
@@ -190,12 +216,15 @@ class Recall:
             row = candidate.row
             if row.role == "system":
                 continue
+            if finding := _finding_of(row):
+                # What merely may have to do with the question is for research itself to tell.
+                if candidate.score >= _SURE and finding not in need.known:
+                    yield candidate
+                continue
             if row.role == NOTE:
-                path = row.container.partition(":")[2]
-                # Findings are told by research, with what is known of their age.
-                elsewhere = path == own_summary or is_finding(PurePosixPath(path))
                 holds = not row.traits & Trait.SUPERSEDED
-                if holds and not elsewhere and row.passage not in need.known:
+                own = row.container.partition(":")[2] == own_summary
+                if holds and not own and row.passage not in need.known:
                     yield candidate
                 continue
             if any(row.place <= path.get(row.branch, -1) for path in paths[row.container]):
@@ -212,13 +241,12 @@ class Recall:
         ways = self._store.texts.ways_to([head for several in heads.values() for head in several])
         return {tree: [ways.get(head, {}) for head in several] for tree, several in heads.items()}
 
-    def with_texts(self, candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, str]]:
-        """Candidates with their words, which are read as far as somebody wants them."""
-        for start in range(0, len(candidates), _READ):
-            some = candidates[start : start + _READ]
-            texts = self._store.passages.texts([candidate.row.id for candidate in some])
-            for candidate in some:
-                yield candidate, texts.get(candidate.row.id, "")
+    def texts(self, candidates: Sequence[Candidate], scope: Scope) -> dict[int, str]:
+        """What each of them says; a finding as research tells it, and nothing of one that holds no longer."""
+        texts = self._store.passages.texts([candidate.row.id for candidate in candidates])
+        findings = {each.row.id: name for each in candidates if (name := _finding_of(each.row))}
+        notes = self._findings(scope) if findings and self._findings is not None else {}
+        return texts | {row: notes.get(name, "") for row, name in findings.items()}
 
     def question_before(self, candidate: Candidate) -> str:
         """What a message answers: the text before it, if that is short."""
@@ -227,10 +255,10 @@ class Recall:
         return " ".join(before.split()) if 0 < len(before) <= 2 * _ASKED else ""
 
 
-def recall_over(store: Store, memory: Remembering | None) -> Recall:
+def recall_over(store: Store, memory: Remembering | None, findings: FindingNotes | None = None) -> Recall:
     """Recall over all that is remembered; without memory, over the words of the log alone."""
     if memory is not None:
-        return Recall(store, memory.own, memory.meaning)
+        return Recall(store, memory.own, memory.meaning, findings)
     meaning = Meaning(store, lambda: None)
     return Recall(store, Search(store, Index(store, Transient()), meaning))
 
@@ -239,11 +267,12 @@ def understand(need: Need) -> list[Question]:
     """The questions to search: the whole, with the exchange before it where it leans on that, and its
     parts.
     """
-    question = read_question(need.question, need.names)
+    today = day_at(need.at) if need.at else None
+    question = read_question(need.question, need.names, today)
     if not question.has_meaning:
         return []
     if leans_back(question) and need.before:
-        joined = read_question(join_texts([*need.before, need.question]), need.names)
+        joined = read_question(join_texts([*need.before, need.question]), need.names, today)
         return [
             replace(
                 joined,
@@ -251,9 +280,10 @@ def understand(need: Need) -> list[Question]:
                 personal=question.personal,
                 definite=question.definite,
                 expects=question.expects,
+                periods=question.periods or joined.periods,
             )
         ]
-    return [question, *split_question(question, need.names)]
+    return [question, *split_question(question, need.names, today)]
 
 
 def _room_for(likely: float, room: int) -> int:
@@ -283,17 +313,49 @@ class _Picker:
         self._left = room - _HEADING
         self._count = count
         self._said = [frozenset(terms(text)) for text in need.said]
+        self._statements: list[tuple[Candidate, str]] = []
+        # The candidates by their rows, in the order they are looked at, and the words that were read of them.
+        self._places: dict[int, int] = {}
+        self._candidates: Sequence[Candidate] = ()
+        self._texts: dict[int, str] = {}
+
+    def _read(self, candidate: Candidate) -> str:
+        """What a candidate says. Several are read at once, as far as somebody wants them."""
+        row = candidate.row.id
+        if row not in self._texts:
+            start = self._places[row]
+            some = self._candidates[start : start + _READ]
+            self._texts |= dict.fromkeys((each.row.id for each in some), "")
+            self._texts |= self._recall.texts(some, self._need.scope)
+        return self._texts[row]
+
+    def compare_with(self, candidates: Sequence[Candidate]) -> None:
+        """What people said or wrote down, in the window or not, may have newer values for what is brought."""
+        people = [
+            each for each in candidates if each.row.role in ("user", NOTE) and not _finding_of(each.row)
+        ]
+        texts = self._recall.texts(people, self._need.scope)
+        self._statements = [
+            (each, statement)
+            for each in sorted(people, key=lambda each: (each.row.at, each.row.place), reverse=True)
+            for statement in _statements(texts.get(each.row.id, ""))
+            if values_in(statement) or tells_change(statement)
+        ]
 
     def pick(self, candidates: Sequence[Candidate], most: int) -> tuple[list[Snippet], list[Snippet]]:
-        """What is brought, at most so many, and the best of what is not."""
+        """What is brought, at most so many, and the best of what is not.
+
+        What has a newer value for something that is brought comes right after it.
+        """
+        self._candidates = candidates
+        self._places = {each.row.id: place for place, each in enumerate(candidates)}
         chosen: list[Snippet] = []
         missed: list[Snippet] = []
         seen: set[str] = set()
-        for candidate, text in self._recall.with_texts(candidates):
-            if candidate.row.role != NOTE and candidate.row.container != self._need.tree:
-                # What was marked private, and secrets, stay in the conversation they were said in.
-                text = redacted(text)
-            text = text.strip()
+        waiting = deque(candidates)
+        while waiting:
+            candidate = waiting.popleft()
+            text = self._shareable(candidate, self._read(candidate)).strip()
             if not text or self._is_needless(candidate, text) or text in seen:
                 continue
             seen.add(text)
@@ -305,15 +367,61 @@ class _Picker:
                 elif full:
                     break
                 continue
-            self._left -= self._count(snippet.text) + _AROUND
+            cost = self._count(snippet.text) + _AROUND
+            if later := self._later_value(snippet):
+                newer, statement = later
+                left = self._left - cost
+                if self._comes_below(newer, snippet, left):
+                    waiting.appendleft(newer)
+                else:
+                    mark = self._mark_later(newer, statement)
+                    cost += self._count(mark)
+                    if cost > self._left:
+                        # Alone it would seem to hold; rather the newer one alone.
+                        if newer.row.id in self._places:
+                            waiting.appendleft(newer)
+                        continue
+                    snippet = replace(snippet, text=snippet.text + mark)
+            self._left -= cost
             chosen.append(snippet)
         return chosen, missed
+
+    def _shareable(self, candidate: Candidate, text: str) -> str:
+        """What was marked private, and secrets, stay in the conversation they were said in."""
+        row = candidate.row
+        return text if row.role == NOTE or row.container == self._need.tree else redacted(text)
+
+    def _later_value(self, snippet: Snippet) -> tuple[Candidate, str] | None:
+        """The newest statement that gives another value to something that a snippet gives one."""
+        if snippet.origin == "research":
+            return None
+        for old in _statements(snippet.text):
+            for candidate, new in self._statements:
+                if (candidate.row.at, candidate.row.place) <= (snippet.at, snippet.place):
+                    break
+                if candidate.row.passage != snippet.id and gives_new_value(new, old, self._question.text):
+                    return candidate, new
+        return None
+
+    def _comes_below(self, newer: Candidate, snippet: Snippet, left: int) -> bool:
+        """Whether a newer message is brought with what is left, and is read after this one."""
+        if newer.row.id not in self._places:
+            return False
+        same = _snippet_of(newer, self._need, "", whole=False).origin == snippet.origin
+        return same and max(_LEAST, self._count(self._read(newer)) + _AROUND) <= left
+
+    def _mark_later(self, newer: Candidate, statement: str) -> str:
+        language = language_of(self._question.text) or "en"
+        return f" ({_LATER[language]}: {self._shareable(newer, statement)})"
 
     def _snippet(self, candidate: Candidate, text: str) -> Snippet | None:
         room = self._left - _AROUND
         cost = self._count(text)
         if cost <= min(room, max(_SHORT, int(self._room * _LONG_SHARE))):
             return _snippet_of(candidate, self._need, text, whole=True)
+        if _finding_of(candidate.row):
+            # Cut, it would not say how long it holds.
+            return None
         most = min(room, max(_SHORT, int(self._room * _LONG_SHARE)))
         if most < min(cost, _SHORT) // 2:
             # A fragment is worth little while something else fits.
@@ -346,8 +454,11 @@ class _Picker:
 def _snippet_of(candidate: Candidate, need: Need, text: str, *, whole: bool) -> Snippet:
     row = candidate.row
     origin: Origin = "memory" if row.role == NOTE else "here" if row.container == need.tree else "earlier"
+    finding = _finding_of(row)
+    if finding:
+        origin = "research"
     return Snippet(
-        row.passage,
+        finding or row.passage,
         origin,
         row.at,
         row.place,
@@ -358,6 +469,21 @@ def _snippet_of(candidate: Candidate, need: Need, text: str, *, whole: bool) -> 
         candidate.parts,
         row.container,
     )
+
+
+def _finding_of(row: Row) -> str:
+    """The name of the finding whose note a row is of; empty for anything else."""
+    path = PurePosixPath(row.container.partition(":")[2]) if row.role == NOTE else None
+    return path.stem if path is not None and is_finding(path) else ""
+
+
+def _statements(text: str) -> list[str]:
+    """The sentences of a text's beginning that state one thing."""
+    return [
+        sentence
+        for sentence in sentences(text[:_STATED])
+        if len(sentence) <= _STATEMENT and not sentence.endswith("?")
+    ]
 
 
 def _shorten_line(text: str) -> str:

@@ -294,6 +294,85 @@ def test_a_question_as_long_as_a_book_does_no_harm(past):
     assert "valve.py" in past.asked(book)[0].text
 
 
+UPDATES = [
+    (
+        "The budget for the bathroom is 16,000 euros.",
+        "Good news, the budget for the bathroom is now 18,500 euros.",
+        "How high is the budget for the bathroom?",
+        "later",
+    ),
+    (
+        "Betriebsferien sind vom 22. Juli bis 9. August.",
+        "Die Betriebsferien haben sich verschoben, jetzt 29. Juli bis 16. August.",
+        "Wann sind die Betriebsferien?",
+        "später",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "question", "word"), UPDATES)
+def test_what_is_brought_is_told_with_the_value_that_took_its_place(talk, old, new, question, word):
+    """The newer one stands in the window, where the old one read after it would seem to be the last word."""
+    past = Past(talk, user(old), answer("Ok."), user(new))
+    snippets = past.asked(question, present={*past.within, past.kept[2].id})
+    assert [snippet.text for snippet in snippets if snippet.id == past.kept[0].id] == [
+        f"{old} ({word}: {new})"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "other", "question"),
+    [
+        (
+            "We agreed on a budget of 16,000 euros for the renovation of the bathroom.",
+            "The bathroom now has a budget of 18,500 euros.",
+            "The renovation of house {} needs a budget.",
+            "Which budget did we agree on for the renovation?",
+        ),
+        (
+            "Wir haben für die Sanierung vom Bad ein Budget von 16.000 Euro vereinbart.",
+            "Das Bad hat jetzt ein Budget von 18.500 Euro.",
+            "Die Sanierung von Haus {} braucht ein Budget.",
+            "Welches Budget haben wir für die Sanierung vereinbart?",
+        ),
+    ],
+)
+def test_where_little_fits_the_current_value_comes_with_the_old_one(talk, old, new, other, question):
+    """By the words of the question alone the newer one would come last."""
+    past = Past(
+        talk, user(old), answer("Ok."), user(new), *(user(other.format(name)) for name in "ABCDEFGHKLMNOP")
+    )
+    told = 0
+    for room in range(60, 150, 5):
+        texts = [snippet.text for snippet in past.look_up(question, room=room).snippets]
+        there = [text for text in texts if old in text or new in text]
+        told += bool(there)
+        assert not there or new in there[-1], room
+        assert sum(map(tokens, texts)) <= room
+    assert told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "question"),
+    [
+        (
+            "The budget for the kitchen is 9,000 euros.",
+            "The roof of the shed took 3 days.",
+            "How high is the budget for the kitchen?",
+        ),
+        (
+            "Das Budget für die Küche liegt bei 9.000 Euro.",
+            "Das Dach vom Schuppen hat 3 Tage gedauert.",
+            "Wie hoch ist das Budget für die Küche?",
+        ),
+    ],
+)
+def test_what_is_about_something_else_is_no_later_value(talk, old, new, question):
+    past = Past(talk, user(old), answer("Ok."), user(new))
+    snippets = past.asked(question, present={*past.within, past.kept[2].id})
+    assert [snippet.text for snippet in snippets if snippet.id == past.kept[0].id] == [old]
+
+
 @settings(deadline=None)
 @given(
     st.lists(st.sampled_from([*FILLER, "```\nx = 1\n\ny = 2\n```", "- item", "word " * 80, "\n", "end."])),

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -9,10 +10,11 @@ from hypothesis import strategies as st
 
 from holdfast.engine import Ask
 from holdfast.errors import NotFound
-from holdfast.fitting.researching import Researching, note_of
+from holdfast.fitting.researching import Researching, live_notes, note_of
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.providers.base import ModelInfo
 from holdfast.providers.fake import ScriptedProvider
+from holdfast.recall import Need, recall_over
 from holdfast.research.finding import Source
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
@@ -332,3 +334,60 @@ async def test_a_note_that_was_told_at_home_is_not_told_elsewhere(tmp_path):
         server.location = "scripted:"
         await client.say("Und zu Hause?")
         assert "2.400 USD" in last(server)[0].text
+
+
+@pytest.mark.parametrize(
+    ("asked", "page", "question", "fact"),
+    [
+        (
+            "Which pump fits the Grundberg boiler?",
+            "The Grundberg boiler takes the circulation pump KX-40 with a flange of 130 mm. ",
+            "Which circulation pump did we find for the Grundberg boiler?",
+            "KX-40",
+        ),
+        (
+            "Welche Pumpe passt zum Kessel Grundberg?",
+            "Zum Kessel Grundberg passt die Umwälzpumpe KX-40 mit einem Flansch von 130 mm. ",
+            "Welche Umwälzpumpe hatten wir für den Kessel Grundberg gefunden?",
+            "KX-40",
+        ),
+    ],
+)
+async def test_recall_searches_findings_as_well(tmp_path, asked, page, question, fact):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        made = await found(engine, asked, page)
+        need = Need(question, ME, "", None)
+        recall = recall_over(engine.store, engine.remembering, partial(live_notes, engine.research))
+        evidence = await asyncio.to_thread(recall.bring, need, 400, lambda text: len(text.split()))
+        (snippet,) = [each for each in evidence.snippets if each.origin == "research"]
+        assert snippet.id == made.id
+        assert snippet.text == note_of(engine.research.get(ME, made.id))
+        assert fact in snippet.text
+        again = await asyncio.to_thread(
+            recall.bring, replace(need, known={made.id}), 400, lambda text: len(text.split())
+        )
+        assert all(each.origin != "research" for each in again.snippets), "the window has it already"
+
+
+async def test_recall_brings_no_finding_that_holds_no_longer(tmp_path):
+    async with remembering(provider(window=8_192), tmp_path) as engine:
+        made = await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)
+        recall = recall_over(engine.store, engine.remembering, partial(live_notes, engine.research))
+        origins = []
+        for now in (made.created_at, made.expires_at + 1):
+            engine.research.clock = lambda now=now: now
+            need = Need("Auf wie viel USD stand der Bitcoin-Kurs?", ME, "", None)
+            evidence = await asyncio.to_thread(recall.bring, need, 400, lambda text: len(text.split()))
+            origins.append({each.origin for each in evidence.snippets})
+        assert made.expires_at > made.created_at
+        assert origins == [{"research"}, set()]
+
+
+async def test_a_finding_is_told_once_however_it_was_found(tmp_path):
+    server = provider(window=8_192)
+    async with remembering(server, tmp_path) as engine:
+        await found(engine, "Wie steht der Bitcoin-Kurs?", BITCOIN)
+        client = Client(engine)
+        await client.say("Wie steht der Bitcoin-Kurs?")
+        assert last(server)[-1].text.count("Frühere Recherche vom") == 1

@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.fitting.case import Case
 from holdfast.fitting.lot import Lot
+from holdfast.fitting.researching import SECTION, tell_finding
 from holdfast.memory.profiles.text import Told
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import Message, Scope
@@ -205,9 +206,10 @@ class Recalling:
             before=[text[:_ABOUT] for text in said],
             names=names_in_prompt(prompt),
             present=_whole(view),
-            known=set(told_in(view)),
+            known={*told_in(view), *_findings_in(view)},
             said=[message.text for message in earlier],
             remembers=self._may_have_earlier(case),
+            at=question.at,
         )
 
     def _by_words_alone(self, evidence: Evidence) -> bool:
@@ -220,13 +222,16 @@ def _as_much_as_fits(view: View, evidence: Evidence) -> list[Proposal]:
     """The decisions that put evidence behind the question: only the whole request tells what it really
     takes.
 
-    Memories stand apart from what was said, since they are rewritten where they are corrected or forgotten.
+    Memories stand apart from what was said, since they are rewritten where they are corrected or forgotten;
+    findings each for itself, since they expire.
     """
     snippets = list(evidence.snippets)
     while snippets:
         memories = [each for each in snippets if each.origin == "memory"]
-        said = [each for each in snippets if each.origin != "memory"]
-        proposals = []
+        findings = [each for each in snippets if each.origin == "research"]
+        said = [each for each in snippets if each.origin in ("earlier", "here")]
+        assert view.question is not None
+        proposals = [tell_finding(view, view.question, each.id, each.text) for each in findings]
         if memories:
             names = [each.id for each in memories]
             proposals.append(_addition(view, [_quote_of(each) for each in memories], memories=names))
@@ -261,6 +266,11 @@ def told_in(view: View) -> Iterator[str]:
     for decision in view.decisions:
         if decision.kind == "add" and decision.id in there:
             yield from decision.data.get("memories", ())
+
+
+def _findings_in(view: View) -> Iterator[str]:
+    for shown in view.shown:
+        yield from (each.name for each in shown.additions if each.section == SECTION and each.name)
 
 
 def asks_anew(view: View) -> bool:

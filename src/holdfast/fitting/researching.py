@@ -15,6 +15,7 @@ from holdfast.fitting.noting import Noting
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Source
 from holdfast.research.library import Research
+from holdfast.research.nearest import is_old
 from holdfast.research.quoting import defused
 from holdfast.store import new_id
 from holdfast.text.excerpts import excerpts
@@ -40,6 +41,8 @@ _LEAST = 30
 READABLE, _NOTE = 40, 120
 # So many characters of a source say whether it is shorter than that.
 _GLANCE = 400
+# Why a finding is told.
+_BEARS = "it bears on the question"
 # Findings of which it is said at once that they hold no longer.
 _PAST = 3
 # Titles and addresses may be as long as whoever made the page liked.
@@ -127,7 +130,7 @@ class Researching:
         for one in self._research.outdated(scope, question.message.text, names)[:_PAST]:
             text = past(one.language, one.created_at, one.question, one.expires_at)
             if text not in said:
-                made.append(_beside(view, question, one, text, "it no longer holds"))
+                made.append(tell_finding(view, question, one.id, text, "it no longer holds"))
         return made
 
     def _bearing(self, view: View, question: Item, scope: Scope) -> list[Proposal]:
@@ -145,7 +148,7 @@ class Researching:
             cost = view.text_tokens(text)
             if cost <= left:
                 left -= cost
-                made.append(_beside(view, question, bearing.finding, text, "it bears on the question"))
+                made.append(tell_finding(view, question, bearing.finding.id, text))
         return made
 
     def _notes(self, scope: Scope, quoted: Sequence[Addition]) -> Mapping[str, str]:
@@ -155,14 +158,24 @@ class Researching:
         return {name: note_of(known[name]) for name in names if name in known}
 
 
+def live_notes(research: Research | None, scope: Scope) -> dict[str, str]:
+    """What stands in a window for each finding that a scope sees and that holds, by its name."""
+    if research is None:
+        return {}
+    now = research.clock()
+    there = [finding for finding in research.list(scope) if not finding.expired(now)]
+    return {finding.id: note_of(finding, brief=is_old(finding, now)) for finding in there}
+
+
 def note_of(finding: Finding, *, brief: bool = False) -> str:
     """What stands for a finding in a window; of one that is very old, only that there was one."""
     summary = "" if brief else defused(finding.summary)
     return found(finding.language, finding.created_at, finding.question, summary, finding.expires_at)
 
 
-def _beside(view: View, question: Item, finding: Finding, text: str, reason: str) -> Proposal:
-    return addition(view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=finding.id)
+def tell_finding(view: View, question: Item, name: str, text: str, reason: str = _BEARS) -> Proposal:
+    """The decision that puts what stands for a finding behind a question."""
+    return addition(view, question, SECTION, text, new_id("d"), rule=FINDINGS, reason=reason, name=name)
 
 
 def _shown(view: View, item: Item | None = None) -> list[Addition]:

@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from math import log
 
 from holdfast import words
-from holdfast.research.dates import dates_in
 from holdfast.research.finding import Finding
 from holdfast.research.reuse import Nearness
+from holdfast.text.dates import dates_in
 
 _DAY = 86_400.0
 # Of what is older, unless it holds for good, a line is enough.
@@ -98,12 +98,17 @@ def bearing_on(
     weights = {term: log(1 + (1 + len(there)) / (0.5 + known[term])) for term in asked}
     near = nearness(told, {one.id: one.question for one in there}) if nearness is not None else {}
     found = [
-        Bearing(one, round(score, 4), one.volatility != "permanent" and one.age(now) > OLD)
+        Bearing(one, round(score, 4), is_old(one, now))
         for one in there
         if (score := _score(one, read[one.id], weights, days, near.get(one.id, 0.0)))
     ]
     found.sort(key=lambda one: (one.score, one.finding.created_at, one.finding.id), reverse=True)
     return found[:limit]
+
+
+def is_old(finding: Finding, now: float) -> bool:
+    """Whether a line of it is enough."""
+    return finding.volatility != "permanent" and finding.age(now) > OLD
 
 
 def _score(

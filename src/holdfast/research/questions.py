@@ -13,7 +13,7 @@ from functools import cache
 
 from holdfast import words
 from holdfast.patterns import late
-from holdfast.research.dates import NUMBERS, dates_in
+from holdfast.text.dates import NUMBERS, dates_in
 
 _TOKEN = late(r"[-+−]?\d+(?:[.,]\d+)*|(?<!\S)\.[^\W\d_]\w*|\w+(?:\+\+|#|['’]\w+)?")
 _GROUPED = late(r"\d{1,3}(?:[.,]\d{3})+")

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from holdfast import words
 from holdfast.patterns import late
-from holdfast.research.dates import DAYS, MONTHS
 from holdfast.research.extractive import MOST_WORDS, count, extracted, named
 from holdfast.research.finding import Finding, SummaryBy, Volatility
 from holdfast.research.note import plain
 from holdfast.research.quoting import is_order
 from holdfast.research.volatility import volatility_named
+from holdfast.text.dates import DAYS, MONTHS
 from holdfast.text.excerpts import excerpts
 
 # Fills in a prompt by its name and language, as `compaction.prompts.Prompts.filled` does.

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Column, Connection, Double, MetaData, Table, 
 from holdfast.store.columns import Words
 
 # A change of the tables or triggers needs a new number: they are then built anew.
-_LAYOUT = 3
+_LAYOUT = 4
 
 # Groups of tokens: a row must have one token of every group.
 Groups = Sequence[Sequence[str]]
@@ -36,7 +36,7 @@ rows = Table(
     Column("role", Text),
     Column("at", Double),
     Column("length", BigInteger),
-    # What can be seen of the text itself, as flags.
+    # What can be seen of the text itself: flags of `Trait`, and the day it names.
     Column("traits", BigInteger),
     Column("tokens", Text),
     Column("body", Words),

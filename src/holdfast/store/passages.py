@@ -28,6 +28,7 @@ from holdfast.store.ranking import (
 from holdfast.store.schema import messages
 from holdfast.store.statements import Statement
 from holdfast.store.texts import Texts, add_rows, details, searchable, tokens_of
+from holdfast.text.dates import mark_day
 from holdfast.text.questions import Trait, traits_of
 
 # Rows looked at for a question: those with the rarest of its terms, which common terms then only order. With
@@ -369,7 +370,8 @@ def _row(container: str, place: int, passage: NewPassage) -> dict[str, object]:
         "role": NOTE,
         "at": passage.at,
         "length": length,
-        "traits": int(traits_of(passage.text) | (Trait(0) if passage.holds else Trait.SUPERSEDED)),
+        "traits": int(traits_of(passage.text) | (Trait(0) if passage.holds else Trait.SUPERSEDED))
+        | mark_day(passage.text, passage.at),
         "tokens": " ".join(tokens),
         "body": passage.text,
         "first": passage.first,

@@ -26,6 +26,7 @@ from holdfast.store.ranking import Found, Lookup, Worth, asked_for, rarity_of
 from holdfast.store.schema import branches, conversations, messages
 from holdfast.store.statements import Statement
 from holdfast.store.values import Stored
+from holdfast.text.dates import MONTH_NAMES, mark_day
 from holdfast.text.questions import traits_of
 from holdfast.thinking import without_thinking
 
@@ -259,23 +260,7 @@ def tokens_of(said: str, about: str = "") -> tuple[Iterator[str], int]:
 def spoken_date(at: float) -> str:
     """A day as people ask for it, in both languages."""
     day = datetime.fromtimestamp(at, UTC).astimezone()
-    return f"{day:%Y-%m-%d} {day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-_MONTHS = (
-    "January Januar",
-    "February Februar",
-    "March März",
-    "April",
-    "May Mai",
-    "June Juni",
-    "July Juli",
-    "August",
-    "September",
-    "October Oktober",
-    "November",
-    "December Dezember",
-)
+    return f"{day:%Y-%m-%d} {day.day} {MONTH_NAMES[day.month - 1]} {day.year}"
 
 
 def _paths_to(connection: Connection, ends: Collection[str]) -> dict[str, Mapping[str, int]]:
@@ -312,7 +297,7 @@ def _rows_of(row: Any, scope: str) -> Iterator[dict[str, Any]]:
         "role": message.role,
         "at": row.created_at,
         "length": length,
-        "traits": int(traits_of(said)),
+        "traits": int(traits_of(said)) | mark_day(said, row.created_at),
         "body": "",
         "first": 0,
         "last": 0,

@@ -7,11 +7,14 @@ Also the traits of any text that matter for whether it can answer a question. Al
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import IntFlag
 from functools import lru_cache
+from time import time
 from typing import Literal
 
 from holdfast import words
+from holdfast.text.dates import DAYS, MONTH_NAMES, Period, day_at, headed_by, periods_in
 
 # A longer question is a text, and nobody means every word of it.
 LONGEST = 2_000
@@ -41,10 +44,8 @@ _NUMBER = re.compile(
 )
 _TIME = re.compile(
     r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|morning|evening"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august"
-    r"|september|october|november|december|gestern|vorgestern|heute|morgen|übermorgen|vor|letzte[nmrs]?"
-    r"|nächste[nmrs]?|woche|wochenende|monat|jahr|uhr|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?"
-    r"|januar|februar|märz|mai|juni|juli|oktober|dezember)\b",
+    r"|gestern|vorgestern|heute|morgen|übermorgen|vor|letzte[nmrs]?|nächste[nmrs]?|woche|wochenende|monat"
+    rf"|jahr|uhr|(?:{'|'.join(DAYS)})s?|{'|'.join(MONTH_NAMES).replace(' ', '|')})\b",
     re.IGNORECASE,
 )
 _ASKS_NUMBER = re.compile(
@@ -216,6 +217,8 @@ class Question:
     asks: float = 0.0
     # Whether it speaks of things that are known to both sides: 0 not at all, 1 of several.
     definite: float = 0.0
+    # The times it speaks of.
+    periods: tuple[Period, ...] = ()
 
     @property
     def has_meaning(self) -> bool:
@@ -253,11 +256,19 @@ def names_in_prompt(prompt: str) -> Names:
     return Names(frozenset(found["user"]), frozenset(found["assistant"]))
 
 
-def read_question(text: str, names: Names = Names()) -> Question:  # noqa: B008 - frozen
-    """What a message asks for, to be searched as a whole."""
+def read_question(
+    text: str,
+    names: Names = Names(),  # noqa: B008 - frozen
+    today: date | None = None,
+) -> Question:
+    """What a message asks for, to be searched as a whole; `today` is the day it is asked, else the present
+    one.
+    """
     text = text[:LONGEST].strip()
     mentioned = {side: _mentioned(text, getattr(names, side)) for side in ("user", "assistant")}
-    bare = _without(text, names.any)
+    # Who says "yesterday" means a day, and not the word: it was said on many others.
+    periods, timeless = periods_in(text, headed_by(text) or today or day_at(time()))
+    bare = _without(timeless, names.any)
     telling = words.telling(text)
     idle = _ASKING_DE if words.language_of(text) == "de" else _ASKING_EN
     terms = [
@@ -284,10 +295,15 @@ def read_question(text: str, names: Names = Names()) -> Question:  # noqa: B008 
         own or yours or any(mentioned.values()),
         _asking_share(text),
         min(_MOST_DEFINITE, len(_DEFINITE.findall(text))) / _MOST_DEFINITE,
+        periods,
     )
 
 
-def split_question(question: Question, names: Names = Names()) -> list[Question]:  # noqa: B008 - frozen
+def split_question(
+    question: Question,
+    names: Names = Names(),  # noqa: B008 - frozen
+    today: date | None = None,
+) -> list[Question]:
     """The parts of a compound question, each to be searched beside the whole; none for a simple one."""
     pieces = [piece.strip(" ,;?") for piece in _JOINT.split(question.text)]
     if len(pieces) < 2 and ("," in question.text or ":" in question.text):
@@ -298,11 +314,17 @@ def split_question(question: Question, names: Names = Names()) -> list[Question]
     parts: list[Question] = []
     seen: set[str] = set()
     for piece in pieces if len(pieces) > 1 else ():
-        part = read_question(piece, names)
+        part = read_question(piece, names, today)
         if set(part.terms) - seen:
             seen.update(part.terms)
             parts.append(
-                replace(part, asks=question.asks, personal=question.personal, definite=question.definite)
+                replace(
+                    part,
+                    asks=question.asks,
+                    personal=question.personal,
+                    definite=question.definite,
+                    periods=part.periods or question.periods,
+                )
             )
     return parts[:_MOST_PARTS] if len(parts) > 1 else []
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from holdfast.patterns import late
+from holdfast.text.dates import MONTH_NAMES
 from holdfast.text.lang import de, en
 from holdfast.words import language_of, parts, terms
 
@@ -25,6 +26,8 @@ _NEAR, _LIKELY, _SAME = 0.33, 0.45, 0.55
 _SHORT = 3
 # From here on two sentences are one with another word in it.
 _FRAME = 0.6
+# So many words or concepts in common make it likely that two statements are about one thing.
+_SHARED = 2
 # So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
 _PARALLEL = 0.5
 
@@ -81,6 +84,30 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     if common and shared and (a.negated == b.negated or _is_telling(a, b, common)):
         return "same"
     return _without_values(a, b, shared, likeness, left=left)
+
+
+def tells_change(text: str) -> bool:
+    """Whether a statement says that something is no longer as it was."""
+    return _CHANGE.search(text) is not None
+
+
+def gives_new_value(new: str, old: str, question: str = "") -> bool:
+    """Whether a newer statement may give another value to what an older one is about, and a question asks
+    for.
+
+    For telling them together, where a mistake costs a line; `compare` is for what must be sure.
+    """
+    if not touches(new, old):
+        return False
+    if compare(new, old) in ("replaces", "maybe"):
+        return True
+    a, b = slot_of(new), slot_of(old)
+    shared = a.topic & b.topic
+    if _of_others(a, b) or _is_parallel(a, b, shared):
+        return False
+    if len(shared) < _SHARED and not shared & slot_of(question).topic:
+        return False
+    return any(not a.values[kind] & b.values[kind] for kind in a.values.keys() & b.values.keys())
 
 
 def _frame(new: str, old: str) -> float:
@@ -276,14 +303,7 @@ _DAYS = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTHS = {
-    name: str(number)
-    for number, names in enumerate(
-        ("januar january", "februar february", "märz march", "april", "mai may", "juni june", "juli july",
-         "august", "september", "oktober october", "november", "dezember december"), 1,
-    )
-    for name in names.split()
-}  # fmt: skip
+_MONTHS = {name: str(number) for number, names in enumerate(MONTH_NAMES, 1) for name in names.lower().split()}
 _NUMBERS = {
     name: number
     for number, names in enumerate(
@@ -362,6 +382,7 @@ _KINDS = (
             r"|yearly|hourly"
             r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
             r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
+            rf"|every (?:other|second|third) (?:{_DAY})|jede[nrs]? (?:zweite|dritte)[nrs]? (?:{_DAY})"
             r"|alle (?:zwei|drei|vier|\d+) (?:tage|wochen|monate|jahre)|(?:once|twice) an? \w+)\b"
         ),
         lambda match: match[0],
@@ -450,12 +471,14 @@ _CHANGE = late(
     r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen)|seit (?:heute|gestern|kurzem|neuestem"
     rf"|dem|der|{_DAY})|statt|stattdessen|doch|verschoben|verlegt|gelegt|umgestellt|umgestiegen|gewechselt"
     rf"|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
+    r"|verzögert|erst (?:am|ab|im|in|um)"
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
     r"|en)|angehoben|reduziert"
     r"|now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|"
     + _MONTH
-    + r")\b(?! \d+ to\b)|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|switched|"
-    r"changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
+    + r")\b(?! \d+ to\b)|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|delayed"
+    r"|not until|switched|changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered"
+    r"|extended|dropped|drop"
     r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
     r"|as of|by now|lately|recently|is up to|went from)\b"
 )

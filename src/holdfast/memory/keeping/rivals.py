@@ -1,5 +1,7 @@
 """Words of which only one holds at a time: tools of one trade, opposites, days. Data, German and English."""
 
+from holdfast.text.dates import DAYS, MONTH_NAMES
+
 
 def _list(words: str) -> frozenset[str]:
     return frozenset(words.casefold().split())
@@ -30,14 +32,7 @@ _GROUPS = {
 }
 _GROUP_OF = {word: name for name, words in _GROUPS.items() for word in words}
 
-MONTHS_AND_DAYS = _list(
-    """
-    january february march april may june july august september october november december
-    januar februar märz mai juni juli oktober dezember
-    monday tuesday wednesday thursday friday saturday sunday
-    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
-    """
-)
+MONTHS_AND_DAYS = _list(" ".join((*MONTH_NAMES, *DAYS)))
 
 # A town lies in one of these: to name it says less, not something else. Of countries only one holds.
 COUNTRIES = _list(

@@ -1,5 +1,6 @@
 """German: the cues by which a sentence shows what it states. Data only."""
 
+from holdfast.text.dates import MONTH_NAMES
 from holdfast.text.lang import LanguageData, any_of, begin, cue, opening
 
 # Imperatives that have no ending, or change their vowel; the others end in -e.
@@ -46,7 +47,7 @@ _ORDER = (
 )
 _DAY = r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)"
 _DAYS = rf"(?:{_DAY}(?:s|e|en|abend|abends|früh|mittag|nachmittag)?)"
-_MONTH = r"(?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)"
+_MONTH = f"(?:{'|'.join(names.lower().split()[0] for names in MONTH_NAMES)})"
 _NUMBER = any_of(
     "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig fünfzig hundert tausend"
     " zweit dritt viert fünft sechst siebt acht neunt zehnt dutzend anderthalb"

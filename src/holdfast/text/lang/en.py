@@ -1,5 +1,6 @@
 """English: the cues by which a sentence shows what it states. Data only."""
 
+from holdfast.text.dates import MONTH_NAMES
 from holdfast.text.lang import LanguageData, any_of, begin, cue, opening
 
 _ORDERS = any_of(
@@ -17,7 +18,9 @@ _ORDERS = any_of(
     """
 )
 _DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_MONTH = r"(?:january|february|march|april|may(?= \d)|june|july|august|september|october|november|december)"
+_MONTHS = "|".join(names.lower().split()[-1] for names in MONTH_NAMES)
+# "May" is a verb, too.
+_MONTH = f"(?:{_MONTHS})".replace("|may|", r"|may(?= \d)|")
 _NUMBER = any_of(
     "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred"
     " thousand"
@@ -195,8 +198,7 @@ ENGLISH = LanguageData(
         "no_more": cue(r"no longer|not (?:\w+ )?any ?more|no more|don't (?:\S+ ){1,5}any ?more"),
         "from_now": cue(
             _WHEN,
-            r"(?:starting|beginning|effective|from|as of) (?:this |next |in |on "
-            "|the )*(?:january|february|march|april|may|june|july|august|september|october|november|december"
+            rf"(?:starting|beginning|effective|from|as of) (?:this |next |in |on |the )*(?:{_MONTHS}"
             "|summer|autumn|fall|winter|spring|week|month|year|monday|tuesday|wednesday|thursday|friday"
             r"|saturday|sunday|\d)\w*",
         ),

@@ -2,7 +2,7 @@
 import { date, el, number, word } from "./core.js";
 
 // In which order they are said; the share of each is of the whole score.
-const PARTS = ["words", "beside", "around", "meaning", "person", "recent", "qmd"];
+const PARTS = ["words", "beside", "around", "meaning", "person", "recent", "time", "qmd"];
 
 /** The reasons for a hit, the weightiest first. */
 export function reasons(hit) {

@@ -110,6 +110,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "part_meaning": ("meaning", "Bedeutung"),
     "part_person": ("who said it", "wer es sagte"),
     "part_recent": ("how new", "wie neu"),
+    "part_time": ("the day it is about", "der Tag, um den es geht"),
     "no_brought": (
         "No files, sources or memories are in this window.",
         "In diesem Fenster sind keine Dateien, Quellen oder Erinnerungen.",

@@ -98,6 +98,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "why_qmd_more": ("QMD found it.", "QMD hat es gefunden."),
     "why_recent": ("Recent", "Neu"),
     "why_recent_more": ("It is recent.", "Es ist noch nicht alt."),
+    "why_time": ("Day", "Tag"),
+    "why_time_more": ("It is of the day you ask about.", "Es ist von dem Tag, nach dem gefragt ist."),
     "score": ("Score {n}", "Wertung {n}"),
     # Profile
     "line": ("Line {n}", "Zeile {n}"),

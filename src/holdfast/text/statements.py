@@ -70,20 +70,22 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "as_is": 0.8, "call_me": 0.9, "i": -1.2, "pronoun": -2.0, "points": -0.7, "passing": -0.8,
         "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
         "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
-        "every": 0.5, "we_dont": 0.4, "plain_without": 0.4,
+        "every": 0.5, "we_dont": 0.8, "plain_without": 0.4, "sticks": 0.8, "behind_whoever": 1.2,
+        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.5, "deed": -0.8, "feels": -0.8,
+        "stays": 0.3, "law": 0.3,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
         "does": 0.4, "change": 0.4, "concludes": 0.5, "me": 0.2, "number": 0.1, "value": 0.2, "i_do": -0.4,
         "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
         "always": -0.4, "task": -1.5, "says": -0.6, "needs": -0.8, "must": -0.4, "asks_you": -1.0,
-        "pronoun": -0.5,
+        "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6, "definite": 0.2, "name": 0.2,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
         "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
-        "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.3,
-        "order": -0.2,
+        "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.2,
+        "order": -0.2, "standing_wish": 1.6, "deed": -0.8,
     },
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
@@ -92,12 +94,16 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
+        "feels": -1.0, "can": -0.8, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.4, "vague": -0.6,
+        "fragment": -1.5, "from_now": 0.3,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
 _OVERRIDES: Mapping[str, frozenset[str]] = {
-    "likes": frozenset({"asks_you", "asks_once"}),
-    "decided": frozenset({"negation"}),
+    "likes": frozenset({"asks_you", "asks_once", "needs"}),
+    "becomes": frozenset({"negation"}),
+    "decided": frozenset({"negation", "passing", "can"}),
+    "standing_wish": frozenset({"needs", "i"}),
     "never": frozenset({"negation"}),
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
     "from_before": frozenset({"task"}),
@@ -107,20 +113,27 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
     "cause": frozenset({"points"}),
     "you_must": frozenset({"i", "needs"}),
     "for_you": frozenset({"i", "needs"}),
-    "trait": frozenset({"negation", "bygone"}),
+    "trait": frozenset({"negation", "bygone", "can", "vague", "deed"}),
     "mine": frozenset({"bygone", "theirs", "me"}),
     "me": frozenset({"bygone"}),
 }
 # Where several kinds are possible, one that shows by its words goes before one by what it is about.
 _SHOWS: Mapping[Kind, frozenset[str]] = {
     "decision": frozenset({"decided", "chooses", "becomes", "decided_before", "concludes"}),
-    "preference": frozenset({"likes", "rather", "habit", "asks_standing", "for_you", "possible"}),
+    "preference": frozenset(
+        {"likes", "rather", "habit", "asks_standing", "for_you", "possible", "standing_wish"}
+    ),
     "rule": frozenset({"duty", "must", "none_here", "standing_order", "forbids", "you_must", "our_rule"}),
 }
 # With one of these a clause states nothing.
 _STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
 
 _DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "takes_back", "irony", "says")
+# What makes a fact one that can be looked up: a value, a name, a relation, a lasting property.
+_CONCRETE = frozenset(
+    {"value", "number", "named", "name", "trait", "role", "title", "relation", "language", "placed", "for_years",
+     "here", "frequency", "my_own"}
+)  # fmt: skip
 # What tells of a change, from when on or to what.
 _CHANGES = frozenset({"changed", "becomes"})
 # A clause with one of these, at the end, is no part of what is stated before it.
@@ -151,7 +164,7 @@ _NAMES = {
     "en": late(r"(?<=[a-z,;:'] )(?!I\b|I')[A-ZÄÖÜ][a-zäöüß]\w*"),
     # Nouns are capital as well: a name stands without an article.
     "de": late(
-        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als|durch|für|an|namens"
+        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als|durch|für|an|namens|namen?|stadt|firma|marke|modell"
         r"|jetzt|wir|bin|gegen) (?:doch |noch |nur |ja |auch |jetzt |nun )?)[A-ZÄÖÜ][\wäöüß-]+"
     ),
 }
@@ -328,7 +341,7 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
 
 
 def _is_name(word: str) -> bool:
-    return bool(terms(word)) and (word[:1].isupper() or any(sign.isdigit() for sign in word))
+    return bool(terms(word.partition("'")[0])) and (word[:1].isupper() or any(sign.isdigit() for sign in word))
 
 
 def _derived(cues: Collection[str]) -> set[str]:
@@ -357,11 +370,25 @@ def _derived(cues: Collection[str]) -> set[str]:
     if "asks_you" in has:
         standing = has & {"future", "from_now"} and "asks_info" not in has
         found.add("asks_standing" if standing else "asks_once")
-    if "i" in has and not has & {"chooses", "decided", "becomes"}:
+    if "i" in has and not has & {"chooses", "decided", "becomes", "after_all"}:
         found.add("i_do")
     limits = {"always", "never", "only", "no_more"}
     if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
+    if "passive" in has and has & {"negation", "none"} and not has & {"trouble", "perfect", "decided"}:
+        found.add("passive_none")
+    if {"under", "passive"} <= has:
+        found.add("passive_when")
+    if "we" in has and has & {"always", "never", "only"} and "needs" not in has:
+        found.add("we_always")
+    if "wants" in has and has & {"always", "never", "only"}:
+        found.add("standing_wish")
+    if {"concludes", "passive"} <= has:
+        found.add("settles")
+    if {"we", "does"} <= has and has & {"date", "from_now"}:
+        found.add("we_will")
+    if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
+        found.add("busy")
     if {"perfect", "value"} <= has:
         found.add("dated_deed")
     return found
@@ -381,6 +408,8 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     """The cues of a clause, of what goes on from it, and what the clauses around it make of it."""
     cues = set(clauses[at].cues)
     if at or len(clauses) == 1:
+        if at and "cause" in cues:
+            cues.add("fragment")
         cues.discard("cause")
     if "behind_comma" in cues and not cues & {"please", "infinitive", "duty", "never", "order"}:
         # "77 folders, no surprises" only describes.
@@ -391,6 +420,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             break
         cues |= later.cues & {"always", "never", "only", "negation", "change", "for_you", "rather"}
         cues |= later.cues & {"as_is", "please", "beside_you"}
+    after = clauses[at + 1] if at + 1 < len(clauses) else None
+    if after is not None and "no_verb" in after.cues and len(after.text.split()) <= 4:
+        cues |= after.cues & {"value"}
     for earlier in reversed(clauses[:at]):
         short = len(earlier.text.split()) <= 4
         if not short and not earlier.cues & {"under", "for_you"}:
@@ -407,6 +439,10 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         known = before.cues & {"title", "mine", "me", "named"} and not before.cues & _STATES_NOTHING
         if known and cues & {"points", "pronoun"}:
             cues.add("anchored")
+        if "whoever" in before.cues and at == 1:
+            cues.add("behind_whoever")
+        if before.cues & {"under"} and "passive" in cues:
+            cues.add("passive_when")
         if "for_you" in before.cues:
             cues.add("for_you_before")
         if "asks_you" in before.cues and cues & {"future", "from_now"} and "asks_info" not in before.cues:
@@ -426,7 +462,9 @@ def _states_nothing(
         nothing -= {"supposes", "asks"}
     if nothing:
         return True
-    if {"rejects", "negation"} <= cues and "decided_before" not in cues:
+    if {"rejects", "negation"} <= cues and not cues & {"decided_before", "standing_order"}:
+        return True
+    if "question" in cues and any("open" in later.cues for later in clauses[at + 1 :]):
         return True
     if at and "relative" in cues and (clauses[at].text[:1] in "wW" or _is_verb_last(clauses[at].text)):
         return True
@@ -447,6 +485,8 @@ def _is_verb_last(text: str) -> bool:
 
 
 def _judge(cues: frozenset[str]) -> Verdict | None:
+    if not cues & _CONCRETE:
+        cues |= {"vague"}
     cues -= frozenset().union(*(drops for name, drops in _OVERRIDES.items() if name in cues))
     scores = {
         kind: round(sum(weight for name, weight in weights.items() if name in cues), 2)

@@ -64,10 +64,10 @@ GERMAN = LanguageData(
     code="de",
     particles=opening(
         r"(?:(?:also|so|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun|übrigens|achso|ach|oh|boah|naja"
-        r"|sprich|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
+        r"|sprich[,:]|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
         r"|ehrlich gesagt|wie gesagt|wichtig|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?|super|prima"
         r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein kann"
-        r"|generell|eigentlich|nein,|nee,|in zukunft|ab jetzt|ab sofort|ab heute|von nun an|künftig"
+        r"|generell|eigentlich|nein,|nee,|alles klar|beschlossene sache|in zukunft|ab jetzt|ab sofort|ab heute|von nun an|künftig"
         r"|zukünftig|fortan|unter keinen umständen|auf keinen fall|vergiss(?: bitte)? nicht,? dass"
         r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
     ),
@@ -88,7 +88,7 @@ GERMAN = LanguageData(
             r"(?:soll|sollte|kann|darf|muss|könnte|brauche) (?:ich|man|wir)",
         ),
         "under": begin(
-            r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem|als wär\w*)"
+            r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem)"
         ),
         "cause": begin(r"(?:weil|da|denn|nachdem|seit|zumal)"),
         "relative": begin(r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?:\S+ ){0,5}\S+"),
@@ -106,7 +106,7 @@ GERMAN = LanguageData(
         "points": begin(
             r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
             r"|wohnen|geht|gehen|kostet)",
-            r"(?:das(?! [A-ZÄÖÜ])|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
+            r"(?:das meiste|das(?! (?:[a-zäöüß]+(?:e|en|er|es) )?(?-i:[A-ZÄÖÜ\x00]))|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
             r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))",
         ),
         "name": begin(r"(?-i:[A-ZÄÖÜ])[\w.-]+", r"[a-z]+[-_]?\d[\w.-]*"),
@@ -117,6 +117,12 @@ GERMAN = LanguageData(
             r"|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
         ),
         "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
+        # A free relative clause: what follows it holds for everybody.
+        "my_own": begin(r"(?:mein|unser)(?:e|er|es)? (?:\S+ ){1,3}?(?:ist|sind|hat|haben|heißt|läuft|wohnt|arbeitet|\w+t)"),
+        "whoever": begin(r"(?:wer|jeder,? der|alle,? die)"),
+        "sticks": begin(r"(?:bitte )?(?:halte? (?:dich|sie sich)|halten sie sich|bleib|bleiben sie|richte dich|befolg\w*|beachte?)"),
+        # A part that has lost its sentence.
+        "fragment": begin(r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|während|als auch)"),
         "definite": begin(
             r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
             r"|jede[rsnm]?"
@@ -128,13 +134,15 @@ GERMAN = LanguageData(
     },
     cues={
         "supposes": cue(
-            r"angenommen|stell dir vor|stellen sie sich vor|was wäre|nehmen wir (?:mal )?an|gesetzt den fall",
+            r"^angenommen|mal angenommen|stell dir vor|stellen sie sich vor|was wäre|nehmen wir (?:mal )?an|gesetzt den fall",
             r"würden?|würdest|hätten?|wären?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
             r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
         ),
         "open": cue(
             r"vielleicht|eventuell|womöglich|möglicherweise|wahrscheinlich|vermutlich|evtl|ggf|mal sehen"
-            r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus)|in den sternen"
+            r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus|spruchreif)|steht (?:noch )?(?:nicht )?in den"
+            r"|(?:gut )?möglich,? dass|kann (?:gut )?sein|gedanken?,? (?:zu|auf|mit)|unentschlossen|kommt drauf an"
+            r"|entscheiden wir (?:\S+ )?(?:nächste\w*|morgen|später|noch|am|im|bald|erst)"
             r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht"
             r"|überlege[nr]?(?! wir nicht)|am überlegen"
             r"|schwank\w+"
@@ -148,11 +156,12 @@ GERMAN = LanguageData(
             r"bis vor (?:\S+ ){0,3}?(?:jahren|monaten|wochen|kurzem)|(?:alte|frühere"
             r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
             r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
-            r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
+            r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig|als (?:kind|jugendliche\w*|junge|mädchen)"
+            r"|eine zeit ?lang|(?:ist|sind) (?:\w+ )?geschichte"
         ),
         "passing": cue(
-            r"(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
-            r"|morgen|vorhin|später"
+            r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
+            r"|(?<!jeden )(?<!am )morgen|vorhin|später"
             r"|schnell"
             r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
             r"|vorerst|erst ?mal|für den moment"
@@ -162,15 +171,16 @@ GERMAN = LanguageData(
             r"|ausnahmsweise|testweise|zum testen"
             r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
             r"|ein bisschen|mal)"
-            r"|jetzt mal|schmeißen wir|weg(?:werfen|schmeißen)"
+            r"|jetzt mal|weg(?:werfen|schmeißen)|jetzt das ganze"
         ),
         "joke": cue(
-            r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|kennste|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
+            r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
             r"|wer's glaubt|schön wär's"
         ),
         "rejects": cue(
-            r"quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
-            r"|nicht gefragt|missverstanden|nicht so prickelnd|überzeugt mich nicht|gefällt mir nicht"
+            r"quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht|lassen wir (?:mal )?lieber"
+            r"|missverstanden|überzeugt mich nicht|gefällt mir nicht|vorschlag mit \S+(?: \S+){0,3}? (?:nicht|an|ab)"
+            r"|(?:kannst|könnt|können) (?:du|ihr|sie) vergessen"
         ),
         "takes_back": cue(
             r"vergiss(?:t)? (?!nicht)(?:das|die|den|dem|es|\S+)(?: \S+){0,4}? ?(?:wieder|mal|lieber)"
@@ -184,7 +194,7 @@ GERMAN = LanguageData(
             r"|stets|jedes ?mal|grundsätzlich|prinzipiell|generell|ausnahmslos|ohne ausnahme|in jedem fall"
             r"|unbedingt"
             r"|durchgehend|durchweg|überall|konsequent|zwingend|allzeit|jeweils|täglich|regelmäßig"
-            r"|in alle[nr]"
+            r"|in alle[nr]|(?:nach|vor|bei|zu|mit|in|an|auf) jede[rmns]"
         ),
         "never": cue(
             r"nie(?! (?:so|zuvor))|niemals|nie wieder|nie mehr|auf (?:gar )?keinen fall"
@@ -195,8 +205,10 @@ GERMAN = LanguageData(
         "none_here": cue(r"gibt(?:'s| es) (?:\S+ ){0,6}kein\w*"),
         "beside_you": cue(r"(?:bevor|wenn|falls|ehe|sobald|solange|bis|während) (?:du|sie)"),
         "this_thing": cue(
-            r"(?:die|der|das|den) (?:erste|zweite|dritte|letzte|andere|vorige|obige"
-            r"|vorherige)[nsr]?(?: \w+)?|dein\w*|ihr(?:e[nmrs]?)? (?:vorschlag|idee|version)\w*"
+            r"(?:die|der|das|den|dem) (?:erste|zweite|dritte|letzte|andere|vorige|obige"
+            r"|vorherige)[nsrm]?(?: (?:option|variante|version|vorschlag|idee|ansatz|lösung|teil|absatz|satz|punkt|beispiel"
+            r"|code|antwort|möglichkeit)|(?=[.,!]|$))|(?:dein|ihr)(?:e[nmrs]?)? (?:vorschl[aä]g\w*|idee\w*|version|antwort|plan|ansatz"
+            r"|tipps?|rat|lösung|empfehlung\w*|code)"
             r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
         ),
         "changed": cue(
@@ -246,7 +258,10 @@ GERMAN = LanguageData(
         "as_is": cue(r"(?:so,? )?wie (?:sie|es|er) (?:ist|sind)|unverändert|unangetastet|in ruhe"),
         "you_verb": cue(r"\w+t du"),
         "bygone": cue(r"war|waren|wurde|wurden|hatte|hatten"),
-        "irony": cue(r"(?:ja|na|aber|ach) (?:klar|sicher|logisch),? und"),
+        "irony": cue(
+            r"(?:(?:ja|na|aber|ach) )?(?:klar|sicher|logisch|natürlich)(?: doch)?,? und|sagt (?:der|die|das|ein) (?:\S+ ){1,3}?zu[mr]?|treffen sich zwei"
+            r"|kommt ein\w* \w+ (?:in|zum)"
+        ),
         "must": cue(r"muss|müssen|darf|dürfen|soll|sollen|sollten?"),
         "may_not": cue(
             r"(?:darf|dürfen|darfst|soll|sollen|sollst|sollten?|kann|können) (?:\S+ ){0,8}?"
@@ -259,9 +274,12 @@ GERMAN = LanguageData(
         ),
         "duty": cue(
             r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt|erlaubt"
-            r"|gehör(?:t|en)|gilt|gelten|zwingend|obligatorisch|erforderlich|brauch(?:t|en)(?! (?:ich"
+            r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich|brauch(?:t|en)(?! (?:ich"
             r"|wir))|freigegeben"
             r"|freigabe|regel ist"
+            r"|(?:ist|sind) (?!schwer|leicht|nicht|einfach|nur)(?:\S+ ){1,8}?(?:zu \w+n|(?:ab|an|auf|aus|bei|ein|mit|nach|vor|weg)zu\w+n)(?=[.,!]*$)"
+            r"|(?:ins|aufs|ans|in de[nr]|in die|auf de[nr]|auf die) (?:\S+ ){1,3}?(?:kommt|kommen|gehört|gehören|darf|dürfen) (?:\S+ ){0,2}?(?:kein\w*"
+            r"|nicht\w*|nie\w*|nur)"
         ),
         "passive": cue(
             r"(?:wird|werden) (?:\S+ ){0,12}?(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver|er|ent|zer)\w+(?:t"
@@ -274,7 +292,8 @@ GERMAN = LanguageData(
         "decided": cue(
             r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt|abgestimmt"
             r"|abgesprochen|festgelegt"
-            r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|wahl|(?:es bleibt"
+            r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|beschlossene\w*|wahl|zugestimmt|genehmigt|bewilligt"
+            r"|grünes licht|abgesegnet|verabschiedet|abgeklärt|geklärt|(?:es bleibt"
             r"|bleibt es) (?:also )?(?:bei|dabei)|ausgemacht|überzeugt|zugesagt|unterschrieben"
         ),
         "confirms": cue(
@@ -290,7 +309,7 @@ GERMAN = LanguageData(
             r"(?:wir|ich) (?:\S+ ){0,2}?(?:nehmen?|nutzen ab|wählen?|bleiben? bei|bleiben?(?= \S+ bei)"
             r"|setzen? auf|wechseln?|steigen? um"
             r"|gehen? mit|entscheiden|verzichten?|verschieben|streichen|lassen)",
-            r"und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir"
+            r"und (?:nehmen|machen|bleiben|wechseln)(?= (?:jetzt|nun|doch|[\wäöüß-]+[.,!]))|und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir"
             r"|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
             r"lass(?:t)? uns (?:\S+ ){1,8}?(?:nehmen|nutzen|verwenden|bleiben|wechseln|setzen|machen)",
         ),
@@ -300,7 +319,7 @@ GERMAN = LanguageData(
         "becomes": cue(
             r"(?:es|das|beim? [\w -]+|fürs? [\w -]+) wird(?:'s| es)? (?:jetzt |nun |also )?(?:d(?:er|ie"
             r"|as)|eine?|(?-i:[A-ZÄÖÜ])\w*)",
-            r"wird's(?! (?:\w+er|zu|mir|langsam))|fliegt (?:\S+ ){0,6}raus|fällt weg|entfällt"
+            r"wird's(?! (?:\w+er|zu|mir|langsam))|aus (?:\S+ ){1,4}?wird nichts|fliegt (?:\S+ ){0,6}raus|fällt weg|entfällt"
             r"|kommt (?:\S+ ){0,3}raus|ist raus|gestrichen|verschoben"
             r"|abgesagt|gekündigt|umgestellt|umgestiegen|gewechselt|umgezogen|abgeschafft|eingestellt"
             r"|ersetzt|abgelöst|gelegt|verlegt",
@@ -313,22 +332,28 @@ GERMAN = LanguageData(
         "likes": cue(
             r"(?:mag|mögen|liebe|lieben|hasse|hassen|bevorzuge|bevorzugen|favorisiere)(?! (?:die|das"
             r"|den) (?:zweite|erste|dritte|idee|version))"
-            r"|lieblings\w+|(?:kein|großer|absoluter|riesen)\w* (?:\w+ )?(?:freund|fan)|ein graus"
+            r"|lieblings\w+|(?:kein|großer|absoluter|riesen)\w* (?:\w+ )?(?:freund|fan)"
             r"|kann ich nicht (?:leiden|ausstehen|ab)"
-            r"|nicht (?:leiden|ausstehen|ausstehn)|mich jagen|stehe? (?:\w+ )?(?:total )?auf|schmeckt mir"
+            r"|nicht (?:leiden|ausstehen|ausstehn)|mit (?:\S+ ){1,3}?kann(?:st)? (?:man|du|ich) (?:mich|nichts|wenig|gar nichts)|stehe? (?:\w+ )?(?:total )?auf|schmeckt mir"
             r"|gefällt mir|gefallen mir"
             r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
             r"|übersichtlicher|schrecklich|furchtbar)"
-            r"|liest sich für mich|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich"
+            r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich"
             r"|nerven mich|stört mich|stören mich"
-            r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig|zu)"
+            r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig\w*|zu)|(?:ist|sind) mir (?:\S+ ){0,3}?(?:wichtig\w*|zuwider|verhasst|zu \w+"
+            r"|ein \w+)|(?:nicht|gar nicht|genau|total|voll|so) (?:so )?(?:meins|meine? (?:ding|fall|geschmack|welt|sache|stil))"
+            r"|(?:ich finde?|finde? ich) (?!(?:das|es|die|den|dein\w*|diese\w*|sie|ihn|keine?n?|eine?n?|mein\w*)\b)(?:\S+ ){1,8}?(?:\w+(?:end|ig|lich|voll|bar|sam)"
+            r"|gut|schlecht|toll|super|blöd|doof)(?=[.!,]*$)|am besten (?:\S+ ){1,2}?(?:mich|mir|ich)"
         ),
         "rather": cue(r"lieber|am liebsten|bevorzugt|möglichst"),
         "habit": cue(
             r"(?:hör|höre|hören|ess|esse|essen|trink|trinke|trinken|les|lese|lesen|schau|schaue|arbeite"
             r"|nehm|nehme|schlafe?|koche?|kaufe?|fahre?"
-            r"|benutze?|nutze?|schreibe?) (?:\S+ ){0,6}?(?:nur|kein\w*|nie|immer|gern|gerne|eigentlich"
-            r"|grundsätzlich|meist|meistens|stets)"
+            r"|benutze?|nutze?|schreibe?|mache?|bestelle?|trage?|spiele?) (?:\S+ ){0,6}?(?:nur|kein\w*|nie|immer|gern|gerne|eigentlich"
+            r"|grundsätzlich|meist|meistens|stets)",
+            r"(?:ich (?!hab|habe|hatte|bin|war|weiß|kann|will|muss|hätte|würde)\w+|(?!hab|habe|hatte|bin|war|weiß|kann|will|muss|hätte|würde)\w+ ich)"
+            r" (?:\S+ ){0,4}?(?:meistens|meist|grundsätzlich|normalerweise|üblicherweise|gewöhnlich|niemals|selten|hauptsächlich|prinzipiell"
+            r"|generell)"
         ),
         "for_you": cue(
             r"wenn du|dass du|wenn sie|(?:mir|uns) (?:wär|wäre|ist|wär's|ist's|wäre es"
@@ -359,13 +384,13 @@ GERMAN = LanguageData(
             r"heiß(?:t|e|en)|ist|sind|bin|hat|hab|habe|haben|läuft|laufen|laufe|liegt|liegen|lauscht"
             r"|lauschen|wohn(?:t|e|en)|leb(?:t|e|en)|arbeite(?:t|n)?"
             r"|sitz(?:t|e|en)?|steht|stehen|kostet|kosten|beträgt|dauer(?:t|n)|geht|gehen|geht's|fahr(?:e"
-            r"|en)|fährt|fahre|beginnt|startet|starten?|endet|braucht|nutz(?:t|en|e)"
+            r"|en)|fährt|fahr|nehm|nehme|beginnt|startet|herrscht|starten?|endet|braucht|nutz(?:t|en|e)"
             r"|verwende(?:t|n)?|lässt|lassen|kommt|kommen|öffnet|schließt|mach(?:t|e|en)|prüft|prüfen"
             r"|leitet|betreut|betreiben|betreibe|wiegt|zahl(?:t|e|en)|verdien(?:t|e|en)"
             r"|vertr(?:age|ägt|agen)|trink(?:e|t|en)|esse|isst|essen|sprech(?:e|en)|spricht|studier(?:t|e)"
             r"|reagier(?:e|t)?|gibt|gibt's|findet|muss|müssen|trifft|treffen|wird|werden|zieh(?:t|en|e)"
             r"|deploy(?:en|t)|lautet|reicht|passen|passt|gehör(?:t|en)|gilt|schläft|bekomm(?:t|en|e)"
-            r"|krieg(?:t|e|en)?"
+            r"|krieg(?:t|e|en)?|baue?n?|besitz(?:e|t|en)"
             r"|hält|halten|besteht|umfasst|erlaubt|spielt|spiele|lern(?:t|e)|schreib(?:en|t|e)|setz(?:en|t"
             r"|e)|hosten?|speicher(?:n|t)|nehmen|nimmt|starten|drauf|cache\w*|kümmert|betreuen|verwaltet"
             r"|unterrichtet|verkauf(?:t|en)|heizen|koch(?:t|en|e)|lern(?:en)?|trägt|verbraucht|bezahl(?:t"
@@ -392,7 +417,7 @@ GERMAN = LanguageData(
             r"|frage\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen|schlecht|krank|genervt|gestresst"
             r"|sauer|froh|traurig|mies|blöd|weg|leer|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
             r"|lang|teuer)"
-            r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*"
+            r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*|regnet|schneit|wetter|stau"
         ),
         "needs": cue(
             r"(?:ich|wir) (?:\w+ )?(?:brauch\w*|such\w*|möchte\w*|will|wollen|hätte\w*|würde\w*|versuch\w*"
@@ -402,7 +427,9 @@ GERMAN = LanguageData(
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)"
         ),
-        "perfect": cue(r"(?:hab|habe|haben|bin|hat|ist|sind) (?:\S+ ){0,10}?\w*ge\w+(?:t|en)"),
+        "perfect": cue(r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?\w*ge\w+(?:t|en)"
+            r"|(?:ist|sind) (?:\S+ ){0,10}?\w*(?:gegangen|gekommen|gefahren|geflogen|gelaufen|gefallen|geworden|geblieben|gestiegen|gestorben"
+            r"|passiert|aufgewacht|gezogen|gewesen|gelandet|gestoßen)"),
         "fails": cue(
             r"(?:ist|sind) (?:\S+ ){0,6}?(?:fehlgeschlagen|gescheitert|abgebrochen|schiefgegangen)"
             r"|fehlgeschlagen|gescheitert|schlug fehl|schlägt fehl"
@@ -420,15 +447,37 @@ GERMAN = LanguageData(
             r"|vergleich|unterschied|grund|ende)|man soll(?:te)? nie|(?:sag|gib) niemals nie"
         ),
         "says": cue(
-            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|steht|laut|findet|erzählt|denkt"
-            r"|geschrieben)(?! mir)"
+            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|laut|erzählt|denkt)(?! (?:mir|sich))"
+            r"|steht(?! (?:\S+ )?(?:fest|unter|hinter|neben|zur|uns|mir))|findet(?!(?: \S+){1,8} statt)|(?:hat|haben) (?:\S+ ){0,5}?geschrieben"
         ),
         "task": cue(
-            r"(?:bitte |kannst du |könntest du )?(?:übersetz\w*|korrigier\w*|fass\w* (?:\S+ ){1,8}zusammen"
+            r"(?:bitte |kannst du |könntest du )?(?:übersetz\w*|korrigier\w*|(?:verbesser|prüf|überarbeite?)\w* (?:\S+ ){0,4}?(?:satz|text|brief|mail|absatz"
+            r"|entwurf)|fass\w* (?:\S+ ){1,8}zusammen"
             r"|zusammenfassen|formulier\w*|umschreiben|stell dir vor|schreib(?:e)? (?:mir |uns "
             r"|bitte )*(?:eine?n?|das|die|den) |rollenspiel|spiel(?:e)? (?:die|eine|den))"
         ),
         "generic": cue(r"(?:man|jeder|jede|alle|niemand|keiner)"),
+        "wants": cue(r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|ich (?:\w+ )?(?:möchte|will|erwarte|hätte gern)|(?:wollen|möchten) wir|wir (?:wollen|möchten)"),
+        "stays": cue(r"bleib(?:t|en)"),
+        "law": cue(r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch|zwingend"),
+        "after_all": cue(r"(?:jetzt|nun|dann|also|am ende|letztlich) doch|doch (?:erst|lieber|noch)|endgültig|ein für alle ?mal"),
+        "can": cue(r"kann|können|könnte\w*"),
+        # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
+        "feels": cue(
+            r"so (?:schön|toll|gut|viel|sehr|froh|dankbar|stolz)\w*|dankbar|stolz|begeister\w*|wunderbar|wunderschön|großartig|fantastisch|toll|spaß"
+            r"|freude|glücklich|aufregend|spannend|traum|träume|bedeutet mir|leidenschaft\w*|motivier\w*|überfordert|läuft gut|harte arbeit"
+            r"|zufrieden|gespannt|frustrier\w*"
+        ),
+        # What goes on at present, or has for some time.
+        "ongoing": cue(r"(?:bin|sind) (?:\S+ ){0,4}?(?:am|beim) [A-ZÄÖÜ]\w+n|(?:arbeite|schreibe|baue|sitze|bastle) (?:\w+ )?(?:gerade|grad|noch)"),
+        "for_years": cue(r"seit (?:\S+ ){0,2}?(?:jahren|monaten|" + _MONTH + r"|(?:19|20)\d\d)"),
+        "generic_of": cue(
+            r"(?:der|die|das) [\wäöüß-]+ (?:von|für|zu) (?!der\b|dem\b|den\b|die\b|das\b|uns\w*|mein\w*|frau|herrn?|\d)[\wäöüß-]+ (?:ist|sind|war|beträgt)"
+        ),
+        "deed": cue(
+            r"(?:hab|habe|haben|bin|sind) (?:\S+ ){0,10}?(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver|er|ent)\w+(?:t|en))(?=[.,!]|$| und)"
+            r"|(?:ich|wir) (?:war|waren|ging|gingen|hatten?)"
+        ),
     },
     values={
         "weekday": cue(_DAYS, r"(?:unter der woche|werktags|wochenende|wochenends|feiertags)"),
@@ -507,7 +556,7 @@ CONCEPTS = {
     "class": "klasse schule schuljahr stufe",
     "job": "job stelle arbeit arbeite arbeitet arbeitgeber firma beruf angestellt",
     "diet": "fleisch fisch hähnchen huhn wurst vegetarier vegetarisch vegan veganer esse isst",
-    "drink": "kaffee tee wasser trinke trinkt milch hafermilch",
+    "drink": "kaffee tee wasser trinke trinkt milch",
     "sport": "marathon halbmarathon lauf laufe laufen joggen training trainiere fitness sport verein",
     "car": "auto wagen pkw fahre fahrzeug",
     "phone": "telefon handy nummer telefonnummer mobilnummer",
@@ -534,5 +583,5 @@ CONCEPTS = {
 GENERIC = (
     "montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat jahr tag uhr stunde minute"
     " ende anfang"
-    " knie grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
+    " grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
 )

@@ -37,7 +37,7 @@ ENGLISH = LanguageData(
         r"|anyway|besides"
         r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|note|important"
         r"|super important|reminder|again"
-        r"|thanks|thank you|great|perfect|cool|sure|careful|finally|first|second|one more thing"
+        r"|thanks|thank you|all right|great|perfect|cool|sure|careful|finally|first|second|one more thing"
         r"|rule(?: \d+)?|just so you know"
         r"|if possible|if you can|generally|in general|as i said|please note|heads up|ps|plus|no,|nah,"
         r"|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on"
@@ -66,7 +66,7 @@ ENGLISH = LanguageData(
         ),
         "under": begin(
             r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if"
-            r"|as though|like i'm)"
+            r"|as though)"
         ),
         "cause": begin(r"(?:because|since|as)"),
         "relative": begin(r"(?:who|which|that|whose|where)"),
@@ -92,6 +92,16 @@ ENGLISH = LanguageData(
             r"|now))(?= \S)"
         ),
         "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
+        # A free relative clause: what follows it holds for everybody.
+        "my_own": begin(r"(?:my|our) (?:\S+ ){1,3}?(?:is|are|has|have|uses?|runs?|lives?|works?)"),
+        "whoever": begin(r"(?:whoever|anyone who|everyone who|those who)"),
+        "sticks": begin(r"(?:please )?(?:always )?(?:stick to|keep to|stay with|adhere to|follow|respect)"),
+        # A part that has lost its sentence.
+        "fragment": begin(
+            r"(?:especially|like|including|such as|about|during|while|plus|which|than|but not|as well as|a (?:photo|pic\w*))",
+            r"(?!(?:ring|king|bring|sing|thing|during|nothing|anything|everything|something|morning|evening|meeting|building|training"
+            r"|parking|wedding|heating|cooking|shipping|billing|painting)\b)\w{3,}ing (?:my|our|the|a|an|that|it|with|for|to|in|on)",
+        ),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
         "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
     },
@@ -104,41 +114,44 @@ ENGLISH = LanguageData(
             r"|we'd (?!rather|prefer)|wouldn't|couldn't|if (?:i|we) (?:were|had|did|could|ran|used|moved|won)"
         ),
         "open": cue(
-            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:nothing|not|\w+n't"
+            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:none|nothing|not|\w+n't"
             r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
             r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
             r"|settled)|thinking about|considering|we'll see|just a thought|just asking|tbd"
             r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating"
-            r"|haven't made up"
+            r"|haven't made up|possible that|likely|chances are|toying with|torn between|narrowed (?:it )?down"
+            r"|(?:we'll|we will|i'll|i will|to be) decided?|may (?:have|be|not)|depends"
         ),
         "past": cue(
             r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to"
             r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
-            r"|off the table|at the time|briefly had|no longer the case|once upon"
+            r"|off the table|at the time|no longer the case|once upon|(?:as a|when i was an?) (?:child|kid|boy|girl"
+            r"|teen\w*)|for a while|(?:is|'s) history"
         ),
         "passing": cue(
             r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
             r"|evening"
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
-            r"|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
+            r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?|the)(?! same)|quick(?:ly)?"
+            r"|yet|any ?time soon"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
             r"|answer|time|example|quick)"
-            r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|throwing it away|for testing"
-            r"|(?:make|give|do|put|show|explain|turn) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
+            r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|for testing"
+            r"|(?:make|give|do|put|show|explain|turn|phrase) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
             r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
         ),
         "joke": cue(
             r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:yeah|sure|oh yeah"
-            r"|right),? and|you know that one|as if"
+            r"|right),? and|as if"
         ),
         "rejects": cue(
             r"nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
-            r"|misunderstood|wasn't asking|nobody's talking|don't like that|not (?:a fan of"
-            r"|keen on) (?:the|that|this|your)"
+            r"|misunderstood|let's (?:rather )?not|don't like (?:that|this|it|your|the \w+ (?:suggestion|idea))"
+            r"|not (?:a fan of|keen on) (?:the|that|this|your)"
         ),
         "takes_back": cue(
             r"forget (?:about )?(?!to\b)(?:the|that|it|what|my|i|\S+)(?: \S+){0,4}? ?(?:thing|idea|again"
@@ -152,7 +165,8 @@ ENGLISH = LanguageData(
             r"(?<!as )always|every ?time|each time|at all times|without exception|no exceptions"
             r"|in every case|whenever|consistently|everywhere|throughout|on principle"
             r"|as a matter of principle|as a rule"
-            r"|no matter what|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
+            r"|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
+            r"|(?:after|before|on|with|in|for|at) (?:every|each)"
             r"|under all circumstances"
         ),
         "never": cue(
@@ -160,7 +174,7 @@ ENGLISH = LanguageData(
             r"|at no (?:time"
             r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
             r"|no go|no-go|taboo|banned"
-            r"|hands off|nobody (?:touches|works|deploys)|ever(?=[.!]*$)"
+            r"|hands off|nobody \w+s|ever(?=[.!]*$)"
         ),
         "only_last": cue(r"only(?=[.!]*$)"),
         "none_here": cue(r"there(?:'s| is| are| must be| should be| may be) no"),
@@ -175,8 +189,8 @@ ENGLISH = LanguageData(
         "changed": cue(
             r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
             r"|since (?:the|last|monday"
-            r"|yesterday|today)|again|renewed|upgraded|rebooked|switched|"
-            r"replaced|by now|lately|recently|meanwhile"
+            r"|yesterday|today)|again|re\w{3,}ed|upgraded|switched"
+            r"|by now|meanwhile"
         ),
         "our_way": cue(r"we (?:\w+ )?[a-z]+ (?:\S+ ){0,3}?(?:in|with|on|via|through|at|using|from)"),
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
@@ -197,7 +211,7 @@ ENGLISH = LanguageData(
             _WHEN,
             r"(?:starting|beginning|effective|from|as of) (?:this |next |in |on "
             "|the )*(?:january|february|march|april|may|june|july|august|september|october|november|december"
-            "|summer|autumn|fall|winter|spring|week|month|year|monday|tuesday|wednesday|thursday|friday"
+            "|summer|autumn|fall|winter|spring|week|month|year|(?:new |coming )?(?:school )?(?:year|term|semester|season)|monday|tuesday|wednesday|thursday|friday"
             r"|saturday|sunday|\d)\w*",
         ),
         "future": cue(
@@ -210,13 +224,13 @@ ENGLISH = LanguageData(
             r"|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)"
             r"|on (?:our|the) team|over here"
         ),
-        "we_dont": cue(r"we (?:don't|do not|never)"),
+        "we_dont": cue(r"we (?:don't|do not|never) (?!have|own|like|speak|live|know|need|want|think|understand|see|get|mind|care|really)\w+"),
         "every": opening(r"(?:every|each|all|any|anything|everything|whoever|anyone who|everyone)\b"),
         "role": cue(
             r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
             r"|total|complete|few|long|mess|loss|real)\b)[\w-]+"
         ),
-        "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)"),
+        "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)|there are (?:\S+ ){1,8}?in (?:the|our|stock)"),
         "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
         "outputs": cue(
             r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers"
@@ -228,18 +242,18 @@ ENGLISH = LanguageData(
             r"|(?:write|round|format|spell|state) (?:dates|times|prices|amounts|numbers|units|names"
             r"|currencies)(?! (?:in|to|on) the)"
         ),
-        "as_is": cue(r"as (?:it is|they are|is|before)|unchanged|untouched"),
+        "as_is": cue(r"as (?:it is|they are|is|before)|unchanged|untouched|leave (?:\S+ ){1,8}?alone"),
         "you_verb": cue(r"(?!)"),
         "bygone": cue(r"was|were|had been"),
-        "irony": cue(r"(?:yeah|sure|oh yeah|right|of course),? and"),
+        "irony": cue(r"(?:yeah|sure|oh yeah|right|of course),? and|says (?:one|the|an?) \w+ to|knock,? knock|\w+(?: \w+)? walks? into a"),
         "please": cue(r"please|pls|kindly"),
         "must": cue(
-            r"must|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be|required"
+            r"must(?! have been)|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be|required"
             r"|supposed to|meant to|due)|may only|(?:can|may) (?:stay|remain|be)"
         ),
         "may_not": cue(
             r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so"
-            r"|too)))|mustn't|shouldn't|can't|cannot|aren't (?:allowed|to)|isn't (?:allowed|to)"
+            r"|too)))|mustn't|shouldn't|(?:can't|cannot)(?! (?:wait|beat|believe|help|imagine|seem|stop|say|even|really|stand|get|find|remember|see|figure|thank|tell))|aren't (?:allowed|to)|isn't (?:allowed|to)"
             r"|don't belong|doesn't belong"
         ),
         "you_must": cue(
@@ -249,7 +263,8 @@ ENGLISH = LanguageData(
         "duty": cue(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?"
             r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't"
-            r"|do not) (?:go|belong) (?:in|into|on)|policy|compulsory"
+            r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes|comes) (?:in|into|on|onto)(?= the)"
+            r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
             r"|go(?:es)? into|off[- ]limits"
         ),
         "passive": cue(
@@ -259,9 +274,10 @@ ENGLISH = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|accepted|decided|decision|agreed|settled|voted|chosen|chose|opted|resolved"
-            r"|choice|picked|signed"
-            r"|confirmed|convinced|made up (?:our|my) minds?|final|it's official"
+            r"enrolled|resigned|accepted|decided|agreed|settled|voted|chosen|chose|opted|resolved|picked|signed"
+            r"|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed|convinced|made up (?:our|my) minds?"
+            r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead|green light|signed off"
+            r"|(?:said|say) (?:yes|no) to|turned down|done deal|cleared (?:it|that|this) with"
         ),
         "confirms": cue(
             r"confirmed|keep in mind|bear in mind|remember|don't forget|do not forget|insists?|note"
@@ -270,14 +286,19 @@ ENGLISH = LanguageData(
         ),
         "chooses": cue(
             r"(?:decided|agreed|voted|opted|chose) (?:\w+ ){0,2}?(?:to|on|for|against|that)",
-            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking|sticking|staying|switching|using"
-            r"|moving|dropping|keeping|choosing|leaving out|skipping|doing|starting with|building|hosting"
-            r"|cutting|adopting|settling|picking)",
-            r"(?:we|i)(?:'ll| will) (?:\w+ )?(?:go with|take|stick|stay|switch|use|move|drop|keep|choose"
-            r"|settle|opt|clean|do|adopt)",
+            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking(?= (?:the|an?|\w+s)\b)"
+            r"(?! an? (?:break|look|walk|nap|class|course|moment))|sticking (?:with|to)|staying (?:with|in|at|on)"
+            r"|switching|using|moving|dropping|keeping(?! (?:an|my|track|up|it|you)\b)|choosing|leaving out|skipping"
+            r"|doing(?= (?:the|an?|it|our|my|this|without)\b)(?! (?:my best|it right|a (?:great|good)))|starting with|building"
+            r"|hosting|cutting|adopting|settling on|picking|getting rid|selling|closing|ending|phasing out|putting off"
+            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up|betting on|ordering)",
+            r"(?:we|i)(?:'ll| will) (?!definitely|also|try|probably|just)(?:\w+ )?(?:go with"
+            r"|take(?! (?:note|notes|care|a look|\S+ (?:tips|advice)))|stick|stay|switch|use|move|drop|choose"
+            r"|keep(?! (?:that|this|it|those|you|in|going|an|trying|doing|on|up|work\w*))"
+            r"|settle|opt|clean|adopt|do(?= (?:the|without|it (?:our|my)))(?! the same))",
             r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
-            r"|pick|take|keep(?! (?:going|it up|in))|drop|do|stay|opt|call it)(?! (?:a look|it|that"
-            r"|this)\b)",
+            r"|pick|take|keep(?! (?:going|it up|in|each|\w+ing))|drop|do|stay|opt|call it)(?! (?:a look|it|that"
+            r"|this|not)\b)",
             r"(?:we|i) (?:chose|picked|settled|opted|went with|cancelled|canceled)",
         ),
         "does": cue(
@@ -290,7 +311,8 @@ ENGLISH = LanguageData(
             r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)|(?:is|are|was|were|got|gets|been"
             r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
             r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
-            r"|for the [\w -]+ it's|(?:slipped|goes by|moved over|pushed (?:\S+ ){1,4}to|switched to"
+            r"|for (?:the|our|my) \w+(?: \w+)? (?:it's|it is|it'll be|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
+            r"|(?:moved over|pushed (?:\S+ ){1,4}to|switched to"
             r"|migrated to|replaced by|is gone|are gone)"
         ),
         "change": cue(
@@ -298,14 +320,21 @@ ENGLISH = LanguageData(
             r"|again|ourselves|for good|since"
         ),
         "likes": cue(
-            r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
-            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way|look|fact)|to (?:know|see|hear"
-            r"|ask|add"
-            r"|thank|learn|understand)|how|it when you did|that|your (?!repl|answ|text)|this))"
-            r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
-            r"|not big on|into (?!the|this|that)\w+|my thing|helps me|(?:not|\w+n't|nothing) for me"
+            r"(?:i|we) (?:(?:really|also|just|do|don't|do not|absolutely|usually|mostly|always|never|actually|particularly"
+            r"|especially|much|quite|generally|personally|honestly|still|both|all|simply|strongly|kinda|truly|am not)"
+            r" ){0,3}(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
+            r"|favou?r)(?! (?:the(?! (?:\S+ ){1,4}?(?:best|most|more|better)\b)|all the|to (?:know|see|hear"
+            r"|ask|add|thank|learn|understand|think|try|make sure)|how|it when you did|that|your (?!repl|answ|text)|this"
+            r"|these|those|it(?! when| if)|you|him|her|them)\b)"
+            r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of(?! (?:the|this|that|your)\b)"
+            r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite|big) ){0,2}into (?!the|this|that)\w+"
+            r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't|nothing) for me|(?:don't|doesn't) do anything"
+            r" for me|(?:matters?|important) more to me|more important to me"
             r"|drives? me (?:mad|crazy|nuts)|annoys? me"
-            r"|reads better to me|works best for me"
+            r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you"
+            r"|(?:reads|works|looks|fits|suits) (?:\w+ )?(?:better|best|well) (?:to|for|with) me"
+            r"|i find (?!(?:it|that|this|the|your|myself|out|them|time|these|those|a|some)\b)(?:\S+ ){1,8}?\w+(?:ing|ful|ous|ible|able|ive|less"
+            r"|hard|easier|better|difficult)(?=[.!,]*$)"
             r"|find it (?:\w+ )?(?:easier|better|nicer|harder|helpful|annoying)|easier (?:for me"
             r"|to read) (?:if|when)"
         ),
@@ -315,15 +344,19 @@ ENGLISH = LanguageData(
         ),
         "habit": cue(
             r"(?:i've|i have|we've) (?:started|stopped|begun|quit|given up) \w+ing",
+            r"i (?:usually|mostly|generally|normally|typically|rarely|hardly ever|always|never) (?!been|had|have|thought|knew|seen"
+            r"|heard|know|feel|want|need|think|get|got|forget|wonder\w*|wanted|liked|loved|tried|said|\w+ed\b)\w+"
+            r"|(?:on principle|as a rule)(?=[.!,]*$)|best way to (?:\S+ ){1,3}?me",
             r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not"
             r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook"
             r"|write|wear)"
             r"|i (?:take|drink|have|eat) my \w+",
         ),
         "for_you": cue(
-            r"(?:if|when|whenever) you|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
+            r"(?:if|when|whenever) you (?!need|have|know|get|can|want|think|like|could|ever|are|'re|see|feel|don't|find|think)"
+            r"|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
             r"|i would) (?:be (?:happier|glad|grateful)"
-            r"|appreciate|ask|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
+            r"|appreciate it if|ask you|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
         ),
         "promises": cue(r"(?:i'll|i will|we'll|we will)"),
         "asks_info": cue(
@@ -343,7 +376,7 @@ ENGLISH = LanguageData(
         "we": cue(r"we|we're|we've|we'll"),
         "others": cue(r"he|she|they|one|people|somebody"),
         "states": cue(
-            r"is|are|am|i'm|we're|there's|it's|\w+'s|has|have|had surgery|we've got|i've got|got|lives?"
+            r"is|are|am|i'm|we're|there's|it's|\w+'s|has|have|we've got|i've got|got|lives?"
             r"|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
             r"|needs?|holds?|allows?|weighs?|pays?|earns?"
             r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
@@ -353,11 +386,11 @@ ENGLISH = LanguageData(
             r"|sells?|orders?|cooks?|heat|heats|sleeps?|plays?"
         ),
         "trait": cue(
-            r"allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed|right-handed|lefty|pregnant"
+            r"born (?:in|on)|allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed|right-handed|lefty|pregnant"
             r"|diabetic|diabetes|asthma\w*|married|divorced|engaged|single|widowed|retired|self-employed"
             r"|freelanc\w+|colou?r-?blind|dyslexic|deaf|blind|surgery|gluten|lactose|celiac|coeliac"
             r"|epilep\w+|migraines?|hearing aids?|afraid of (?:heights|flying)|can't eat|cannot eat"
-            r"|don't eat|don't drink|non-?smoker"
+            r"|don't eat|don't drink|non-?smoker|slipped disc|chronic\w*|disab\w+|phobia"
         ),
         "relation": cue(
             r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|child(?:ren)?|mother|mom|mum"
@@ -371,14 +404,14 @@ ENGLISH = LanguageData(
             r"|red|confus\w+|problem\w*|bug\w*|question\w*|idea\w*|tired|hungry|headache|sick|annoyed"
             r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
             r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"
-            r"|exhausted"
+            r"|exhausted|rain\w*|snow\w*|weather|freezing"
         ),
         "needs": cue(
             r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:\w+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
             r"|look(?:ing)? (?:for|into|at|forward)"
             r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
-            r"|don't understand|see|getting|get an|get the"
-            r"|asking|was|were|worried|excited|interested|curious|struggling|aiming|planning|preparing"
+            r"|don't understand|see|getting(?! (?:rid|married|an? new|a dog|a cat))|get an|get the"
+            r"|asking|was(?! born)|were(?! born)|worried|excited|interested|curious|struggling|aiming|planning|preparing"
             r"|considering|meaning to|hear|heard"
             r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
             r"|looking to|come across|coming across|focus\w*|remember|understand|stuck|confused|nervous"
@@ -406,15 +439,43 @@ ENGLISH = LanguageData(
             r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
         ),
         "says": cue(
-            r"says?|said|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"
+            r"says?|said(?! (?:yes|no)\b)|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"
         ),
         "task": cue(
-            r"(?:please |can you |could you |i want you to )?(?:translate|rewrite|rephrase|proofread"
+            r"(?:please |can you |could you |i want you to )?(?:(?:correct|fix|check|improve|edit|polish) (?:\S+ ){0,4}?(?:sentences?|text"
+            r"|paragraph|grammar|wording|spelling|draft|e?-?mail|letter)|translate|rewrite|rephrase|proofread"
             r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play"
             r"|write (?:me |us )?(?:an?|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
             r"|monologue|speech|letter|novel|mail|email|function))"
         ),
         "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
+        "wants": cue(r"(?:i|we)(?: \w+)? (?:want|expect|insist on|wish for)(?! to\b)"),
+        "stays": cue(r"stays?|remains?"),
+        "law": cue(r"mandatory|compulsory|obligatory|forbidden|prohibited|banned"),
+        "after_all": cue(r"after all|for good|in the end|once and for all"),
+        "can": cue(r"can|could|able to|will be able"),
+        # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
+        "feels": cue(
+            r"so (?!far|that|i|we|called)\w+|such an?|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
+            r"|fun|joy|excit\w+|happi\w+|intrigu\w+|frustrat\w+|passion\w*|dreams?|blessed|lucky|peace of mind|worth it|paying off"
+            r"|means? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me|confidence|powerful|fantastic"
+            r"|motivat\w+|relax\w*|good impression|uncertain|unsure|anxious|overwhelm\w*|nerve-wracking|can't wait|on my mind"
+            r"|second family|my rock|going well|hard work|mix of|part of me"
+        ),
+        # What goes on at present, or has for some time.
+        "ongoing": cue(
+            r"(?:i'm|we're|i am|we are|i've been|we've been|i have been|we have been|been)(?: (?:also|really|actually|just|still|currently"
+            r"|already|mostly|always))* (?!going to|based|called|named|allerg\w+|living|using)\w{2,}ing"
+        ),
+        "for_years": cue(r"for (?:\S+ )?(?:years|months|decades)|since (?:\S+ )?(?:(?:19|20)\d\d|" + _MONTH + r"|childhood)"),
+        "generic_of": cue(
+            r"the [\w-]+ (?:of|for|to) (?!the\b|our\b|my\b|this\b|all\b|mr|ms|mrs|dr\b|\d)(?:\w+ing|[\w-]+) (?:is|are|was|comes)"
+        ),
+        "deed": cue(
+            r"(?:i|we)(?:'ve|'d| have| had| did)? (?:(?:just|also|already|actually|recently|even|finally|really|managed to) )*"
+            r"(?!need|used\b)(?:\w{2,}ed|went|bought|got(?! a\b| an\b| \d| the\b)|met|saw|did|made|found|took|wrote|ran|came|left|heard|read|felt"
+            r"|thought|knew|told|wore|hit|cut|began|became|put|gave|had to|come|seen|done|gone|taken|written|worn|set)\b"
+        ),
     },
     values={
         "weekday": cue(rf"{_DAY}s?", r"weekdays?|weekends?|bank holidays"),

@@ -71,8 +71,8 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
         "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
         "every": 0.5, "we_dont": 0.8, "plain_without": 0.4, "sticks": 0.8, "behind_whoever": 1.2,
-        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.5, "deed": -0.8, "feels": -0.8,
-        "stays": 0.3, "law": 0.3,
+        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "deed": -0.8, "feels": -0.8,
+        "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7, "framed_rule": 0.8,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
@@ -80,12 +80,13 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
         "always": -0.4, "task": -1.5, "says": -0.6, "needs": -0.8, "must": -0.4, "asks_you": -1.0,
         "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6, "definite": 0.2, "name": 0.2,
+        "this_thing": -0.6, "fragment": -1.5, "opens": -0.4, "math": -1.0,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
         "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
         "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.2,
-        "order": -0.2, "standing_wish": 1.6, "deed": -0.8,
+        "order": -0.2, "standing_wish": 1.6, "deed": -0.8, "fragment": -1.5,
     },
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
@@ -94,8 +95,8 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
-        "feels": -1.0, "can": -0.8, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.4, "vague": -0.6,
-        "fragment": -1.5, "from_now": 0.3,
+        "feels": -1.0, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.4, "vague": -0.6,
+        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "gerund": -0.6,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -252,14 +253,15 @@ def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) 
         return []
     clauses = _clauses(sentence, language)
     asked = _asked_from(sentence, clauses)
-    laughs = max((at for at, clause in enumerate(clauses) if "joke" in clause.cues), default=-1)
+    # What is laughed at, or taken back, stands before it.
+    void = max((at for at, one in enumerate(clauses) if one.cues & {"joke", "takes_back"}), default=-1)
     scored: list[Verdict | None] = []
     for at in range(len(clauses)):
         cues = _with_context(at, clauses, language)
         if follows and not any(scored):
             cues |= {"follows"}
         asks = at >= asked and "asks_standing" not in cues
-        nothing = asks or at <= laughs or _states_nothing(at, clauses, cues, scored)
+        nothing = asks or at <= void or _states_nothing(at, clauses, cues, scored)
         scored.append(None if nothing else _judge(cues))
     return list(_joined(number, clauses, scored, asked, language))
 
@@ -268,7 +270,7 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
     found: list[Clause] = []
     start = 0
     pieces: list[tuple[int, int, bool]] = []
-    joins, commas = set[int](), set[int]()
+    joins, commas, colons = set[int](), set[int](), set[int]()
     for border in [*_BORDER.finditer(sentence), None]:
         end = border.start() if border else len(sentence)
         if sentence[start:end].strip():
@@ -279,6 +281,8 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
             joins.add(start)
         if border is not None and border[0] == ",":
             commas.add(start)
+        if border is not None and border[0] == ":":
+            colons.add(start)
     announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
@@ -287,6 +291,7 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
             ("announces", announces),
             ("joined", start in joins),
             ("behind_comma", start in commas),
+            ("behind_colon", start in colons),
         )
         more = {name for name, here in marks if here}
         found.append(_clause(sentence[first:end].rstrip(), first, language, more))
@@ -381,12 +386,18 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("passive_when")
     if "we" in has and has & {"always", "never", "only"} and "needs" not in has:
         found.add("we_always")
-    if "wants" in has and has & {"always", "never", "only"}:
+    if "wants" in has and has & {"always", "never"}:
         found.add("standing_wish")
     if {"concludes", "passive"} <= has:
         found.add("settles")
     if {"we", "does"} <= has and has & {"date", "from_now"}:
         found.add("we_will")
+    if {"opens", "no_verb"} <= has and not has & {"me", "deed", "decided"}:
+        found.add("fragment")
+    if "opens" in has and "value" not in has:
+        found.add("gerund")
+    if {"likes_the", "frame"} <= has:
+        found.add("likes")
     if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
         found.add("busy")
     if {"perfect", "value"} <= has:
@@ -436,11 +447,13 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     before = clauses[at - 1] if at else None
     if before is not None:
         # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
-        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & _STATES_NOTHING
+        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {*_STATES_NOTHING, "fragment"}
         if known and cues & {"points", "pronoun"}:
             cues.add("anchored")
         if "whoever" in before.cues and at == 1:
             cues.add("behind_whoever")
+        if {"behind_colon", "verbless"} <= cues and "frame" in before.cues:
+            cues.add("framed_rule")
         if before.cues & {"under"} and "passive" in cues:
             cues.add("passive_when")
         if "for_you" in before.cues:

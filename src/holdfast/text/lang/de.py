@@ -63,7 +63,7 @@ _WHEN = (
 GERMAN = LanguageData(
     code="de",
     particles=opening(
-        r"(?:(?:also|so|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun|übrigens|achso|ach|oh|boah|naja"
+        r"(?:(?:also|so|meine güte|mein gott|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun|übrigens|achso|ach|oh|boah|naja"
         r"|sprich[,:]|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
         r"|ehrlich gesagt|wie gesagt|wichtig|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?|super|prima"
         r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein kann"
@@ -122,7 +122,9 @@ GERMAN = LanguageData(
         "whoever": begin(r"(?:wer|jeder,? der|alle,? die)"),
         "sticks": begin(r"(?:bitte )?(?:halte? (?:dich|sie sich)|halten sie sich|bleib|bleiben sie|richte dich|befolg\w*|beachte?)"),
         # A part that has lost its sentence.
-        "fragment": begin(r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|während|als auch)"),
+        "fragment": begin(r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|als auch|ähnlich wie)"),
+        # One too, where no verb follows.
+        "opens": begin(r"(?:während|über|nach|vor|um \w+)"),
         "definite": begin(
             r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
             r"|jede[rsnm]?"
@@ -162,6 +164,7 @@ GERMAN = LanguageData(
         "passing": cue(
             r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
             r"|(?<!jeden )(?<!am )morgen|vorhin|später"
+            r"|vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|" + _DAY + ")"
             r"|schnell"
             r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
             r"|vorerst|erst ?mal|für den moment"
@@ -171,7 +174,7 @@ GERMAN = LanguageData(
             r"|ausnahmsweise|testweise|zum testen"
             r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
             r"|ein bisschen|mal)"
-            r"|jetzt mal|weg(?:werfen|schmeißen)|jetzt das ganze"
+            r"|jetzt mal|^bitte (?:noch |mal )?eine?n? (?-i:[A-ZÄÖÜ])\w+|weg(?:werfen|schmeißen)|jetzt das ganze"
         ),
         "joke": cue(
             r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
@@ -185,7 +188,7 @@ GERMAN = LanguageData(
         "takes_back": cue(
             r"vergiss(?:t)? (?!nicht)(?:das|die|den|dem|es|\S+)(?: \S+){0,4}? ?(?:wieder|mal|lieber)"
             r"|vergiss (?:das|die|den|es|meine)(?! nicht)|streich (?:das|die|den)|nehme? (?:das|alles) zurück"
-            r"|(?:kommando|alles) zurück|ach nee|doch nicht|ignorier (?:das|die|den)|hat sich erledigt"
+            r"|(?:kommando|alles) zurück|ach nee|doch nicht|ignorier (?:das|die|den)|hat sich erledigt|lassen wir das"
         ),
         "negation": cue(r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne"),
         "always": cue(
@@ -194,7 +197,7 @@ GERMAN = LanguageData(
             r"|stets|jedes ?mal|grundsätzlich|prinzipiell|generell|ausnahmslos|ohne ausnahme|in jedem fall"
             r"|unbedingt"
             r"|durchgehend|durchweg|überall|konsequent|zwingend|allzeit|jeweils|täglich|regelmäßig"
-            r"|in alle[nr]|(?:nach|vor|bei|zu|mit|in|an|auf) jede[rmns]"
+            r"|in alle[nr]|(?:nach|vor|^(?:bei|zu|mit|in|an|auf)) jede[rmns]"
         ),
         "never": cue(
             r"nie(?! (?:so|zuvor))|niemals|nie wieder|nie mehr|auf (?:gar )?keinen fall"
@@ -210,6 +213,7 @@ GERMAN = LanguageData(
             r"|code|antwort|möglichkeit)|(?=[.,!]|$))|(?:dein|ihr)(?:e[nmrs]?)? (?:vorschl[aä]g\w*|idee\w*|version|antwort|plan|ansatz"
             r"|tipps?|rat|lösung|empfehlung\w*|code)"
             r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
+            r"|^\w+ (?:das|die|den|es|sie|ihn) (?:bitte|mal|doch|noch|auch|jetzt|so|schnell|gleich|kurz|nochmal|lieber)"
         ),
         "changed": cue(
             r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|ab (?:dem |der )?nächste[nmr]? \w+"
@@ -338,7 +342,7 @@ GERMAN = LanguageData(
             r"|gefällt mir|gefallen mir"
             r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
             r"|übersichtlicher|schrecklich|furchtbar)"
-            r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich"
+            r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter|echt|schon|leider|nicht))|mir hilft|nichts für mich|ekel\w*|nervt mich"
             r"|nerven mich|stört mich|stören mich"
             r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig\w*|zu)|(?:ist|sind) mir (?:\S+ ){0,3}?(?:wichtig\w*|zuwider|verhasst|zu \w+"
             r"|ein \w+)|(?:nicht|gar nicht|genau|total|voll|so) (?:so )?(?:meins|meine? (?:ding|fall|geschmack|welt|sache|stil))"
@@ -427,7 +431,7 @@ GERMAN = LanguageData(
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)"
         ),
-        "perfect": cue(r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?\w*ge\w+(?:t|en)"
+        "perfect": cue(r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?(?:\w*ge\w+(?:t|en)|\w{3,}iert)"
             r"|(?:ist|sind) (?:\S+ ){0,10}?\w*(?:gegangen|gekommen|gefahren|geflogen|gelaufen|gefallen|geworden|geblieben|gestiegen|gestorben"
             r"|passiert|aufgewacht|gezogen|gewesen|gelandet|gestoßen)"),
         "fails": cue(
@@ -458,13 +462,16 @@ GERMAN = LanguageData(
         ),
         "generic": cue(r"(?:man|jeder|jede|alle|niemand|keiner)"),
         "wants": cue(r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|ich (?:\w+ )?(?:möchte|will|erwarte|hätte gern)|(?:wollen|möchten) wir|wir (?:wollen|möchten)"),
+        "likes_the": cue(r"(?!)"),
         "stays": cue(r"bleib(?:t|en)"),
         "law": cue(r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch|zwingend"),
         "after_all": cue(r"(?:jetzt|nun|dann|also|am ende|letztlich) doch|doch (?:erst|lieber|noch)|endgültig|ein für alle ?mal"),
-        "can": cue(r"kann|können|könnte\w*"),
+        "can": cue(r"(?:kann|können)(?! (?:\S+ ){0,3}?(?:nicht|kein\w*|nur|nie|nichts)\b)"),
+        "object_it": cue(r"(?!)"),
+        "math": cue(r"wahrscheinlichkeit|gleichung\w*|ergibt"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
-            r"so (?:schön|toll|gut|viel|sehr|froh|dankbar|stolz)\w*|dankbar|stolz|begeister\w*|wunderbar|wunderschön|großartig|fantastisch|toll|spaß"
+            r"endlich|so (?:schön|toll|gut|viel|sehr|froh|dankbar|stolz)\w*|dankbar|stolz|begeister\w*|wunderbar|wunderschön|großartig|fantastisch|toll|spaß"
             r"|freude|glücklich|aufregend|spannend|traum|träume|bedeutet mir|leidenschaft\w*|motivier\w*|überfordert|läuft gut|harte arbeit"
             r"|zufrieden|gespannt|frustrier\w*"
         ),

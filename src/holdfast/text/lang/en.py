@@ -33,9 +33,9 @@ _WHEN = (
 ENGLISH = LanguageData(
     code="en",
     particles=opening(
-        r"(?:(?:so|ok|okay|well|and|but|then|now|alright|right|also|oh|ah|hm+|yes|yeah|yep|hey|hi|hello"
+        r"(?:(?:so|oh my|my god|my goodness|ok|okay|well|and|but|then|now|alright|right|also|oh|ah|hm+|yes|yeah|yep|hey|hi|hello"
         r"|anyway|besides"
-        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|note|important"
+        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example|for instance|in the meantime|like i said|note|important"
         r"|super important|reminder|again"
         r"|thanks|thank you|all right|great|perfect|cool|sure|careful|finally|first|second|one more thing"
         r"|rule(?: \d+)?|just so you know"
@@ -49,6 +49,7 @@ ENGLISH = LanguageData(
         "order": begin(
             r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew"
             r"|did|got)\w+(?<!ed)",
+            r"(?:please )?always (?!been|had|was|were|a|an|the|in|on|up|so|good|nice|fun|happy|there|have)\w+(?<!ed)(?<!ing)",
             rf"(?:please )?(?:(?:always|only|just|better) )?{_ORDERS}(?! (?:is|are|was|were|has|have|had"
             rf"|will|must|can|should|may)\b)",
         ),
@@ -98,10 +99,11 @@ ENGLISH = LanguageData(
         "sticks": begin(r"(?:please )?(?:always )?(?:stick to|keep to|stay with|adhere to|follow|respect)"),
         # A part that has lost its sentence.
         "fragment": begin(
-            r"(?:especially|like|including|such as|about|during|while|plus|which|than|but not|as well as|a (?:photo|pic\w*))",
-            r"(?!(?:ring|king|bring|sing|thing|during|nothing|anything|everything|something|morning|evening|meeting|building|training"
-            r"|parking|wedding|heating|cooking|shipping|billing|painting)\b)\w{3,}ing (?:my|our|the|a|an|that|it|with|for|to|in|on)",
+            r"(?:especially|like|including|such as|similar to|specifically|which|than|but not|as well as|a (?:photo|pic\w*) of"
+            r"|\w{3,}ed (?:by|to|that|\w+ing)|got it)",
         ),
+        # One too, where no verb follows.
+        "opens": begin(r"(?:about|during|while|plus|after|before|to \w+|(?!nothing|anything|everything|something|during)\w{3,}ing)"),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
         "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
     },
@@ -117,7 +119,7 @@ ENGLISH = LanguageData(
             r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:none|nothing|not|\w+n't"
             r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
             r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
-            r"|settled)|thinking about|considering|we'll see|just a thought|just asking|tbd"
+            r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
             r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating"
             r"|haven't made up|possible that|likely|chances are|toying with|torn between|narrowed (?:it )?down"
             r"|(?:we'll|we will|i'll|i will|to be) decided?|may (?:have|be|not)|depends"
@@ -135,7 +137,7 @@ ENGLISH = LanguageData(
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?|the)(?! same)|quick(?:ly)?"
-            r"|yet|any ?time soon"
+            r"|yet|any ?time soon|(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|" + _DAY + ")"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
@@ -166,7 +168,7 @@ ENGLISH = LanguageData(
             r"|in every case|whenever|consistently|everywhere|throughout|on principle"
             r"|as a matter of principle|as a rule"
             r"|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
-            r"|(?:after|before|on|with|in|for|at) (?:every|each)"
+            r"|(?:after|before|^(?:on|with|in|for|at)) (?:every|each)"
             r"|under all circumstances"
         ),
         "never": cue(
@@ -184,7 +186,8 @@ ENGLISH = LanguageData(
             r"|approach|idea|suggestion)"
             r"|your (?:suggestion|approach|plan|version|advice|tips|recommendation|idea|answer)|(?:this"
             r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
-            r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
+            r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)|(?:about|of) (?:that|this)(?! \w+s\b)"
+            r"|^(?:please )?(?!never|always|don't)\w+ (?:it|them|that|this)(?! (?:when|if))"
         ),
         "changed": cue(
             r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
@@ -196,7 +199,7 @@ ENGLISH = LanguageData(
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
         "that_one": cue(
-            r"(?:this|these(?! days)|those) (?!project|repo\w*|chat|conversation|codebase|session|team"
+            r"(?:this|these(?! days)|those) (?!summer|autumn|fall|winter|spring|year|month|week|season|project|repo\w*|chat|conversation|codebase|session|team"
             r"|house|company)\w+"
             r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test"
             r"|commit"
@@ -220,14 +223,14 @@ ENGLISH = LanguageData(
             "|whenever",
         ),
         "here": cue(
-            r"here(?! (?:is|are|'s))|with us|around here|at our (?:place|office|company|end)"
+            r"(?<!me )here(?! (?:is|are|'s|for|to))|with us|around here|at our (?:place|office|company|end)"
             r"|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)"
             r"|on (?:our|the) team|over here"
         ),
         "we_dont": cue(r"we (?:don't|do not|never) (?!have|own|like|speak|live|know|need|want|think|understand|see|get|mind|care|really)\w+"),
         "every": opening(r"(?:every|each|all|any|anything|everything|whoever|anyone who|everyone)\b"),
         "role": cue(
-            r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
+            r"(?:i'm|i am|we're|we are) (?:(?!\w+ing\b)\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
             r"|total|complete|few|long|mess|loss|real)\b)[\w-]+"
         ),
         "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)|there are (?:\S+ ){1,8}?in (?:the|our|stock)"),
@@ -249,7 +252,7 @@ ENGLISH = LanguageData(
         "please": cue(r"please|pls|kindly"),
         "must": cue(
             r"must(?! have been)|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be|required"
-            r"|supposed to|meant to|due)|may only|(?:can|may) (?:stay|remain|be)"
+            r"|supposed to|meant to|due)|may only|may (?:stay|remain|be)|can (?:stay|remain)"
         ),
         "may_not": cue(
             r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so"
@@ -274,7 +277,7 @@ ENGLISH = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|accepted|decided|agreed|settled|voted|chosen|chose|opted|resolved|picked|signed"
+            r"enrolled|resigned|accepted|decided|agreed|settled|voted|chosen|chose|opted|resolved|picked(?! up)|(?:i|we|i've|we've|have|has) signed(?! (?:me|up|her|him))"
             r"|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed|convinced|made up (?:our|my) minds?"
             r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead|green light|signed off"
             r"|(?:said|say) (?:yes|no) to|turned down|done deal|cleared (?:it|that|this) with"
@@ -286,14 +289,14 @@ ENGLISH = LanguageData(
         ),
         "chooses": cue(
             r"(?:decided|agreed|voted|opted|chose) (?:\w+ ){0,2}?(?:to|on|for|against|that)",
-            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking(?= (?:the|an?|\w+s)\b)"
+            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking(?= (?:the|an?|(?-i:[A-Z])\w+)\b)"
             r"(?! an? (?:break|look|walk|nap|class|course|moment))|sticking (?:with|to)|staying (?:with|in|at|on)"
             r"|switching|using|moving|dropping|keeping(?! (?:an|my|track|up|it|you)\b)|choosing|leaving out|skipping"
             r"|doing(?= (?:the|an?|it|our|my|this|without)\b)(?! (?:my best|it right|a (?:great|good)))|starting with|building"
             r"|hosting|cutting|adopting|settling on|picking|getting rid|selling|closing|ending|phasing out|putting off"
             r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up|betting on|ordering)",
             r"(?:we|i)(?:'ll| will) (?!definitely|also|try|probably|just)(?:\w+ )?(?:go with"
-            r"|take(?! (?:note|notes|care|a look|\S+ (?:tips|advice)))|stick|stay|switch|use|move|drop|choose"
+            r"|take(?! (?:note|notes|care|a look|\S+ (?:tips|advice)))|stick|stay|switch|use|move|drop"
             r"|keep(?! (?:that|this|it|those|you|in|going|an|trying|doing|on|up|work\w*))"
             r"|settle|opt|clean|adopt|do(?= (?:the|without|it (?:our|my)))(?! the same))",
             r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
@@ -358,7 +361,7 @@ ENGLISH = LanguageData(
             r"|i would) (?:be (?:happier|glad|grateful)"
             r"|appreciate it if|ask you|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
         ),
-        "promises": cue(r"(?:i'll|i will|we'll|we will)"),
+        "promises": cue(r"(?:i'll|i will|we'll|we will|i'm going to|i am going to)"),
         "asks_info": cue(
             r"(?:can|could|would|will) you (?:please |also |maybe )?(?:give me|tell|show|explain|help"
             r"|recommend|suggest|provide|share|walk)"
@@ -407,14 +410,16 @@ ENGLISH = LanguageData(
             r"|exhausted|rain\w*|snow\w*|weather|freezing"
         ),
         "needs": cue(
-            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:\w+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
+            r"(?:i'm|i am|we're|we are) (?:\w+ )?(?!based|married|engaged|employed|allowed|supposed|required|retired|trained|certified"
+            r"|licensed|divorced|involved|located|scheduled|booked|used)\w{2,}ed (?:that|about|by|to|with|of|in|at|if)",
+            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:[\w']+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
             r"|look(?:ing)? (?:for|into|at|forward)"
             r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
             r"|don't understand|see|getting(?! (?:rid|married|an? new|a dog|a cat))|get an|get the"
             r"|asking|was(?! born)|were(?! born)|worried|excited|interested|curious|struggling|aiming|planning|preparing"
             r"|considering|meaning to|hear|heard"
             r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
-            r"|looking to|come across|coming across|focus\w*|remember|understand|stuck|confused|nervous"
+            r"|looking to|come across|coming across|came across|know(?= (?:it|that|the|how|what|this|i)\b)|focus\w*|remember|understand|stuck|confused|nervous"
             r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
             r"(?:i'd|i would|we'd) (?:like to|love)|let me|help me|tell me|show me|(?:starting"
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
@@ -450,13 +455,16 @@ ENGLISH = LanguageData(
         ),
         "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
         "wants": cue(r"(?:i|we)(?: \w+)? (?:want|expect|insist on|wish for)(?! to\b)"),
+        "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
         "stays": cue(r"stays?|remains?"),
         "law": cue(r"mandatory|compulsory|obligatory|forbidden|prohibited|banned"),
         "after_all": cue(r"after all|for good|in the end|once and for all"),
-        "can": cue(r"can|could|able to|will be able"),
+        "can": cue(r"can(?!'t|not| only)|could|able to"),
+        "object_it": cue(r"(?:have|had|i've|we've|to|and|i|we|just) (?!like|love|do)\w+ (?:it|them)"),
+        "math": cue(r"probability|equations?|(?:comes|works|turns) out to"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
-            r"so (?!far|that|i|we|called)\w+|such an?|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
+            r"so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|enjoying|loving|setback|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
             r"|fun|joy|excit\w+|happi\w+|intrigu\w+|frustrat\w+|passion\w*|dreams?|blessed|lucky|peace of mind|worth it|paying off"
             r"|means? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me|confidence|powerful|fantastic"
             r"|motivat\w+|relax\w*|good impression|uncertain|unsure|anxious|overwhelm\w*|nerve-wracking|can't wait|on my mind"

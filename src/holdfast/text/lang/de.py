@@ -125,6 +125,7 @@ GERMAN = LanguageData(
         "fragment": begin(r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|als auch|ähnlich wie)"),
         # One too, where no verb follows.
         "opens": begin(r"(?:während|über|nach|vor|um \w+)"),
+        "gerund": begin(r"(?!)"),
         "definite": begin(
             r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
             r"|jede[rsnm]?"
@@ -468,7 +469,8 @@ GERMAN = LanguageData(
         "after_all": cue(r"(?:jetzt|nun|dann|also|am ende|letztlich) doch|doch (?:erst|lieber|noch)|endgültig|ein für alle ?mal"),
         "can": cue(r"(?:kann|können)(?! (?:\S+ ){0,3}?(?:nicht|kein\w*|nur|nie|nichts)\b)"),
         "object_it": cue(r"(?!)"),
-        "math": cue(r"wahrscheinlichkeit|gleichung\w*|ergibt"),
+        "you": cue(r"(?!)"),
+        "math": cue(r"\\|[=×]|wahrscheinlichkeit|gleichung\w*|ergibt"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
             r"endlich|so (?:schön|toll|gut|viel|sehr|froh|dankbar|stolz)\w*|dankbar|stolz|begeister\w*|wunderbar|wunderschön|großartig|fantastisch|toll|spaß"

@@ -103,7 +103,11 @@ ENGLISH = LanguageData(
             r"|\w{3,}ed (?:by|to|that|\w+ing)|got it)",
         ),
         # One too, where no verb follows.
-        "opens": begin(r"(?:about|during|while|plus|after|before|to \w+|(?!nothing|anything|everything|something|during)\w{3,}ing)"),
+        "opens": begin(
+            r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since|than|rather|of|by"
+            r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing)"
+        ),
+        "gerund": begin(r"(?!nothing|anything|everything|something|during)\w{3,}ing (?!is (?:in|at|on)\b)"),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
         "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
     },
@@ -176,7 +180,7 @@ ENGLISH = LanguageData(
             r"|at no (?:time"
             r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
             r"|no go|no-go|taboo|banned"
-            r"|hands off|nobody \w+s|ever(?=[.!]*$)"
+            r"|hands off|nobody \w+s|(?<=, )ever(?=[.!]*$)"
         ),
         "only_last": cue(r"only(?=[.!]*$)"),
         "none_here": cue(r"there(?:'s| is| are| must be| should be| may be) no"),
@@ -205,7 +209,7 @@ ENGLISH = LanguageData(
             r"|commit"
             r"|method|class|document|paragraph|image|answer|list|table)"
         ),
-        "concludes": cue(r"(?:ok|okay|alright|right|fine|good|then)(?=[, ]|$)"),
+        "concludes": cue(r"(?:ok|okay|alright|right|fine|good)(?=,|$)|then"),
         "only": cue(
             r"only|exclusively|solely|at most|at least|no more than|max(?:imum)?|nothing but|just once"
         ),
@@ -264,7 +268,7 @@ ENGLISH = LanguageData(
             r"(?:want|need|expect|like|ask) you (?:not )?to",
         ),
         "duty": cue(
-            r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?"
+            r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed(?! (?:me|us|him|her|them))|belongs?"
             r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't"
             r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes|comes) (?:in|into|on|onto)(?= the)"
             r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
@@ -277,7 +281,7 @@ ENGLISH = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|accepted|decided|agreed|settled|voted|chosen|chose|opted|resolved|picked(?! up)|(?:i|we|i've|we've|have|has) signed(?! (?:me|up|her|him))"
+            r"enrolled|resigned|accepted|decided|agreed|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have|has) signed(?! (?:me|up|her|him))"
             r"|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed|convinced|made up (?:our|my) minds?"
             r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead|green light|signed off"
             r"|(?:said|say) (?:yes|no) to|turned down|done deal|cleared (?:it|that|this) with"
@@ -292,15 +296,16 @@ ENGLISH = LanguageData(
             r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking(?= (?:the|an?|(?-i:[A-Z])\w+)\b)"
             r"(?! an? (?:break|look|walk|nap|class|course|moment))|sticking (?:with|to)|staying (?:with|in|at|on)"
             r"|switching|using|moving|dropping|keeping(?! (?:an|my|track|up|it|you)\b)|choosing|leaving out|skipping"
-            r"|doing(?= (?:the|an?|it|our|my|this|without)\b)(?! (?:my best|it right|a (?:great|good)))|starting with|building"
+            r"|doing(?= (?:the|an?|our|without)\b)(?! a (?:great|good|lot|bit))|starting with|building"
             r"|hosting|cutting|adopting|settling on|picking|getting rid|selling|closing|ending|phasing out|putting off"
             r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up|betting on|ordering)",
-            r"(?:we|i)(?:'ll| will) (?!definitely|also|try|probably|just)(?:\w+ )?(?:go with"
+            r"(?:i'll|i will) go with(?= (?:the|an?|(?-i:[A-Z])))",
+            r"(?:we'll|we will) (?!definitely|also|try|probably|just)(?:\w+ )?(?:go with"
             r"|take(?! (?:note|notes|care|a look|\S+ (?:tips|advice)))|stick|stay|switch|use|move|drop"
-            r"|keep(?! (?:that|this|it|those|you|in|going|an|trying|doing|on|up|work\w*))"
+            r"|keep(?! (?:that|this|it|those|you|in|an|on|up|\w+ing)\b)"
             r"|settle|opt|clean|adopt|do(?= (?:the|without|it (?:our|my)))(?! the same))",
             r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
-            r"|pick|take|keep(?! (?:going|it up|in|each|\w+ing))|drop|do|stay|opt|call it)(?! (?:a look|it|that"
+            r"|pick|take|keep(?! (?:it|up|in|each|\w+ing)\b)|drop|do|stay|opt|call it)(?! (?:a look|it|that"
             r"|this|not)\b)",
             r"(?:we|i) (?:chose|picked|settled|opted|went with|cancelled|canceled)",
         ),
@@ -311,7 +316,7 @@ ENGLISH = LanguageData(
             r"|are) going to(?: be)?",
         ),
         "becomes": cue(
-            r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)|(?:is|are|was|were|got|gets|been"
+            r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)(?= (?:the|(?-i:[A-Z]))|,)|(?:is|are|was|were|got|gets|been"
             r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
             r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
             r"|for (?:the|our|my) \w+(?: \w+)? (?:it's|it is|it'll be|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
@@ -319,7 +324,7 @@ ENGLISH = LanguageData(
             r"|migrated to|replaced by|is gone|are gone)"
         ),
         "change": cue(
-            r"now|instead|after all|rather than|no longer|from|going forward|these days|anymore|any more"
+            r"now|instead|after all|rather than|no longer|from \w+ to|going forward|these days|anymore|any more"
             r"|again|ourselves|for good|since"
         ),
         "likes": cue(
@@ -329,7 +334,7 @@ ENGLISH = LanguageData(
             r"|favou?r)(?! (?:the(?! (?:\S+ ){1,4}?(?:best|most|more|better)\b)|all the|to (?:know|see|hear"
             r"|ask|add|thank|learn|understand|think|try|make sure)|how|it when you did|that|your (?!repl|answ|text)|this"
             r"|these|those|it(?! when| if)|you|him|her|them)\b)"
-            r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of(?! (?:the|this|that|your)\b)"
+            r"|can't stand|cannot stand|favou?rites? (?:\S+ ){0,6}?(?:is|are|was|has)|(?:is|are|'s) (?:\S+ ){0,3}?favou?rites?|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of(?! (?:the|this|that|your)\b)"
             r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite|big) ){0,2}into (?!the|this|that)\w+"
             r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't|nothing) for me|(?:don't|doesn't) do anything"
             r" for me|(?:matters?|important) more to me|more important to me"
@@ -412,16 +417,16 @@ ENGLISH = LanguageData(
         "needs": cue(
             r"(?:i'm|i am|we're|we are) (?:\w+ )?(?!based|married|engaged|employed|allowed|supposed|required|retired|trained|certified"
             r"|licensed|divorced|involved|located|scheduled|booked|used)\w{2,}ed (?:that|about|by|to|with|of|in|at|if)",
-            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:[\w']+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
+            r"(?:i|we)(?:'m|'re|'ve|'ve been| am| are| have been)? (?:[\w']+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
             r"|look(?:ing)? (?:for|into|at|forward)"
             r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
             r"|don't understand|see|getting(?! (?:rid|married|an? new|a dog|a cat))|get an|get the"
             r"|asking|was(?! born)|were(?! born)|worried|excited|interested|curious|struggling|aiming|planning|preparing"
             r"|considering|meaning to|hear|heard"
             r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
-            r"|looking to|come across|coming across|came across|know(?= (?:it|that|the|how|what|this|i)\b)|focus\w*|remember|understand|stuck|confused|nervous"
+            r"|waiting|looking to|come across|coming across|came across|know(?= (?:it|that|the|how|what|this|i)\b)|focus\w*|remember|understand|stuck|confused|nervous"
             r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
-            r"(?:i'd|i would|we'd) (?:like to|love)|let me|help me|tell me|show me|(?:starting"
+            r"(?:i'd|i would|we'd) (?:like to|love)|let me|let's (?:go through|look|see|talk|start|move on|dive|get|try)|help me|tell me|show me|(?:starting"
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
             r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
             r"|do that|get back)",
@@ -460,11 +465,14 @@ ENGLISH = LanguageData(
         "law": cue(r"mandatory|compulsory|obligatory|forbidden|prohibited|banned"),
         "after_all": cue(r"after all|for good|in the end|once and for all"),
         "can": cue(r"can(?!'t|not| only)|could|able to"),
-        "object_it": cue(r"(?:have|had|i've|we've|to|and|i|we|just) (?!like|love|do)\w+ (?:it|them)"),
-        "math": cue(r"probability|equations?|(?:comes|works|turns) out to"),
+        "object_it": cue(
+            r"(?!like|love|find|if|when|that|and|but|so|because|since|as)[a-z]+ (?:it|them)(?!'| (?:is|was|has|will|would|when|if|comes|takes|costs))"
+        ),
+        "you": cue(r"you(?:'ve|'re|r)?"),
+        "math": cue(r"\\|[=×]|probability|equations?|(?:comes|works|turns) out to"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
-            r"so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|enjoying|loving|setback|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
+            r"so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|seems?|sounds?|looks? (?:like|good|great)|keeps? me|stoked|a way (?:of|to)|handy|helpful|good one|special to me|escape|express|on my list|enjoying|loving|setback|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
             r"|fun|joy|excit\w+|happi\w+|intrigu\w+|frustrat\w+|passion\w*|dreams?|blessed|lucky|peace of mind|worth it|paying off"
             r"|means? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me|confidence|powerful|fantastic"
             r"|motivat\w+|relax\w*|good impression|uncertain|unsure|anxious|overwhelm\w*|nerve-wracking|can't wait|on my mind"

@@ -80,7 +80,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
         "always": -0.4, "task": -1.5, "says": -0.6, "needs": -1.2, "must": -0.4, "asks_you": -1.0, "trouble": -0.6,
         "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6, "definite": 0.2, "name": 0.2,
-        "this_thing": -0.6, "fragment": -1.5, "opens": -0.4, "math": -1.0,
+        "this_thing": -0.6, "fragment": -1.5, "opens": -0.4, "math": -1.0, "i_promise": -0.8,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
@@ -96,7 +96,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
         "feels": -1.0, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.4, "vague": -0.6,
-        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "gerund": -0.5, "bare": -0.8, "you": -0.4,
+        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "gerund": -0.8, "bare": -0.8, "ago": -0.8, "you": -0.4,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -153,7 +153,7 @@ _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
 # A German verb, as far as its ending tells.
 _FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
-_ENGLISH_CAUSE = late(r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) )")
+_ENGLISH_CAUSE = late(r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) |(?-i:[A-Z])\w+ \w+(?:s|ed) )")
 # What somebody decided, or asks for, to be done.
 _AIM = late(r"(?i)\bzu \w+n[.!]*$|^to \w+")
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
@@ -378,6 +378,8 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("asks_standing" if standing else "asks_once")
     if "i" in has and not has & {"chooses", "decided", "becomes", "after_all"}:
         found.add("i_do")
+    if {"i", "promises"} <= has and "chooses" not in has:
+        found.add("i_promise")
     limits = {"always", "never", "only", "no_more"}
     if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
@@ -528,7 +530,7 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
 
 def _tells(clause: Clause) -> bool:
     """Whether a clause says something, if only what led to the next one."""
-    return len(clause.text.split()) > 2 and not clause.cues & (_STATES_NOTHING | _NOT_PART)
+    return len(clause.text.split()) > 2 and not clause.cues & {*_STATES_NOTHING, *_NOT_PART, "fragment"}
 
 
 def _joined(

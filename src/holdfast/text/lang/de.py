@@ -165,7 +165,6 @@ GERMAN = LanguageData(
         "passing": cue(
             r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
             r"|(?<!jeden )(?<!am )morgen|vorhin|später"
-            r"|vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|" + _DAY + ")"
             r"|schnell"
             r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
             r"|vorerst|erst ?mal|für den moment"
@@ -463,6 +462,7 @@ GERMAN = LanguageData(
         ),
         "generic": cue(r"(?:man|jeder|jede|alle|niemand|keiner)"),
         "wants": cue(r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|ich (?:\w+ )?(?:möchte|will|erwarte|hätte gern)|(?:wollen|möchten) wir|wir (?:wollen|möchten)"),
+        "ago": cue(r"vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|" + _DAY + r")|neulich"),
         "likes_the": cue(r"(?!)"),
         "stays": cue(r"bleib(?:t|en)"),
         "law": cue(r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch|zwingend"),

@@ -13,7 +13,7 @@ _ORDERS = any_of(
     share track prefix tag sign work build review think consider book schedule forward copy attach
     archive pay
     draw plan find fix look compare design draft describe move rename replace rewrite search help try
-    refrain steer double-check track abbreviate better_put better_use just_use be do
+    come join refrain steer double-check track abbreviate better_put better_use just_use be do
     """
 )
 _DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
@@ -99,12 +99,12 @@ ENGLISH = LanguageData(
         "sticks": begin(r"(?:please )?(?:always )?(?:stick to|keep to|stay with|adhere to|follow|respect)"),
         # A part that has lost its sentence.
         "fragment": begin(
-            r"(?:especially|like|including|such as|similar to|specifically|which|than|but not|as well as|a (?:photo|pic\w*) of"
-            r"|\w{3,}ed (?:by|to|that|\w+ing)|got it)",
+            r"(?:especially|like|including|such as|similar to|specifically|as (?:i|we|you|he|she|they)|which|than|but not|as well as|a (?:photo|pic\w*) of"
+            r"|got it)",
         ),
         # One too, where no verb follows.
         "opens": begin(
-            r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since|than|rather|of|by"
+            r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since|than|rather|of|by|(?!need|speed|feed|seed)\w{3,}ed"
             r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing)"
         ),
         "gerund": begin(r"(?!nothing|anything|everything|something|during)\w{3,}ing (?!is (?:in|at|on)\b)"),
@@ -124,7 +124,7 @@ ENGLISH = LanguageData(
             r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
             r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
             r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
-            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating"
+            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
             r"|haven't made up|possible that|likely|chances are|toying with|torn between|narrowed (?:it )?down"
             r"|(?:we'll|we will|i'll|i will|to be) decided?|may (?:have|be|not)|depends"
         ),
@@ -141,7 +141,7 @@ ENGLISH = LanguageData(
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?|the)(?! same)|quick(?:ly)?"
-            r"|yet|any ?time soon|(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|" + _DAY + ")"
+            r"|yet|any ?time soon"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
@@ -196,7 +196,7 @@ ENGLISH = LanguageData(
         "changed": cue(
             r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
             r"|since (?:the|last|monday"
-            r"|yesterday|today)|again|re\w{3,}ed|upgraded|switched"
+            r"|yesterday|today)|again|re(?:new|nam|locat|schedul|plac|book|organi[sz]|design)ed|upgraded|switched"
             r"|by now|meanwhile"
         ),
         "our_way": cue(r"we (?:\w+ )?[a-z]+ (?:\S+ ){0,3}?(?:in|with|on|via|through|at|using|from)"),
@@ -384,7 +384,7 @@ ENGLISH = LanguageData(
         "we": cue(r"we|we're|we've|we'll"),
         "others": cue(r"he|she|they|one|people|somebody"),
         "states": cue(
-            r"is|are|am|i'm|we're|there's|it's|\w+'s|has|have|we've got|i've got|got|lives?"
+            r"is|are|am|i'm|we're|there's|it's|\w+'s(?= (?:an?|the|in|on|at|my|our|not|always|only|from|called|\d))|has|have|we've got|i've got|got|lives?"
             r"|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
             r"|needs?|holds?|allows?|weighs?|pays?|earns?"
             r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
@@ -460,6 +460,7 @@ ENGLISH = LanguageData(
         ),
         "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
         "wants": cue(r"(?:i|we)(?: \w+)? (?:want|expect|insist on|wish for)(?! to\b)"),
+        "ago": cue(r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|" + _DAY + r")|recently|the other day"),
         "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
         "stays": cue(r"stays?|remains?"),
         "law": cue(r"mandatory|compulsory|obligatory|forbidden|prohibited|banned"),
@@ -472,7 +473,8 @@ ENGLISH = LanguageData(
         "math": cue(r"\\|[=×]|probability|equations?|(?:comes|works|turns) out to"),
         # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
         "feels": cue(
-            r"so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|seems?|sounds?|looks? (?:like|good|great)|keeps? me|stoked|a way (?:of|to)|handy|helpful|good one|special to me|escape|express|on my list|enjoying|loving|setback|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
+            r"so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|seems?|sounds?|looks? (?:like|good|great)|keeps? me|stoked|a way (?:of|to)|handy|helpful|good one|special to me|there for (?:me|us|you)|(?:big|huge|nice) plus|rewarding|scary|unbelievable|intense|wild|delicious"
+            r"|great (?:success|way|addition|time)|escape|express|on my list|enjoying|loving|setback|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
             r"|fun|joy|excit\w+|happi\w+|intrigu\w+|frustrat\w+|passion\w*|dreams?|blessed|lucky|peace of mind|worth it|paying off"
             r"|means? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me|confidence|powerful|fantastic"
             r"|motivat\w+|relax\w*|good impression|uncertain|unsure|anxious|overwhelm\w*|nerve-wracking|can't wait|on my mind"

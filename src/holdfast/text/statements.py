@@ -80,7 +80,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
         "always": -0.4, "task": -1.5, "says": -0.6, "needs": -1.2, "must": -0.4, "asks_you": -1.0, "trouble": -0.6,
         "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6, "definite": 0.2, "name": 0.2,
-        "this_thing": -0.6, "fragment": -1.5, "opens": -0.4, "math": -1.0, "i_promise": -0.8,
+        "this_thing": -0.6, "fragment": -1.5, "math": -1.0, "i_promise": -0.8,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
@@ -95,7 +95,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
-        "feels": -1.0, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.4, "vague": -0.6,
+        "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5, "vague": -0.6,
         "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "gerund": -0.8, "bare": -0.8, "ago": -0.8, "you": -0.4,
     },
 }  # fmt: skip
@@ -366,7 +366,7 @@ def _derived(cues: Collection[str]) -> set[str]:
             found.add("forbids")
         if {"name", "negation", "manner"} <= has:
             found.add("plain_without")
-    if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes"}:
+    if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes", "my_own"}:
         found.add("no_verb")
     no = has & {"negation", "never", "none", "no_more"}
     if "shuns" in has or (
@@ -403,7 +403,7 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("likes")
     if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
         found.add("busy")
-    if {"perfect", "value"} <= has:
+    if "perfect" in has and has & {"date", "named", "money"}:
         found.add("dated_deed")
     return found
 
@@ -450,7 +450,7 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     before = clauses[at - 1] if at else None
     if before is not None:
         # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
-        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {*_STATES_NOTHING, "fragment"}
+        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {*_STATES_NOTHING, "fragment", "needs"}
         if known and cues & {"points", "pronoun"}:
             cues.add("anchored")
         if "whoever" in before.cues and at == 1:
@@ -573,5 +573,7 @@ def _joined(
             start += cause.end()
         begins = clauses[first].cues
         back = bool(begins & {"points", "pronoun"}) and "cause" not in begins
+        if "fragment" in begins and best.kind not in ("rule", "prohibition"):
+            continue
         binding = any(one.binding or one.kind in ("rule", "prohibition") for one in verdicts)
         yield Statement(best.kind, number, start, end, best.score, best.lasting, binding, back)

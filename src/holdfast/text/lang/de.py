@@ -431,7 +431,7 @@ GERMAN = LanguageData(
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)"
         ),
-        "perfect": cue(r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?(?:\w*ge\w+(?:t|en)|\w{3,}iert)"
+        "perfect": cue(r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?(?<!zu )(?:\w*ge\w+(?:t|en)|\w{3,}iert)"
             r"|(?:ist|sind) (?:\S+ ){0,10}?\w*(?:gegangen|gekommen|gefahren|geflogen|gelaufen|gefallen|geworden|geblieben|gestiegen|gestorben"
             r"|passiert|aufgewacht|gezogen|gewesen|gelandet|gestoßen)"),
         "fails": cue(
@@ -484,7 +484,7 @@ GERMAN = LanguageData(
             r"(?:der|die|das) [\wäöüß-]+ (?:von|für|zu) (?!der\b|dem\b|den\b|die\b|das\b|uns\w*|mein\w*|frau|herrn?|\d)[\wäöüß-]+ (?:ist|sind|war|beträgt)"
         ),
         "deed": cue(
-            r"(?:hab|habe|haben|bin|sind) (?:\S+ ){0,10}?(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver|er|ent)\w+(?:t|en))(?=[.,!]|$| und)"
+            r"(?:hab|habe|haben|bin|sind) (?:\S+ ){0,10}?(?<!zu )(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver|er|ent)\w+(?:t|en))(?=[.,!]|$| und)"
             r"|(?:ich|wir) (?:war|waren|ging|gingen|hatten?)"
         ),
     },

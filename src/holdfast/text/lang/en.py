@@ -94,12 +94,12 @@ ENGLISH = LanguageData(
         ),
         "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
         # A free relative clause: what follows it holds for everybody.
-        "my_own": begin(r"(?:my|our) (?:\S+ ){1,3}?(?:is|are|has|have|uses?|runs?|lives?|works?)"),
+        "my_own": begin(r"(?:my|our) [\w-]+ [a-z]{3,}s(?! of)(?= )|(?:my|our) (?:\S+ ){1,3}?(?:is|are|has|have|uses?|runs?|lives?|works?)"),
         "whoever": begin(r"(?:whoever|anyone who|everyone who|those who)"),
         "sticks": begin(r"(?:please )?(?:always )?(?:stick to|keep to|stay with|adhere to|follow|respect)"),
         # A part that has lost its sentence.
         "fragment": begin(
-            r"(?:especially|like|including|such as|similar to|specifically|as (?:i|we|you|he|she|they)|which|than|but not|as well as|a (?:photo|pic\w*) of"
+            r"(?:especially|like|including|such as|rather than|similar to|specifically|except|kinda|just like|as \w+ed|as (?:i|we|you|he|she|they)|which|than|but not|as well as|a (?:photo|pic\w*) of"
             r"|got it)",
         ),
         # One too, where no verb follows.
@@ -107,7 +107,7 @@ ENGLISH = LanguageData(
             r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since|than|rather|of|by|(?!need|speed|feed|seed)\w{3,}ed"
             r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing)"
         ),
-        "gerund": begin(r"(?!nothing|anything|everything|something|during)\w{3,}ing (?!is (?:in|at|on)\b)"),
+        "gerund": begin(r"(?!nothing|anything|everything|something|during)\w{3,}ing(?= (?!is (?:in|at|on)\b))"),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
         "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
     },
@@ -141,7 +141,7 @@ ENGLISH = LanguageData(
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?|the)(?! same)|quick(?:ly)?"
-            r"|yet|any ?time soon"
+            r"|yet|so far|any ?time soon"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
@@ -168,8 +168,8 @@ ENGLISH = LanguageData(
             r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"
         ),
         "always": cue(
-            r"(?<!as )always|every ?time|each time|at all times|without exception|no exceptions"
-            r"|in every case|whenever|consistently|everywhere|throughout|on principle"
+            r"(?<!as )(?<!not )always(?! (?:\w+ing|here|good|up for|there|happy|fun|nice|great|been|a pleasure))|every ?time|each time|at all times|without exception|no exceptions"
+            r"|in every case|whenever|consistently|throughout|on principle"
             r"|as a matter of principle|as a rule"
             r"|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
             r"|(?:after|before|^(?:on|with|in|for|at)) (?:every|each)"
@@ -191,7 +191,7 @@ ENGLISH = LanguageData(
             r"|your (?:suggestion|approach|plan|version|advice|tips|recommendation|idea|answer)|(?:this"
             r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
             r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)|(?:about|of) (?:that|this)(?! \w+s\b)"
-            r"|^(?:please )?(?!never|always|don't)\w+ (?:it|them|that|this)(?! (?:when|if))"
+            rf"|^(?:please )?{_ORDERS} (?:it|them|that|this)(?! (?:when|if))"
         ),
         "changed": cue(
             r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
@@ -305,8 +305,8 @@ ENGLISH = LanguageData(
             r"|keep(?! (?:that|this|it|those|you|in|an|on|up|\w+ing)\b)"
             r"|settle|opt|clean|adopt|do(?= (?:the|without|it (?:our|my)))(?! the same))",
             r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
-            r"|pick|take|keep(?! (?:it|up|in|each|\w+ing)\b)|drop|do|stay|opt|call it)(?! (?:a look|it|that"
-            r"|this|not)\b)",
+            r"|pick|take|keep(?! (?:it|up|in|each|\w+ing)\b)|drop|do|stay(?! (?:in touch|safe|strong))|opt"
+            r"|call it)(?! (?:a look|it|that|this|these|those|not)\b)",
             r"(?:we|i) (?:chose|picked|settled|opted|went with|cancelled|canceled)",
         ),
         "does": cue(
@@ -328,13 +328,13 @@ ENGLISH = LanguageData(
             r"|again|ourselves|for good|since"
         ),
         "likes": cue(
-            r"(?:i|we) (?:(?:really|also|just|do|don't|do not|absolutely|usually|mostly|always|never|actually|particularly"
+            r"what (?:i|we) (?:like|love|prefer|enjoy|hate) (?:most|best|least)|(?<!that )(?<!why )(?<!what )(?<!which )(?<!much )(?:i|we) (?:(?:really|also|just|do|don't|do not|absolutely|usually|mostly|always|never|actually|particularly"
             r"|especially|much|quite|generally|personally|honestly|still|both|all|simply|strongly|kinda|truly|am not)"
             r" ){0,3}(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
             r"|favou?r)(?! (?:the(?! (?:\S+ ){1,4}?(?:best|most|more|better)\b)|all the|to (?:know|see|hear"
             r"|ask|add|thank|learn|understand|think|try|make sure)|how|it when you did|that|your (?!repl|answ|text)|this"
             r"|these|those|it(?! when| if)|you|him|her|them)\b)"
-            r"|can't stand|cannot stand|favou?rites? (?:\S+ ){0,6}?(?:is|are|was|has)|(?:is|are|'s) (?:\S+ ){0,3}?favou?rites?|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of(?! (?:the|this|that|your)\b)"
+            r"|can't stand|cannot stand|favou?rites? (?:\S+ ){0,6}?(?:is|are|has)(?! when)|(?:is|are|'s) (?:\S+ ){0,3}?favou?rites?|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of(?! (?:the|this|that|your|it)\b)"
             r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite|big) ){0,2}into (?!the|this|that)\w+"
             r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't|nothing) for me|(?:don't|doesn't) do anything"
             r" for me|(?:matters?|important) more to me|more important to me"
@@ -347,7 +347,7 @@ ENGLISH = LanguageData(
             r"|to read) (?:if|when)"
         ),
         "rather": cue(
-            r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)|rather (?:have|not|than)|ideally"
+            r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)(?! (?:something|anything|one|to avoid)\b)|rather (?:have|not|than)|ideally"
             r"|preferably|best if"
         ),
         "habit": cue(
@@ -426,7 +426,7 @@ ENGLISH = LanguageData(
             r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
             r"|waiting|looking to|come across|coming across|came across|know(?= (?:it|that|the|how|what|this|i)\b)|focus\w*|remember|understand|stuck|confused|nervous"
             r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
-            r"(?:i'd|i would|we'd) (?:like to|love)|let me|let's (?:go through|look|see|talk|start|move on|dive|get|try)|help me|tell me|show me|(?:starting"
+            r"(?:i'd|i would|we'd) (?:also |really )?(?:like to|love)|let me|let's (?:go through|look|see|talk|start|move on|dive|get|try)|help me|tell me|show me|(?:starting"
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
             r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
             r"|do that|get back)",

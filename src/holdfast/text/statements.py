@@ -96,7 +96,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
         "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5, "vague": -0.6,
-        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "gerund": -0.8, "bare": -0.8, "ago": -0.8, "you": -0.4,
+        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -395,7 +395,8 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("settles")
     if {"we", "does"} <= has and has & {"date", "from_now"}:
         found.add("we_will")
-    if {"opens", "no_verb"} <= has and not has & {"me", "deed", "decided"}:
+    lost = {"opens", "no_verb"} <= has or ("bound" in has and "finite" not in has)
+    if lost and not has & {"me", "deed", "decided", "order"}:
         found.add("fragment")
     if "no_verb" in has and not has & {"i", "we", "here", "title"}:
         found.add("bare")

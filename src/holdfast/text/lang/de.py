@@ -125,6 +125,7 @@ GERMAN = LanguageData(
         "fragment": begin(r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|als auch|ähnlich wie)"),
         # One too, where no verb follows.
         "opens": begin(r"(?:während|über|nach|vor|um \w+)"),
+        "bound": begin(r"(?!)"),
         "gerund": begin(r"(?!)"),
         "definite": begin(
             r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
@@ -464,6 +465,7 @@ GERMAN = LanguageData(
         "wants": cue(r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|ich (?:\w+ )?(?:möchte|will|erwarte|hätte gern)|(?:wollen|möchten) wir|wir (?:wollen|möchten)"),
         "ago": cue(r"vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|" + _DAY + r")|neulich"),
         "likes_the": cue(r"(?!)"),
+        "finite": cue(r"(?!)"),
         "stays": cue(r"bleib(?:t|en)"),
         "law": cue(r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch|zwingend"),
         "after_all": cue(r"(?:jetzt|nun|dann|also|am ende|letztlich) doch|doch (?:erst|lieber|noch)|endgültig|ein für alle ?mal"),

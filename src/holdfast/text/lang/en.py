@@ -49,7 +49,7 @@ ENGLISH = LanguageData(
         "order": begin(
             r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew"
             r"|did|got)\w+(?<!ed)",
-            r"(?:please )?always (?!been|had|was|were|a|an|the|in|on|up|so|good|nice|fun|happy|there|have)\w+(?<!ed)(?<!ing)",
+            r"(?:please )?always (?!been|had|was|were|a|an|the|in|on|up|so|good|nice|fun|happy|there|here|willing|ready|glad|love|have)\w+(?<!ed)(?<!ing)",
             rf"(?:please )?(?:(?:always|only|just|better) )?{_ORDERS}(?! (?:is|are|was|were|has|have|had"
             rf"|will|must|can|should|may)\b)",
         ),
@@ -82,7 +82,7 @@ ENGLISH = LanguageData(
             r"|about)"
         ),
         "none": begin(
-            r"(?:please )?no(?= )(?! (?:idea|one|matter|problem|worries|thanks|need|rush|way|doubt|luck"
+            r"(?:please )?no(?= )(?! (?:idea|one|matter|prob|probs|biggie|sweat|joke|kidding|such|problem|worries|thanks|need|rush|way|doubt|luck"
             r"|clue|longer|exceptions|thank|wonder|,))"
         ),
         "points": begin(r"(?:it|that|this|these(?! days)|those|they|he|she)(?:'s|'re|'ll)?"),
@@ -107,6 +107,7 @@ ENGLISH = LanguageData(
             r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since|than|rather|of|by|(?!need|speed|feed|seed)\w{3,}ed"
             r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing)"
         ),
+        "bound": begin(r"(?:with|through|by|of|than|based on|(?!need|speed|feed|seed|nothing|anything|everything|something)\w{3,}(?:ing|ed))"),
         "gerund": begin(r"(?!nothing|anything|everything|something|during)\w{3,}ing(?= (?!is (?:in|at|on)\b))"),
         "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
         "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
@@ -219,7 +220,7 @@ ENGLISH = LanguageData(
             r"(?:starting|beginning|effective|from|as of) (?:this |next |in |on "
             "|the )*(?:january|february|march|april|may|june|july|august|september|october|november|december"
             "|summer|autumn|fall|winter|spring|week|month|year|(?:new |coming )?(?:school )?(?:year|term|semester|season)|monday|tuesday|wednesday|thursday|friday"
-            r"|saturday|sunday|\d)\w*",
+            r"|saturday|sunday|\d{4}|\d{1,2}(?:st|nd|rd|th))\w*",
         ),
         "future": cue(
             _WHEN,
@@ -281,7 +282,7 @@ ENGLISH = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|accepted|decided|agreed|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have|has) signed(?! (?:me|up|her|him))"
+            r"enrolled|resigned|accepted|decided|agreed(?!,? (?:those|that|this|it|i|with you)\b)|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have|has) signed(?! (?:me|up|her|him))"
             r"|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed|convinced|made up (?:our|my) minds?"
             r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead|green light|signed off"
             r"|(?:said|say) (?:yes|no) to|turned down|done deal|cleared (?:it|that|this) with"
@@ -445,7 +446,7 @@ ENGLISH = LanguageData(
             r"(?:don't|do not|never) (?:you )?(?:worry|know|think|mind|care|remember|have|forget|hesitate"
             r"|see|want|need|feel|like|believe|understand|expect|get|really|even|let|be|tell me|panic"
             r"|stress|wanna|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
-            r"|better late than|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
+            r"|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)|better late than|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
             r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
         ),
         "says": cue(
@@ -462,6 +463,10 @@ ENGLISH = LanguageData(
         "wants": cue(r"(?:i|we)(?: \w+)? (?:want|expect|insist on|wish for)(?! to\b)"),
         "ago": cue(r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|" + _DAY + r")|recently|the other day"),
         "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
+        "finite": cue(
+            r"is|are|was|were|has|have|had|am|will|must|may|can|should|do|does|did|goes|gets?|isn't|aren't|doesn't|don't|needs?|happens?|takes?"
+            r"|\w+'(?:s|re|m|ve|ll)"
+        ),
         "stays": cue(r"stays?|remains?"),
         "law": cue(r"mandatory|compulsory|obligatory|forbidden|prohibited|banned"),
         "after_all": cue(r"after all|for good|in the end|once and for all"),

@@ -71,7 +71,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
         "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
         "every": 0.5, "we_dont": 0.8, "plain_without": 0.4, "sticks": 0.8, "behind_whoever": 1.2,
-        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "deed": -0.8, "feels": -0.8,
+        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "others_must": 0.3, "deed": -0.8, "feels": -0.8,
         "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7, "framed_rule": 0.8, "gerund": -0.4,
     },
     "decision": {
@@ -96,7 +96,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
         "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5, "vague": -0.6,
-        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
+        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "own_thing": 0.4, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -107,6 +107,7 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
     "standing_wish": frozenset({"needs", "i"}),
     "never": frozenset({"negation"}),
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
+    "standing_order": frozenset({"this_thing"}),
     "from_before": frozenset({"task"}),
     "follows": frozenset({"points"}),
     "anchored": frozenset({"points", "pronoun"}),
@@ -150,8 +151,15 @@ _BORDER = late(
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
-# A German verb, as far as its ending tells.
-_FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
+# A verb, as far as its ending and what follows it tell.
+_GERMAN_FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
+_FINITE = {
+    "de": _GERMAN_FINITE,
+    "en": late(
+        r"^(?:\S+ ){1,4}?[a-z]{3,}(?<!s)s (?=(?:an?|the|our|my|her|his|their|in|on|at|to|for|with|by|from|until|only|out|up|through"
+        r"|every|all|no|north|south|east|west)\b|\d)"
+    ),
+}
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
 _ENGLISH_CAUSE = late(r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) |(?-i:[A-Z])\w+ \w+(?:s|ed) )")
 # What somebody decided, or asks for, to be done.
@@ -226,7 +234,9 @@ def without_particles(sentence: str) -> str:
 
 def is_meant(taking: str, said: str, distance: int) -> bool:
     """Whether what is taken back is this: it is named, or nothing is and it was the last thing said."""
-    meant = set(terms(taking))
+    for language in LANGUAGES.values():
+        taking = language.cues["takes_back"].sub(" ", language.cues["rejects"].sub(" ", taking))
+    meant = set(terms(without_particles(taking.strip(" ,"))))
     return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
 
 
@@ -332,7 +342,7 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
     if not any(_is_name(first) for one in (bare, whole) for first in one.split(maxsplit=1)[:1]):
         cues.discard("name")
-    if language.code == "de" and cues & {"definite", "name", "mine"} and _FINITE.search(bare):
+    if cues & {"definite", "name", "mine"} and _FINITE[language.code].search(bare):
         cues.add("states")
     values = {name for name, pattern in language.values.items() if pattern.search(text)}
     if values - {"number", "language"} or _NUMBER.search(text) or _IDENTIFIER.search(text):
@@ -391,6 +401,10 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("we_always")
     if "wants" in has and has & {"always", "never"}:
         found.add("standing_wish")
+    if {"wants", "outputs"} <= has:
+        found.add("standing_wish")
+    if "must" in has and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
+        found.add("others_must")
     if {"concludes", "passive"} <= has:
         found.add("settles")
     if {"we", "does"} <= has and has & {"date", "from_now"}:
@@ -477,7 +491,13 @@ def _states_nothing(
     nothing = cues & _STATES_NOTHING
     if cues & {"for_you", "asks_standing", "for_you_before"}:
         nothing -= {"supposes", "asks"}
+    if "standing_order" in cues:
+        nothing -= {"once"}
+    if "rather" in cues:
+        nothing -= {"supposes"}
     if nothing:
+        return True
+    if "behind_colon" in cues and clauses[at - 1].cues & {"once", "that_one", "task"}:
         return True
     if {"rejects", "negation"} <= cues and not cues & {"decided_before", "standing_order"}:
         return True
@@ -497,7 +517,7 @@ def _states_nothing(
 
 def _is_verb_last(text: str) -> bool:
     """Whether a German clause has its only verb at its end, as one does that explains a noun before it."""
-    verbs = [match.end() for match in _FINITE.finditer(text)]
+    verbs = [match.end() for match in _GERMAN_FINITE.finditer(text)]
     return len(verbs) == 1 and not text[verbs[0] :].strip(" .!")
 
 

@@ -119,6 +119,11 @@ GERMAN = LanguageData(
         "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
         # A free relative clause: what follows it holds for everybody.
         "my_own": begin(r"(?:mein|unser)(?:e|er|es)? (?:\S+ ){1,3}?(?:ist|sind|hat|haben|heißt|läuft|wohnt|arbeitet|\w+t)"),
+        # Things that people have and call by their kind.
+        "own_thing": begin(
+            r"(?:der|die|das|dem|im|am) (?:\w+ )?(?:projekt|repo\w*|team|firma|büro|app|shop|website|code|backend|frontend|\w*server|datenbank"
+            r"|build|garten|wohnung|haus|küche|auto|keller|werkstatt|verein|chor|schule|kita|vermieter|kunde|budget|vertrag)"
+        ),
         "whoever": begin(r"(?:wer|jeder,? der|alle,? die)"),
         "sticks": begin(r"(?:bitte )?(?:halte? (?:dich|sie sich)|halten sie sich|bleib|bleiben sie|richte dich|befolg\w*|beachte?)"),
         # A part that has lost its sentence.
@@ -146,7 +151,7 @@ GERMAN = LanguageData(
             r"vielleicht|eventuell|womöglich|möglicherweise|wahrscheinlich|vermutlich|evtl|ggf|mal sehen"
             r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus|spruchreif)|steht (?:noch )?(?:nicht )?in den"
             r"|(?:gut )?möglich,? dass|kann (?:gut )?sein|gedanken?,? (?:zu|auf|mit)|unentschlossen|kommt drauf an"
-            r"|entscheiden wir (?:\S+ )?(?:nächste\w*|morgen|später|noch|am|im|bald|erst)"
+            r"|entschieden wird|wird (?:\S+ ){0,4}?entschieden|entscheiden wir (?:\S+ )?(?:nächste\w*|morgen|später|noch|am|im|bald|erst)"
             r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht"
             r"|überlege[nr]?(?! wir nicht)|am überlegen"
             r"|schwank\w+"
@@ -281,7 +286,7 @@ GERMAN = LanguageData(
             r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt|erlaubt"
             r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich|brauch(?:t|en)(?! (?:ich"
             r"|wir))|freigegeben"
-            r"|freigabe|regel ist"
+            r"|freigabe|regel ist|(?:kommt|kommen|geht|gehen) vor(?= )|nur (?:\S+ ){1,3}?(?:darf|dürfen)"
             r"|(?:ist|sind) (?!schwer|leicht|nicht|einfach|nur)(?:\S+ ){1,8}?(?:zu \w+n|(?:ab|an|auf|aus|bei|ein|mit|nach|vor|weg)zu\w+n)(?=[.,!]*$)"
             r"|(?:ins|aufs|ans|in de[nr]|in die|auf de[nr]|auf die) (?:\S+ ){1,3}?(?:kommt|kommen|gehört|gehören|darf|dürfen) (?:\S+ ){0,2}?(?:kein\w*"
             r"|nicht\w*|nie\w*|nur)"
@@ -298,7 +303,7 @@ GERMAN = LanguageData(
             r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt|abgestimmt"
             r"|abgesprochen|festgelegt"
             r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|beschlossene\w*|wahl|zugestimmt|genehmigt|bewilligt"
-            r"|grünes licht|abgesegnet|verabschiedet|abgeklärt|geklärt|(?:es bleibt"
+            r"|grünes licht|abgesegnet|angemeldet|eingeschrieben|verabschiedet|abgeklärt|geklärt|(?:es bleibt"
             r"|bleibt es) (?:also )?(?:bei|dabei)|ausgemacht|überzeugt|zugesagt|unterschrieben"
         ),
         "confirms": cue(
@@ -345,9 +350,10 @@ GERMAN = LanguageData(
             r"|übersichtlicher|schrecklich|furchtbar)"
             r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter|echt|schon|leider|nicht))|mir hilft|nichts für mich|ekel\w*|nervt mich"
             r"|nerven mich|stört mich|stören mich"
+            r"|halte? ich (?:\w+ )?(?:nichts|wenig|viel)|ich halte? (?:\w+ )?(?:nichts|wenig|viel) von|mir reich(?:t|en)(?! es)"
             r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig\w*|zu)|(?:ist|sind) mir (?:\S+ ){0,3}?(?:wichtig\w*|zuwider|verhasst|zu \w+"
             r"|ein \w+)|(?:nicht|gar nicht|genau|total|voll|so) (?:so )?(?:meins|meine? (?:ding|fall|geschmack|welt|sache|stil))"
-            r"|(?:ich finde?|finde? ich) (?!(?:das|es|die|den|dein\w*|diese\w*|sie|ihn|keine?n?|eine?n?|mein\w*)\b)(?:\S+ ){1,8}?(?:\w+(?:end|ig|lich|voll|bar|sam)"
+            r"|(?:ich finde?|finde? ich) (?!(?:das|es|die|den|dein\w*|diese\w*|sie|ihn|keine?n?|eine?n?|mein\w*)\b)(?:\S+ ){0,8}?(?:\w+(?:end|ig|lich|voll|bar|sam)"
             r"|gut|schlecht|toll|super|blöd|doof)(?=[.!,]*$)|am besten (?:\S+ ){1,2}?(?:mich|mir|ich)"
         ),
         "rather": cue(r"lieber|am liebsten|bevorzugt|möglichst"),
@@ -386,7 +392,7 @@ GERMAN = LanguageData(
         "we": cue(r"wir"),
         "others": cue(r"er|sie(?! sich)|man|ihr|jemand"),
         "states": cue(
-            r"heiß(?:t|e|en)|ist|sind|bin|hat|hab|habe|haben|läuft|laufen|laufe|liegt|liegen|lauscht"
+            r"heiß(?:t|e|en)|komme|stamm(?:e|t)|benutz(?:e|t|en)|ist|sind|bin|hat|hab|habe|haben|läuft|laufen|laufe|liegt|liegen|lauscht"
             r"|lauschen|wohn(?:t|e|en)|leb(?:t|e|en)|arbeite(?:t|n)?"
             r"|sitz(?:t|e|en)?|steht|stehen|kostet|kosten|beträgt|dauer(?:t|n)|geht|gehen|geht's|fahr(?:e"
             r"|en)|fährt|fahr|nehm|nehme|beginnt|startet|herrscht|starten?|endet|braucht|nutz(?:t|en|e)"
@@ -418,9 +424,9 @@ GERMAN = LanguageData(
         "title": cue(r"(?:frau|herrn?|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
             r"kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht|funktioniert nicht|funktionieren nicht"
-            r"|klappt nicht|abgestürzt|stürzt|hängt|langsam|timeout|rot|verwirrt|problem\w*|bug\w*"
+            r"|klappt nicht|abgestürzt|stürzt|hängt(?=[.!,]|$| (?:sich|fest|gerade|wieder))|langsam|timeout|rot|verwirrt|problem\w*|bug\w*"
             r"|frage\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen|schlecht|krank|genervt|gestresst"
-            r"|sauer|froh|traurig|mies|blöd|weg|leer|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
+            r"|sauer|froh|traurig|mies|blöd|(?:ist|sind|alles) weg|leer|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
             r"|lang|teuer)"
             r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*|regnet|schneit|wetter|stau"
         ),

@@ -95,6 +95,11 @@ ENGLISH = LanguageData(
         "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
         # A free relative clause: what follows it holds for everybody.
         "my_own": begin(r"(?:my|our) [\w-]+ [a-z]{3,}s(?! of)(?= )|(?:my|our) (?:\S+ ){1,3}?(?:is|are|has|have|uses?|runs?|lives?|works?)"),
+        # Things that people have and call by their kind.
+        "own_thing": begin(
+            r"(?:the|this) (?:\w+ )?(?:project|repo\w*|team|company|office|app|shop|website|code ?base|backend|frontend|server|database|build"
+            r"|garden|flat|apartment|house|kitchen|car|cellar|workshop|club|choir|school|nursery|landlord|client|customer|budget|contract)s?"
+        ),
         "whoever": begin(r"(?:whoever|anyone who|everyone who|those who)"),
         "sticks": begin(r"(?:please )?(?:always )?(?:stick to|keep to|stay with|adhere to|follow|respect)"),
         # A part that has lost its sentence.
@@ -127,7 +132,7 @@ ENGLISH = LanguageData(
             r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
             r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
             r"|haven't made up|possible that|likely|chances are|toying with|torn between|narrowed (?:it )?down"
-            r"|(?:we'll|we will|i'll|i will|to be) decided?|may (?:have|be|not)|depends"
+            r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|may (?:have|be|not)|depends"
         ),
         "past": cue(
             r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to"
@@ -238,7 +243,8 @@ ENGLISH = LanguageData(
             r"(?:i'm|i am|we're|we are) (?:(?!\w+ing\b)\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
             r"|total|complete|few|long|mess|loss|real)\b)[\w-]+"
         ),
-        "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)|there are (?:\S+ ){1,8}?in (?:the|our|stock)"),
+        "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)|there are (?:\S+ ){1,8}?in (?:the|our|stock)"
+            r"|there (?:is|are) \S*\d\S* ?(?:k|euros?|dollars?|pounds?)"),
         "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
         "outputs": cue(
             r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers"
@@ -272,6 +278,7 @@ ENGLISH = LanguageData(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed(?! (?:me|us|him|her|them))|belongs?"
             r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't"
             r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes|comes) (?:in|into|on|onto)(?= the)"
+            r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are allowed to)"
             r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
             r"|go(?:es)? into|off[- ]limits"
         ),
@@ -284,7 +291,7 @@ ENGLISH = LanguageData(
         "decided": cue(
             r"enrolled|resigned|accepted|decided|agreed(?!,? (?:those|that|this|it|i|with you)\b)|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have|has) signed(?! (?:me|up|her|him))"
             r"|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed|convinced|made up (?:our|my) minds?"
-            r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead|green light|signed off"
+            r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead|green light|signed off|signed up (?:for|to)"
             r"|(?:said|say) (?:yes|no) to|turned down|done deal|cleared (?:it|that|this) with"
         ),
         "confirms": cue(
@@ -320,7 +327,7 @@ ENGLISH = LanguageData(
             r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)(?= (?:the|(?-i:[A-Z]))|,)|(?:is|are|was|were|got|gets|been"
             r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
             r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
-            r"|for (?:the|our|my) \w+(?: \w+)? (?:it's|it is|it'll be|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
+            r"|it is(?=[.!]*$)|for (?:the|our|my) \w+(?: \w+)? (?:it's|it is|it'll be|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
             r"|(?:moved over|pushed (?:\S+ ){1,4}to|switched to"
             r"|migrated to|replaced by|is gone|are gone)"
         ),
@@ -340,7 +347,8 @@ ENGLISH = LanguageData(
             r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't|nothing) for me|(?:don't|doesn't) do anything"
             r" for me|(?:matters?|important) more to me|more important to me"
             r"|drives? me (?:mad|crazy|nuts)|annoys? me"
-            r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you"
+            r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you|think (?:much|little|highly) of"
+            r"|(?:is|are) enough for me"
             r"|(?:reads|works|looks|fits|suits) (?:\w+ )?(?:better|best|well) (?:to|for|with) me"
             r"|i find (?!(?:it|that|this|the|your|myself|out|them|time|these|those|a|some)\b)(?:\S+ ){1,8}?\w+(?:ing|ful|ous|ible|able|ive|less"
             r"|hard|easier|better|difficult)(?=[.!,]*$)"
@@ -460,7 +468,7 @@ ENGLISH = LanguageData(
             r"|monologue|speech|letter|novel|mail|email|function))"
         ),
         "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
-        "wants": cue(r"(?:i|we)(?: \w+)? (?:want|expect|insist on|wish for)(?! to\b)"),
+        "wants": cue(r"(?:i'd|i would|we'd) like (?!to\b|you\b|it\b)\w+|(?:i|we)(?: \w+)? (?:want|expect|insist on|wish for)(?! to\b)"),
         "ago": cue(r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|" + _DAY + r")|recently|the other day"),
         "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
         "finite": cue(

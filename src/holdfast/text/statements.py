@@ -96,7 +96,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
         "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5, "vague": -0.6,
-        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "own_thing": 0.4, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
+        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "own_thing": 0.4, "lacks": 0.4, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -134,7 +134,7 @@ _DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "ta
 # What makes a fact one that can be looked up: a value, a name, a relation, a lasting property.
 _CONCRETE = frozenset(
     {"value", "number", "named", "name", "trait", "role", "title", "relation", "language", "placed", "for_years",
-     "here", "frequency", "my_own"}
+     "here", "frequency", "my_own", "own_thing", "lacks"}
 )  # fmt: skip
 # What tells of a change, from when on or to what.
 _CHANGES = frozenset({"changed", "becomes"})
@@ -176,6 +176,7 @@ _NAMES = {
     "de": late(
         r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als|durch|für|an|namens|namen?|stadt|firma|marke|modell"
         r"|jetzt|wir|bin|gegen) (?:doch |noch |nur |ja |auch |jetzt |nun )?)[A-ZÄÖÜ][\wäöüß-]+"
+        r"|(?i:eine?n?|den) [A-ZÄÖÜ][\wäöüß-]+ [A-ZÄÖÜ][\wäöüß-]+"
     ),
 }
 
@@ -235,7 +236,7 @@ def without_particles(sentence: str) -> str:
 def is_meant(taking: str, said: str, distance: int) -> bool:
     """Whether what is taken back is this: it is named, or nothing is and it was the last thing said."""
     for language in LANGUAGES.values():
-        taking = language.cues["takes_back"].sub(" ", language.cues["rejects"].sub(" ", taking))
+        taking = language.cues["rejects"].sub(" ", taking)
     meant = set(terms(without_particles(taking.strip(" ,"))))
     return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
 
@@ -370,7 +371,8 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("ordered_outputs")
     if not has & {"states", "does", "order", "must", "passive", "me", "definite"}:
         found.add("verbless")
-        if {"please", "name", "manner"} <= has:
+        wide = has & {"generic", "every", "always", "only", "language", "negation"}
+        if {"please", "name", "manner"} <= has or ({"please", "frame"} <= has and wide):
             found.add("plain_wish")
         if "never" in has:
             found.add("forbids")
@@ -403,7 +405,7 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("standing_wish")
     if {"wants", "outputs"} <= has:
         found.add("standing_wish")
-    if "must" in has and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
+    if has & {"must", "never"} and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
         found.add("others_must")
     if {"concludes", "passive"} <= has:
         found.add("settles")
@@ -470,7 +472,7 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             cues.add("anchored")
         if "whoever" in before.cues and at == 1:
             cues.add("behind_whoever")
-        if {"behind_colon", "verbless"} <= cues and "frame" in before.cues:
+        if {"behind_colon", "verbless"} <= cues and "\x00" not in clauses[at].text and "frame" in before.cues:
             cues.add("framed_rule")
         if before.cues & {"under"} and "passive" in cues:
             cues.add("passive_when")

@@ -166,7 +166,7 @@ GERMAN = LanguageData(
             r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
             r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
             r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig|als (?:kind|jugendliche\w*|junge|mädchen)"
-            r"|eine zeit ?lang|(?:ist|sind) (?:\w+ )?geschichte"
+            r"|eine zeit ?lang|(?:hatten?|waren?) (?:\S+ )?noch|in den \w+zigern|hab(?:e|en)? (?:\S+ )?mal(?! wieder)|(?:ist|sind) (?:\w+ )?geschichte"
         ),
         "passing": cue(
             r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
@@ -180,7 +180,7 @@ GERMAN = LanguageData(
             r"|ausnahmsweise|testweise|zum testen"
             r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
             r"|ein bisschen|mal)"
-            r"|jetzt mal|^bitte (?:noch |mal )?eine?n? (?-i:[A-ZÄÖÜ])\w+|weg(?:werfen|schmeißen)|jetzt das ganze"
+            r"|jetzt mal|^\w+(?: mir| uns| doch| bitte)? mal(?= )|^bitte (?:noch |mal )?eine?n? (?-i:[A-ZÄÖÜ])\w+|weg(?:werfen|schmeißen)|jetzt das ganze"
         ),
         "joke": cue(
             r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
@@ -303,7 +303,7 @@ GERMAN = LanguageData(
             r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt|abgestimmt"
             r"|abgesprochen|festgelegt"
             r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|beschlossene\w*|wahl|zugestimmt|genehmigt|bewilligt"
-            r"|grünes licht|abgesegnet|angemeldet|eingeschrieben|verabschiedet|abgeklärt|geklärt|(?:es bleibt"
+            r"|grünes licht|abgesegnet|(?:aus)?gewählt|ausgesucht|(?:hat|haben) (?:sich )?(?:\S+ ){1,5}?genommen|angemeldet|eingeschrieben|verabschiedet|abgeklärt|geklärt|(?:es bleibt"
             r"|bleibt es) (?:also )?(?:bei|dabei)|ausgemacht|überzeugt|zugesagt|unterschrieben"
         ),
         "confirms": cue(
@@ -319,7 +319,8 @@ GERMAN = LanguageData(
             r"(?:wir|ich) (?:\S+ ){0,2}?(?:nehmen?|nutzen ab|wählen?|bleiben? bei|bleiben?(?= \S+ bei)"
             r"|setzen? auf|wechseln?|steigen? um"
             r"|gehen? mit|entscheiden|verzichten?|verschieben|streichen|lassen)",
-            r"und (?:nehmen|machen|bleiben|wechseln)(?= (?:jetzt|nun|doch|[\wäöüß-]+[.,!]))|und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir"
+            r"wir (?:kaufen|verkaufen|kündigen|mieten|vermieten|gründen|schließen|eröffnen|steigen|ziehen|stellen|schaffen|trennen|bestellen|buchen"
+            r"|erhöhen|senken)|und (?:nehmen|machen|bleiben|wechseln)(?= (?:jetzt|nun|doch|[\wäöüß-]+[.,!]))|und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir"
             r"|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
             r"lass(?:t)? uns (?:\S+ ){1,8}?(?:nehmen|nutzen|verwenden|bleiben|wechseln|setzen|machen)",
         ),
@@ -350,7 +351,8 @@ GERMAN = LanguageData(
             r"|übersichtlicher|schrecklich|furchtbar)"
             r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter|echt|schon|leider|nicht))|mir hilft|nichts für mich|ekel\w*|nervt mich"
             r"|nerven mich|stört mich|stören mich"
-            r"|halte? ich (?:\w+ )?(?:nichts|wenig|viel)|ich halte? (?:\w+ )?(?:nichts|wenig|viel) von|mir reich(?:t|en)(?! es)"
+            r"|(?:ich (?!möchte|würde|hätte|will|wüsste|bin)\w+|(?!möchte|würde|hätte|will|wüsste)\w+ ich) (?:\S+ ){0,3}?gerne?"
+            r"|am \w+sten (?:\S+ ){1,3}?(?:ich|mir|mich)|halte? ich (?:\w+ )?(?:nichts|wenig|viel)|ich halte? (?:\w+ )?(?:nichts|wenig|viel) von|mir reich(?:t|en)(?! es)"
             r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig\w*|zu)|(?:ist|sind) mir (?:\S+ ){0,3}?(?:wichtig\w*|zuwider|verhasst|zu \w+"
             r"|ein \w+)|(?:nicht|gar nicht|genau|total|voll|so) (?:so )?(?:meins|meine? (?:ding|fall|geschmack|welt|sache|stil))"
             r"|(?:ich finde?|finde? ich) (?!(?:das|es|die|den|dein\w*|diese\w*|sie|ihn|keine?n?|eine?n?|mein\w*)\b)(?:\S+ ){0,8}?(?:\w+(?:end|ig|lich|voll|bar|sam)"
@@ -408,7 +410,7 @@ GERMAN = LanguageData(
             r"|en)|stehen"
         ),
         "trait": cue(
-            r"allergi\w*|unverträglich\w*|vertrag\w*|verträgt|intoleran\w*|linkshänder\w*|rechtshänder\w*"
+            r"allergi\w*|unverträglich\w*|(?-i:vertrag(?:e|en)?)|verträgt|intoleran\w*|linkshänder\w*|rechtshänder\w*"
             r"|vegetari\w*|vegan\w*|schwanger|diabet\w*|asthma\w*"
             r"|verheiratet|geschieden|verlobt|ledig|verwitwet|rentner\w*|selbstständig|freiberuf\w*"
             r"|farbenblind|schwerhörig|blind|gehörlos|operiert|legasthen\w*"
@@ -425,8 +427,8 @@ GERMAN = LanguageData(
         "trouble": cue(
             r"kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht|funktioniert nicht|funktionieren nicht"
             r"|klappt nicht|abgestürzt|stürzt|hängt(?=[.!,]|$| (?:sich|fest|gerade|wieder))|langsam|timeout|rot|verwirrt|problem\w*|bug\w*"
-            r"|frage\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen|schlecht|krank|genervt|gestresst"
-            r"|sauer|froh|traurig|mies|blöd|(?:ist|sind|alles) weg|leer|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
+            r"|frage\w*(?! (?:zu[mr]?|an|über|wegen))|idee|ideen|müde|hunger|kopfweh|kopfschmerzen|schlecht|krank|genervt|gestresst"
+            r"|sauer|froh|traurig|mies|blöd|(?:ist|sind) (?!\S*\d)(?:\S+ ){0,6}?weg(?=[.!]*$)|leer|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
             r"|lang|teuer)"
             r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*|regnet|schneit|wetter|stau"
         ),
@@ -459,7 +461,7 @@ GERMAN = LanguageData(
         ),
         "says": cue(
             r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|laut|erzählt|denkt)(?! (?:mir|sich))"
-            r"|steht(?! (?:\S+ )?(?:fest|unter|hinter|neben|zur|uns|mir))|findet(?!(?: \S+){1,8} statt)|(?:hat|haben) (?:\S+ ){0,5}?geschrieben"
+            r"|steht(?= ?(?:[:\"„»\x00]|dass|drin|was))|^(?:da|hier|dort|im|in|auf|am) (?:\S+ ){0,4}?steht|findet(?!(?: \S+){1,8} statt)|(?:hat|haben) (?:\S+ ){0,5}?geschrieben"
         ),
         "task": cue(
             r"(?:bitte |kannst du |könntest du )?(?:übersetz\w*|korrigier\w*|(?:verbesser|prüf|überarbeite?)\w* (?:\S+ ){0,4}?(?:satz|text|brief|mail|absatz"
@@ -471,6 +473,8 @@ GERMAN = LanguageData(
         "wants": cue(r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|ich (?:\w+ )?(?:möchte|will|erwarte|hätte gern)|(?:wollen|möchten) wir|wir (?:wollen|möchten)"),
         "ago": cue(r"vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|" + _DAY + r")|neulich"),
         "likes_the": cue(r"(?!)"),
+        # What somebody does not have is as much a fact as what they have.
+        "lacks": cue(r"(?:ich|wir) hab(?:e|en)? keine?n? (?!zeit|lust|ahnung|idee|problem|bock|hunger|frage|plan)\w+"),
         "finite": cue(r"(?!)"),
         "stays": cue(r"bleib(?:t|en)"),
         "law": cue(r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch|zwingend"),

@@ -139,7 +139,7 @@ ENGLISH = LanguageData(
             r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
             r"|off the table|at the time|no longer the case|once upon|(?:as a|when i was an?) (?:child|kid|boy|girl"
-            r"|teen\w*)|for a while|(?:is|'s) history"
+            r"|teen\w*)|for a while|(?:is|'s) history|still (?:had|were)|in the \w+ties|i once"
         ),
         "passing": cue(
             r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
@@ -276,7 +276,7 @@ ENGLISH = LanguageData(
         ),
         "duty": cue(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed(?! (?:me|us|him|her|them))|belongs?"
-            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't"
+            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs? an?|(?:don't|doesn't"
             r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes|comes) (?:in|into|on|onto)(?= the)"
             r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are allowed to)"
             r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
@@ -305,7 +305,7 @@ ENGLISH = LanguageData(
             r"(?! an? (?:break|look|walk|nap|class|course|moment))|sticking (?:with|to)|staying (?:with|in|at|on)"
             r"|switching|using|moving|dropping|keeping(?! (?:an|my|track|up|it|you)\b)|choosing|leaving out|skipping"
             r"|doing(?= (?:the|an?|our|without)\b)(?! a (?:great|good|lot|bit))|starting with|building"
-            r"|hosting|cutting|adopting|settling on|picking|getting rid|selling|closing|ending|phasing out|putting off"
+            r"|hosting|cutting|adopting|settling on|picking|getting (?:rid|out) of|having(?= the)|buying|selling|closing|ending|phasing out|putting off"
             r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up|betting on|ordering)",
             r"(?:i'll|i will) go with(?= (?:the|an?|(?-i:[A-Z])))",
             r"(?:we'll|we will) (?!definitely|also|try|probably|just)(?:\w+ )?(?:go with"
@@ -348,7 +348,7 @@ ENGLISH = LanguageData(
             r" for me|(?:matters?|important) more to me|more important to me"
             r"|drives? me (?:mad|crazy|nuts)|annoys? me"
             r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you|think (?:much|little|highly) of"
-            r"|(?:is|are) enough for me"
+            r"|(?:is|are) enough for me|important to me (?:that|if)|i (?:feel|work|sleep|learn|concentrate|think) (?:\w+ )?(?:best|better|most)"
             r"|(?:reads|works|looks|fits|suits) (?:\w+ )?(?:better|best|well) (?:to|for|with) me"
             r"|i find (?!(?:it|that|this|the|your|myself|out|them|time|these|those|a|some)\b)(?:\S+ ){1,8}?\w+(?:ing|ful|ous|ible|able|ive|less"
             r"|hard|easier|better|difficult)(?=[.!,]*$)"
@@ -394,7 +394,7 @@ ENGLISH = LanguageData(
         "others": cue(r"he|she|they|one|people|somebody"),
         "states": cue(
             r"is|are|am|i'm|we're|there's|it's|\w+'s(?= (?:an?|the|in|on|at|my|our|not|always|only|from|called|\d))|has|have|we've got|i've got|got|lives?"
-            r"|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
+            r"|go(?:es)? (?:straight |directly )?to|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
             r"|needs?|holds?|allows?|weighs?|pays?|earns?"
             r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
             r"|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?"
@@ -418,7 +418,7 @@ ENGLISH = LanguageData(
         "title": cue(r"(?:mr|mrs|ms|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
             r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout"
-            r"|red|confus\w+|problem\w*|bug\w*|question\w*|idea\w*|tired|hungry|headache|sick|annoyed"
+            r"|red|confus\w+|problem\w*|bug\w*|question\w*(?! (?:about|regarding|on))|idea\w*|(?:is|are|been) down|offline|unreachable|tired|hungry|headache|sick|annoyed"
             r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
             r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"
             r"|exhausted|rain\w*|snow\w*|weather|freezing"
@@ -429,7 +429,7 @@ ENGLISH = LanguageData(
             r"(?:i|we)(?:'m|'re|'ve|'ve been| am| are| have been)? (?:[\w']+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
             r"|look(?:ing)? (?:for|into|at|forward)"
             r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
-            r"|don't understand|see|getting(?! (?:rid|married|an? new|a dog|a cat))|get an|get the"
+            r"|don't understand|see|getting(?! (?:rid|out of|married|an? new|a dog|a cat))|get an|get the"
             r"|asking|was(?! born)|were(?! born)|worried|excited|interested|curious|struggling|aiming|planning|preparing"
             r"|considering|meaning to|hear|heard"
             r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
@@ -458,7 +458,7 @@ ENGLISH = LanguageData(
             r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
         ),
         "says": cue(
-            r"says?|said(?! (?:yes|no)\b)|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"
+            r"says|said(?! (?:yes|no)\b)|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"
         ),
         "task": cue(
             r"(?:please |can you |could you |i want you to )?(?:(?:correct|fix|check|improve|edit|polish) (?:\S+ ){0,4}?(?:sentences?|text"
@@ -471,6 +471,10 @@ ENGLISH = LanguageData(
         "wants": cue(r"(?:i'd|i would|we'd) like (?!to\b|you\b|it\b)\w+|(?:i|we)(?: \w+)? (?:want|expect|insist on|wish for)(?! to\b)"),
         "ago": cue(r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|" + _DAY + r")|recently|the other day"),
         "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
+        # What somebody does not have is as much a fact as what they have.
+        "lacks": cue(
+            r"(?:i|we) (?:don't have|do not have|have no|don't own)(?! (?:any|time|the|to|idea|problem|clue|much|enough|it|that|an? (?:clue|choice|problem)))"
+        ),
         "finite": cue(
             r"is|are|was|were|has|have|had|am|will|must|may|can|should|do|does|did|goes|gets?|isn't|aren't|doesn't|don't|needs?|happens?|takes?"
             r"|\w+'(?:s|re|m|ve|ll)"

@@ -96,7 +96,7 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
         "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5, "vague": -0.6,
-        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "own_thing": 0.4, "lacks": 0.4, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
+        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "own_thing": 0.4, "lacks": 0.4, "life": 0.3, "routine": 0.4, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -104,6 +104,7 @@ _OVERRIDES: Mapping[str, frozenset[str]] = {
     "likes": frozenset({"asks_you", "asks_once", "needs"}),
     "becomes": frozenset({"negation"}),
     "decided": frozenset({"negation", "passing", "can"}),
+    "rather": frozenset({"needs"}),
     "standing_wish": frozenset({"needs", "i"}),
     "never": frozenset({"negation"}),
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
@@ -134,7 +135,7 @@ _DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "ta
 # What makes a fact one that can be looked up: a value, a name, a relation, a lasting property.
 _CONCRETE = frozenset(
     {"value", "number", "named", "name", "trait", "role", "title", "relation", "language", "placed", "for_years",
-     "here", "frequency", "my_own", "own_thing", "lacks"}
+     "here", "frequency", "my_own", "own_thing", "lacks", "life"}
 )  # fmt: skip
 # What tells of a change, from when on or to what.
 _CHANGES = frozenset({"changed", "becomes"})
@@ -365,11 +366,12 @@ def _derived(cues: Collection[str]) -> set[str]:
     """Cues that others make together."""
     has = set(cues)
     found = set()
-    if has & {"order", "you_verb"} and has & {"always", "never", "only", "from_now", "future", "no_more"}:
+    lasting = {"always", "never", "from_now", "future", "no_more"} | (set() if "to_me" in has else {"only"})
+    if has & {"order", "you_verb"} and has & lasting:
         found.add("standing_order")
     if {"order", "outputs"} <= has:
         found.add("ordered_outputs")
-    if not has & {"states", "does", "order", "must", "passive", "me", "definite"}:
+    if not has & {"states", "does", "order", "must", "passive", "i", "we", "definite"}:
         found.add("verbless")
         wide = has & {"generic", "every", "always", "only", "language", "negation"}
         if {"please", "name", "manner"} <= has or ({"please", "frame"} <= has and wide):
@@ -403,6 +405,8 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("we_always")
     if "wants" in has and has & {"always", "never"}:
         found.add("standing_wish")
+    if {"me", "frequency"} <= has:
+        found.add("routine")
     if {"wants", "outputs"} <= has:
         found.add("standing_wish")
     if has & {"must", "never"} and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
@@ -474,7 +478,7 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             cues.add("behind_whoever")
         if {"behind_colon", "verbless"} <= cues and "\x00" not in clauses[at].text and "frame" in before.cues:
             cues.add("framed_rule")
-        if before.cues & {"under"} and "passive" in cues:
+        if "under" in before.cues and ("passive" in cues or {"stays", "only"} <= cues):
             cues.add("passive_when")
         if "for_you" in before.cues:
             cues.add("for_you_before")

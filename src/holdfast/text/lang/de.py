@@ -143,7 +143,7 @@ GERMAN = LanguageData(
     },
     cues={
         "supposes": cue(
-            r"^angenommen|mal angenommen|stell dir vor|stellen sie sich vor|was wäre|nehmen wir (?:mal )?an|gesetzt den fall",
+            r"^angenommen|theoretisch|mal angenommen|stell dir vor|stellen sie sich vor|was wäre|nehmen wir (?:mal )?an|gesetzt den fall",
             r"würden?|würdest|hätten?|wären?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
             r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
         ),
@@ -172,7 +172,7 @@ GERMAN = LanguageData(
             r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
             r"|(?<!jeden )(?<!am )morgen|vorhin|später"
             r"|schnell"
-            r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
+            r"|noch nicht|noch(?=[.!]*$)|(?:noch|nur) (?:\w+ ){0,2}(?:prozent|minuten?|min|stunden?|sekunden?)|jetzt gleich"
             r"|vorerst|erst ?mal|für den moment"
         ),
         "once": cue(
@@ -264,6 +264,7 @@ GERMAN = LanguageData(
             r"|rechnung(?:en)?|angebote?|protokolle?|übersetzung(?:en)?"
             r"|daten|datumsangaben|uhrzeiten|preise|beträge|zahlen|einheiten|funktion(?:en)?"
             r"|commits?)(?! (?:der|des|von|aus|die)\b)|im ton|den ton|den stil"
+            r"|(?:schreibe?|runde?|formatiere?) (?:zahlen|daten|datumsangaben|uhrzeiten|preise|beträge|namen|einheiten|währungen)"
         ),
         "as_is": cue(r"(?:so,? )?wie (?:sie|es|er) (?:ist|sind)|unverändert|unangetastet|in ruhe"),
         "you_verb": cue(r"\w+t du"),
@@ -286,7 +287,7 @@ GERMAN = LanguageData(
             r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt|erlaubt"
             r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich|brauch(?:t|en)(?! (?:ich"
             r"|wir))|freigegeben"
-            r"|freigabe|regel ist|(?:kommt|kommen|geht|gehen) vor(?= )|nur (?:\S+ ){1,3}?(?:darf|dürfen)"
+            r"|freigabe|regel ist|(?:kommt|kommen|geht|gehen) vor(?= )|(?:kommt|kommen) (?:hinter|neben|unter|vor) (?:das|die|den)|nur (?:\S+ ){1,3}?(?:darf|dürfen)"
             r"|(?:ist|sind) (?!schwer|leicht|nicht|einfach|nur)(?:\S+ ){1,8}?(?:zu \w+n|(?:ab|an|auf|aus|bei|ein|mit|nach|vor|weg)zu\w+n)(?=[.,!]*$)"
             r"|(?:ins|aufs|ans|in de[nr]|in die|auf de[nr]|auf die) (?:\S+ ){1,3}?(?:kommt|kommen|gehört|gehören|darf|dürfen) (?:\S+ ){0,2}?(?:kein\w*"
             r"|nicht\w*|nie\w*|nur)"
@@ -349,8 +350,8 @@ GERMAN = LanguageData(
             r"|gefällt mir|gefallen mir"
             r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
             r"|übersichtlicher|schrecklich|furchtbar)"
-            r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter|echt|schon|leider|nicht))|mir hilft|nichts für mich|ekel\w*|nervt mich"
-            r"|nerven mich|stört mich|stören mich"
+            r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter|echt|schon|leider|nicht))|mir hilft|nichts für mich|ekel\w*"
+            r"|(?:nerv|stör|streng|langweil|ärger|stress|ermüd|interessier|beruhig|reiz)(?:t|en) mich"
             r"|(?:ich (?!möchte|würde|hätte|will|wüsste|bin)\w+|(?!möchte|würde|hätte|will|wüsste)\w+ ich) (?:\S+ ){0,3}?gerne?"
             r"|am \w+sten (?:\S+ ){1,3}?(?:ich|mir|mich)|halte? ich (?:\w+ )?(?:nichts|wenig|viel)|ich halte? (?:\w+ )?(?:nichts|wenig|viel) von|mir reich(?:t|en)(?! es)"
             r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig\w*|zu)|(?:ist|sind) mir (?:\S+ ){0,3}?(?:wichtig\w*|zuwider|verhasst|zu \w+"
@@ -374,7 +375,7 @@ GERMAN = LanguageData(
             r"|(?:fänd|fände|wär|wäre)(?:'s| es| ich)? (?:\w+ ){0,3}?(?:gut|schön|besser|super|toll|nett"
             r"|prima|angenehm\w*)|möchte sie bitten|möchte dich bitten|bitte dich|bitte sie"
         ),
-        "promises": cue(r"(?:ich werde|werde ich)"),
+        "promises": cue(r"(?:ich werde|werde ich) (?:\S+ ){0,8}?\w+e?n(?=[.,!]|$)"),
         "asks_info": cue(
             r"(?:kannst|könntest|würdest|magst) du (?:mir |uns |bitte |mal )*(?:erklären|sagen|zeigen"
             r"|helfen|tipps|einen tipp|empfehlen|vorschlagen)"
@@ -440,7 +441,7 @@ GERMAN = LanguageData(
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)"
         ),
-        "perfect": cue(r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?(?<!zu )(?:\w*ge\w+(?:t|en)|\w{3,}iert)"
+        "perfect": cue(r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?(?<!zu )(?!geschlossen|geöffnet)(?:\w*ge\w+(?:t|en)|\w{3,}iert)"
             r"|(?:ist|sind) (?:\S+ ){0,10}?\w*(?:gegangen|gekommen|gefahren|geflogen|gelaufen|gefallen|geworden|geblieben|gestiegen|gestorben"
             r"|passiert|aufgewacht|gezogen|gewesen|gelandet|gestoßen)"),
         "fails": cue(
@@ -474,6 +475,13 @@ GERMAN = LanguageData(
         "ago": cue(r"vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|" + _DAY + r")|neulich"),
         "likes_the": cue(r"(?!)"),
         # What somebody does not have is as much a fact as what they have.
+        # What somebody does by habit, for a living or at home: the present of the first person.
+        "life": cue(
+            r"(?:ich|wir) (?:arbeite|wohne|lebe|lerne|unterrichte|studiere|besitze|spreche|leite|spiele|trainiere|benutze|nutze|verwende|pendle|heize"
+            r"|züchte|betreibe|vermiete|teile)n?|(?:arbeite|wohne|lebe|lerne|unterrichte|studiere|spreche|leite|spiele|trainiere|benutze|nutze|verwende"
+            r"|pendle|heize|betreibe|melde)n? (?:ich|wir)"
+        ),
+        "to_me": cue(r"^(?:bitte )?(?:gib|zeige?|nenne?|sage?|schicke?|erkläre?) (?:mir|uns)"),
         "lacks": cue(r"(?:ich|wir) hab(?:e|en)? keine?n? (?!zeit|lust|ahnung|idee|problem|bock|hunger|frage|plan)\w+"),
         "finite": cue(r"(?!)"),
         "stays": cue(r"bleib(?:t|en)"),
@@ -491,7 +499,7 @@ GERMAN = LanguageData(
         ),
         # What goes on at present, or has for some time.
         "ongoing": cue(r"(?:bin|sind) (?:\S+ ){0,4}?(?:am|beim) [A-ZÄÖÜ]\w+n|(?:arbeite|schreibe|baue|sitze|bastle) (?:\w+ )?(?:gerade|grad|noch)"),
-        "for_years": cue(r"seit (?:\S+ ){0,2}?(?:jahren|monaten|" + _MONTH + r"|(?:19|20)\d\d)"),
+        "for_years": cue(r"seit (?:\S+ ){0,2}?(?:jahr(?:en)?|monaten|" + _MONTH + r"|(?:19|20)\d\d)"),
         "generic_of": cue(
             r"(?:der|die|das) [\wäöüß-]+ (?:von|für|zu) (?!der\b|dem\b|den\b|die\b|das\b|uns\w*|mein\w*|frau|herrn?|\d)[\wäöüß-]+ (?:ist|sind|war|beträgt)"
         ),
@@ -524,7 +532,7 @@ GERMAN = LanguageData(
         ),
         "money": cue(r"\d[\d.,]*\s?(?:€|euro|eur|cent|dollar|franken|chf|usd|k)|(?:€|\$)\s?\d[\d.,]*"),
         "frequency": cue(
-            r"täglich|wöchentlich|monatlich|jährlich|stündlich|halbjährlich|quartalsweise"
+            r"täglich|wöchentlich|monatlich|jährlich|stündlich|halbjährlich|vierteljährlich|quartalsweise"
             r"|alle (?:\w+ )?(?:tage|wochen|monate|jahre|stunden|minuten)"
             r"|jede[nrs]? (?:\w+ )?(?:tag|woche|monat|jahr|nacht|stunde|morgen|abend|wochenende)|(?:einmal"
             r"|zweimal|dreimal) (?:pro|im|die|am)"

@@ -35,7 +35,7 @@ ENGLISH = LanguageData(
     particles=opening(
         r"(?:(?:so|oh my|my god|my goodness|ok|okay|well|and|but|then|now|alright|right|also|oh|ah|hm+|yes|yeah|yep|hey|hi|hello"
         r"|anyway|besides"
-        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example|for instance|in the meantime|like i said|note|important"
+        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example|for instance|in the meantime|briefly|quickly|like i said|note|important"
         r"|super important|reminder|again"
         r"|thanks|thank you|all right|great|perfect|cool|sure|careful|finally|first|second|one more thing"
         r"|rule(?: \d+)?|just so you know"
@@ -122,8 +122,8 @@ ENGLISH = LanguageData(
             r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we"
             r"|had i|if i ever|if we ever|were i"
             r"|would(?! you| rather| like you| prefer| mind)|could(?! you)|might|i'd (?!rather|prefer|ask"
-            r"|like you|be happier|appreciate|love it if|like it)"
-            r"|we'd (?!rather|prefer)|wouldn't|couldn't|if (?:i|we) (?:were|had|did|could|ran|used|moved|won)"
+            r"|like you|be happier|appreciate|love it if|like)\w+"
+            r"|we'd (?!rather|prefer|like)\w+|theoretically|wouldn't|couldn't|if (?:i|we) (?:were|had|did|could|ran|used|moved|won)"
         ),
         "open": cue(
             r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:none|nothing|not|\w+n't"
@@ -139,7 +139,7 @@ ENGLISH = LanguageData(
             r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
             r"|off the table|at the time|no longer the case|once upon|(?:as a|when i was an?) (?:child|kid|boy|girl"
-            r"|teen\w*)|for a while|(?:is|'s) history|still (?:had|were)|in the \w+ties|i once"
+            r"|teen\w*)|for a while|(?:is|'s) history|still (?:had|were|\w+ed)|in the \w+ties|i once"
         ),
         "passing": cue(
             r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
@@ -147,7 +147,7 @@ ENGLISH = LanguageData(
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
             r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?|the)(?! same)|quick(?:ly)?"
-            r"|yet|so far|any ?time soon"
+            r"|yet|so far|any ?time soon|still(?= \w+ing)|down to"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
@@ -253,7 +253,7 @@ ENGLISH = LanguageData(
             r"|commits?|invoices?|headings?|posts?|texts?|functions?|claims?|dates|times|prices|amounts"
             r"|numbers|units)(?! (?:of|to|from|in the|below|above)\b)|(?:the|your) (?:tone|style|wording"
             r"|language)(?! (?:in mind|of|for|that))"
-            r"|(?:write|round|format|spell|state) (?:dates|times|prices|amounts|numbers|units|names"
+            r"|(?:write|round|format|spell|state)(?: out)? (?:dates|times|prices|amounts|numbers|units|names"
             r"|currencies)(?! (?:in|to|on) the)"
         ),
         "as_is": cue(r"as (?:it is|they are|is|before)|unchanged|untouched|leave (?:\S+ ){1,8}?alone"),
@@ -277,7 +277,7 @@ ENGLISH = LanguageData(
         "duty": cue(
             r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed(?! (?:me|us|him|her|them))|belongs?"
             r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs? an?|(?:don't|doesn't"
-            r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes|comes) (?:in|into|on|onto)(?= the)"
+            r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes|comes) (?:in|into|on|onto|behind|under|next to)(?= the)|go(?:es)? (?:through|via)"
             r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are allowed to)"
             r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
             r"|go(?:es)? into|off[- ]limits"
@@ -306,7 +306,7 @@ ENGLISH = LanguageData(
             r"|switching|using|moving|dropping|keeping(?! (?:an|my|track|up|it|you)\b)|choosing|leaving out|skipping"
             r"|doing(?= (?:the|an?|our|without)\b)(?! a (?:great|good|lot|bit))|starting with|building"
             r"|hosting|cutting|adopting|settling on|picking|getting (?:rid|out) of|having(?= the)|buying|selling|closing|ending|phasing out|putting off"
-            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up|betting on|ordering)",
+            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up|betting on|ordering|parting|splitting|leaving(?! (?:for|in|at|now|soon))|renting|merging|withdrawing)",
             r"(?:i'll|i will) go with(?= (?:the|an?|(?-i:[A-Z])))",
             r"(?:we'll|we will) (?!definitely|also|try|probably|just)(?:\w+ )?(?:go with"
             r"|take(?! (?:note|notes|care|a look|\S+ (?:tips|advice)))|stick|stay|switch|use|move|drop"
@@ -337,16 +337,16 @@ ENGLISH = LanguageData(
         ),
         "likes": cue(
             r"what (?:i|we) (?:like|love|prefer|enjoy|hate) (?:most|best|least)|(?<!that )(?<!why )(?<!what )(?<!which )(?<!much )(?:i|we) (?:(?:really|also|just|do|don't|do not|absolutely|usually|mostly|always|never|actually|particularly"
-            r"|especially|much|quite|generally|personally|honestly|still|both|all|simply|strongly|kinda|truly|am not)"
+            r"|especially|much|quite|generally|personally|honestly|still|both|all|simply|strongly|kinda|truly|only|am not)"
             r" ){0,3}(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
             r"|favou?r)(?! (?:the(?! (?:\S+ ){1,4}?(?:best|most|more|better)\b)|all the|to (?:know|see|hear"
             r"|ask|add|thank|learn|understand|think|try|make sure)|how|it when you did|that|your (?!repl|answ|text)|this"
             r"|these|those|it(?! when| if)|you|him|her|them)\b)"
             r"|can't stand|cannot stand|favou?rites? (?:\S+ ){0,6}?(?:is|are|has)(?! when)|(?:is|are|'s) (?:\S+ ){0,3}?favou?rites?|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of(?! (?:the|this|that|your|it)\b)"
             r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite|big) ){0,2}into (?!the|this|that)\w+"
-            r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't|nothing) for me|(?:don't|doesn't) do anything"
+            r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't|nothing) for (?:me|us)(?= |[.,!]|$)|(?:don't|doesn't) do anything"
             r" for me|(?:matters?|important) more to me|more important to me"
-            r"|drives? me (?:mad|crazy|nuts)|annoys? me"
+            r"|(?:drive|annoy|bother|stress|tire|bore|irritate|wear|calm|put)s? me(?: out| off| mad| crazy| nuts| down)?"
             r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you|think (?:much|little|highly) of"
             r"|(?:is|are) enough for me|important to me (?:that|if)|i (?:feel|work|sleep|learn|concentrate|think) (?:\w+ )?(?:best|better|most)"
             r"|(?:reads|works|looks|fits|suits) (?:\w+ )?(?:better|best|well) (?:to|for|with) me"
@@ -394,7 +394,7 @@ ENGLISH = LanguageData(
         "others": cue(r"he|she|they|one|people|somebody"),
         "states": cue(
             r"is|are|am|i'm|we're|there's|it's|\w+'s(?= (?:an?|the|in|on|at|my|our|not|always|only|from|called|\d))|has|have|we've got|i've got|got|lives?"
-            r"|go(?:es)? (?:straight |directly )?to|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
+            r"|go(?:es)? (?:straight |directly )?to|works?|runs?|listens?|exists?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
             r"|needs?|holds?|allows?|weighs?|pays?|earns?"
             r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
             r"|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?"
@@ -472,6 +472,12 @@ ENGLISH = LanguageData(
         "ago": cue(r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|" + _DAY + r")|recently|the other day"),
         "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
         # What somebody does not have is as much a fact as what they have.
+        # What somebody does by habit, for a living or at home: the simple present of the first person.
+        "life": cue(
+            r"(?:i|we) (?:(?:also|currently|mostly|only|still) )?(?:work|live|teach|study|drive|own|speak|lead|manage|play|train|commute|rent|use|keep"
+            r"|volunteer|grow|breed|run(?! into)|sell|file|share)(?! (?:it|that|this|up)\b)"
+        ),
+        "to_me": cue(r"^(?:please )?(?:just )?(?:give|show|tell|send|list|name|explain)(?: to)? (?:me|us)"),
         "lacks": cue(
             r"(?:i|we) (?:don't have|do not have|have no|don't own)(?! (?:any|time|the|to|idea|problem|clue|much|enough|it|that|an? (?:clue|choice|problem)))"
         ),
@@ -502,7 +508,7 @@ ENGLISH = LanguageData(
             r"(?:i'm|we're|i am|we are|i've been|we've been|i have been|we have been|been)(?: (?:also|really|actually|just|still|currently"
             r"|already|mostly|always))* (?!going to|based|called|named|allerg\w+|living|using)\w{2,}ing"
         ),
-        "for_years": cue(r"for (?:\S+ )?(?:years|months|decades)|since (?:\S+ )?(?:(?:19|20)\d\d|" + _MONTH + r"|childhood)"),
+        "for_years": cue(r"for (?:\S+ )?(?:years|months|decades)|for (?:over |about |almost )?an? (?:year|decade)|since (?:\S+ )?(?:(?:19|20)\d\d|" + _MONTH + r"|childhood)"),
         "generic_of": cue(
             r"the [\w-]+ (?:of|for|to) (?!the\b|our\b|my\b|this\b|all\b|mr|ms|mrs|dr\b|\d)(?:\w+ing|[\w-]+) (?:is|are|was|comes)"
         ),

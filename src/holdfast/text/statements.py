@@ -71,16 +71,17 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
         "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
         "every": 0.5, "we_dont": 0.8, "plain_without": 0.4, "sticks": 0.8, "behind_whoever": 1.2,
-        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "others_must": 0.3, "deed": -0.8, "feels": -0.8,
-        "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7, "framed_rule": 0.8, "gerund": -0.4,
+        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "others_must": 0.3,
+        "deed": -0.8, "feels": -0.8, "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7,
+        "framed_rule": 0.8, "gerund": -0.4,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
         "does": 0.4, "change": 0.4, "concludes": 0.5, "me": 0.2, "number": 0.1, "value": 0.2, "i_do": -0.4,
         "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
-        "always": -0.4, "task": -1.5, "says": -0.6, "needs": -1.2, "must": -0.4, "asks_you": -1.0, "trouble": -0.6,
-        "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6, "definite": 0.2, "name": 0.2,
-        "this_thing": -0.6, "fragment": -1.5, "math": -1.0, "i_promise": -0.8,
+        "always": -0.4, "task": -1.5, "says": -0.6, "needs": -1.2, "must": -0.4, "asks_you": -1.0,
+        "trouble": -0.6, "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6,
+        "definite": 0.2, "name": 0.2, "this_thing": -0.6, "fragment": -1.5, "math": -1.0, "i_promise": -0.8,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
@@ -95,8 +96,10 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
-        "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5, "vague": -0.6,
-        "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8, "own_thing": 0.4, "lacks": 0.4, "life": 0.3, "routine": 0.4, "gerund": -0.8, "bare": -0.8, "ago": -1.2, "you": -0.4,
+        "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5,
+        "vague": -0.6, "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8,
+        "own_thing": 0.4, "lacks": 0.4, "life": 0.3, "routine": 0.4, "gerund": -0.8, "bare": -0.8,
+        "ago": -1.2, "you": -0.4,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
@@ -134,8 +137,8 @@ _STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"}
 _DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "takes_back", "irony", "says")
 # What makes a fact one that can be looked up: a value, a name, a relation, a lasting property.
 _CONCRETE = frozenset(
-    {"value", "number", "named", "name", "trait", "role", "title", "relation", "language", "placed", "for_years",
-     "here", "frequency", "my_own", "own_thing", "lacks", "life"}
+    {"value", "number", "named", "name", "trait", "role", "title", "relation", "language", "placed",
+     "for_years", "here", "frequency", "my_own", "own_thing", "lacks", "life"}
 )  # fmt: skip
 # What tells of a change, from when on or to what.
 _CHANGES = frozenset({"changed", "becomes"})
@@ -147,35 +150,44 @@ _OPENS = ("from_now", "always", "never", "future", "please", "possible", "conclu
 _BORDER = late(
     r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+"
     # Another main clause, with a subject of its own.
-    r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it|they|my|our|there)\b))"
+    r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it"
+    r"|they|my|our|there)\b))"
 )
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
 # A verb, as far as its ending and what follows it tell.
-_GERMAN_FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
+_GERMAN_FINITE = late(
+    r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b"
+)
 _FINITE = {
     "de": _GERMAN_FINITE,
     "en": late(
-        r"^(?:\S+ ){1,4}?[a-z]{3,}(?<!s)s (?=(?:an?|the|our|my|her|his|their|in|on|at|to|for|with|by|from|until|only|out|up|through"
+        r"^(?:\S+ ){1,4}?[a-z]{3,}(?<!s)s (?=(?:an?|the|our|my|her|his|their|in|on|at|to|for|with"
+        r"|by|from|until|only|out|up|through"
         r"|every|all|no|north|south|east|west)\b|\d)"
     ),
 }
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
-_ENGLISH_CAUSE = late(r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) |(?-i:[A-Z])\w+ \w+(?:s|ed) )")
+_ENGLISH_CAUSE = late(
+    r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) |(?-i:[A-Z])\w+ \w+(?:s"
+    r"|ed) )"
+)
 # What somebody decided, or asks for, to be done.
 _AIM = late(r"(?i)\bzu \w+n[.!]*$|^to \w+")
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
 _NUMBER = late(r"\d")
 _IDENTIFIER = late(
-    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b(?!OK\b|TV\b|LOL\b|OMG\b|FYI\b|BTW\b|PS\b|NO\b)[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
+    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b(?!OK\b|TV\b|LOL\b"
+    r"|OMG\b|FYI\b|BTW\b|PS\b|NO\b)[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
     r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
 )
 _NAMES = {
     "en": late(r"(?<=[a-z,;:'] )(?!I\b|I')[A-ZÄÖÜ][a-zäöüß]\w*"),
     # Nouns are capital as well: a name stands without an article.
     "de": late(
-        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als|durch|für|an|namens|namen?|stadt|firma|marke|modell"
+        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als"
+        r"|durch|für|an|namens|namen?|stadt|firma|marke|modell"
         r"|jetzt|wir|bin|gegen) (?:doch |noch |nur |ja |auch |jetzt |nun )?)[A-ZÄÖÜ][\wäöüß-]+"
         r"|(?i:eine?n?|den) [A-ZÄÖÜ][\wäöüß-]+ [A-ZÄÖÜ][\wäöüß-]+"
     ),
@@ -359,7 +371,9 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
 
 
 def _is_name(word: str) -> bool:
-    return bool(terms(word.partition("'")[0])) and (word[:1].isupper() or any(sign.isdigit() for sign in word))
+    return bool(terms(word.partition("'")[0])) and (
+        word[:1].isupper() or any(sign.isdigit() for sign in word)
+    )
 
 
 def _derived(cues: Collection[str]) -> set[str]:
@@ -397,11 +411,22 @@ def _derived(cues: Collection[str]) -> set[str]:
     limits = {"always", "never", "only", "no_more"}
     if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
+    found |= _combined(has)
+    if "perfect" in has and has & {"date", "named", "money"}:
+        found.add("dated_deed")
+    return found
+
+
+def _combined(has: Collection[str]) -> set[str]:
+    """What a verb comes to with whom it is about, how often it is done, and what the clause lacks."""
+    has = set(has)
+    found = set()
     if "passive" in has and has & {"negation", "none"} and not has & {"trouble", "perfect", "decided"}:
         found.add("passive_none")
     if {"under", "passive"} <= has:
         found.add("passive_when")
-    if "we" in has and has & {"always", "never", "only"} and "needs" not in has:
+    bound = has & {"never", "only"} or ("always" in has and has & {"money", "number"})
+    if "we" in has and bound and "needs" not in has:
         found.add("we_always")
     if "wants" in has and has & {"always", "never"}:
         found.add("standing_wish")
@@ -409,7 +434,8 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("routine")
     if {"wants", "outputs"} <= has:
         found.add("standing_wish")
-    if has & {"must", "never"} and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
+    binds = "must" in has or {"never", "manner"} <= has
+    if binds and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
         found.add("others_must")
     if {"concludes", "passive"} <= has:
         found.add("settles")
@@ -424,8 +450,6 @@ def _derived(cues: Collection[str]) -> set[str]:
         found.add("likes")
     if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
         found.add("busy")
-    if "perfect" in has and has & {"date", "named", "money"}:
-        found.add("dated_deed")
     return found
 
 
@@ -456,7 +480,7 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
         cues |= later.cues & {"always", "never", "only", "negation", "change", "for_you", "rather"}
         cues |= later.cues & {"as_is", "please", "beside_you"}
     after = clauses[at + 1] if at + 1 < len(clauses) else None
-    if after is not None and "no_verb" in after.cues and len(after.text.split()) <= 4:
+    if after is not None and "says" not in cues and "no_verb" in after.cues and len(after.text.split()) <= 4:
         cues |= after.cues & {"value"}
     for earlier in reversed(clauses[:at]):
         short = len(earlier.text.split()) <= 4
@@ -471,7 +495,11 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     before = clauses[at - 1] if at else None
     if before is not None:
         # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
-        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {*_STATES_NOTHING, "fragment", "needs"}
+        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {
+            *_STATES_NOTHING,
+            "fragment",
+            "needs",
+        }
         if known and cues & {"points", "pronoun"}:
             cues.add("anchored")
         if "whoever" in before.cues and at == 1:

@@ -202,7 +202,8 @@ ENGLISH = LanguageData(
         "always": cue(
             r"(?<!as )(?<!not )always(?! (?:\w+ing|here|good|up for|there|happy|fun|nice|great|been"
             r"|a pleasure))|every ?time|each time|at all times|without exception|no exceptions"
-            rf"|^(?:please )?{_ORDERS} (?:\S+ ){{1,8}}?everywhere|in every case|whenever|consistently|throughout"
+            rf"|^(?:please )?{_ORDERS} (?:\S+ ){{1,8}}?everywhere|in every case|whenever|consistently"
+            rf"|throughout"
             r"|on principle"
             r"|as a matter of principle|as a rule"
             r"|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
@@ -301,7 +302,8 @@ ENGLISH = LanguageData(
             r"|currencies)(?! (?:in|to|on) the)"
         ),
         "as_is": cue(
-            r"as (?:it is|they are|is|before)|unchanged|untouched|leave (?!me|us|him|her|it|them)(?:\S+ ){1,8}?alone"
+            r"as (?:it is|they are|is|before)|unchanged|untouched|leave (?!me|us|him|her|it"
+            r"|them)(?:\S+ ){1,8}?alone"
         ),
         "you_verb": cue(r"(?!)"),
         "bygone": cue(r"was|were|had been"),
@@ -347,7 +349,8 @@ ENGLISH = LanguageData(
             r"|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen"
             r"|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have"
             r"|has) signed(?! (?:me|up|her|him))"
-            r"|^(?:the )?decision$|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed|convinced|made up (?:our"
+            r"|^(?:the )?decision$|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed"
+            r"|convinced|made up (?:our"
             r"|my) minds?"
             r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead"
             r"|green light|signed off|signed up (?:for|to)"

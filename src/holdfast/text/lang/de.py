@@ -483,7 +483,7 @@ GERMAN = LanguageData(
             r"kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht|funktioniert nicht|funktionieren nicht"
             r"|klappt nicht|abgestürzt|stürzt|hängt(?=[.!,]|$| (?:sich|fest|gerade|wieder))|langsam"
             r"|timeout|rot|verwirrt|problem\w*|bug\w*"
-            r"|frage\w*(?! (?:zu[mr]?|an|über|wegen))|idee|ideen|müde|hunger|kopfweh|kopfschmerzen"
+            r"|frage(?!n (?:zu[mr]?|an|über|wegen)\b)\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen"
             r"|schlecht|krank|genervt|gestresst"
             r"|sauer|froh|traurig|mies|blöd|(?:ist|sind) (?!\S*\d)(?:\S+ ){0,6}?weg(?=[.!]*$)|leer"
             r"|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"

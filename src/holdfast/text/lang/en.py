@@ -506,7 +506,7 @@ ENGLISH = LanguageData(
         "title": cue(r"(?:mr|mrs|ms|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
             r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout"
-            r"|red|confus\w+|problem\w*|bug\w*|question\w*(?! (?:about|regarding|on))|idea\w*|(?:is"
+            r"|red|confus\w+|problem\w*|bug\w*|question(?!s (?:about|regarding|on)\b)\w*|idea\w*|(?:is"
             r"|are|been) down|offline|unreachable|tired|hungry|headache|sick|annoyed"
             r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
             r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"

@@ -410,6 +410,7 @@ GERMAN = LanguageData(
         ),
         "rather": cue(r"lieber|am liebsten|bevorzugt|möglichst"),
         "habit": cue(
+            r"ich (?:trinke?|esse?|nehme?) meine?n? \w+",
             r"(?:hör|höre|hören|ess|esse|essen|trink|trinke|trinken|les|lese|lesen|schau|schaue|arbeite"
             r"|nehm|nehme|schlafe?|koche?|kaufe?|fahre?"
             r"|benutze?|nutze?|schreibe?|mache?|bestelle?|trage?|spiele?) (?:\S+ ){0,6}?(?:nur|kein\w*"
@@ -587,7 +588,7 @@ GERMAN = LanguageData(
         ),
         "for_years": cue(r"seit (?:\S+ ){0,2}?(?:jahr(?:en)?|monaten|" + _MONTH + r"|(?:19|20)\d\d)"),
         "generic_of": cue(
-            r"(?:der|die|das) [\wäöüß-]+ (?:von|für|zu) (?!der\b|dem\b|den\b|die\b|das\b|uns\w*"
+            r"(?:der|die|das) [\wäöüß-]+ von (?!der\b|dem\b|den\b|die\b|das\b|uns\w*"
             r"|mein\w*|frau|herrn?|\d)[\wäöüß-]+ (?:ist|sind|war|beträgt)"
         ),
         "deed": cue(

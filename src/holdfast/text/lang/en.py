@@ -395,7 +395,8 @@ ENGLISH = LanguageData(
             r"|(?:is|are|was|were|got|gets|been"
             r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
             r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
-            r"|it is(?=[.!]*$)|for (?:the|our|my) \w+(?: \w+)? (?:it's|it is|it'll be"
+            r"|it is(?=[.!]*$)|(?:slipped|slid|shifted|delayed) (?:by|to|back|until)|for (?:the|our"
+            r"|my) \w+(?: \w+)? (?:it's|it is|it'll be"
             r"|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
             r"|(?:moved over|pushed (?:\S+ ){1,4}to|switched to"
             r"|migrated to|replaced by|is gone|are gone)"
@@ -631,7 +632,7 @@ ENGLISH = LanguageData(
             r"|since (?:\S+ )?(?:(?:19|20)\d\d|" + _MONTH + r"|childhood)"
         ),
         "generic_of": cue(
-            r"the [\w-]+ (?:of|for|to) (?!the\b|our\b|my\b|this\b|all\b|mr|ms|mrs|dr\b|\d)(?:\w+ing"
+            r"the [\w-]+ of (?!the\b|our\b|my\b|this\b|all\b|mr|ms|mrs|dr\b|\d)(?:\w+ing"
             r"|[\w-]+) (?:is|are|was|comes)"
         ),
         "deed": cue(

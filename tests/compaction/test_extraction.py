@@ -236,7 +236,7 @@ def test_what_an_assistant_or_a_tool_says_of_a_world_is_no_memory():
         ("Ach übrigens, könntest du dir bitte merken, dass ich in Kiel wohne?",
          [("fact", "Ich wohne in Kiel.")]),
         ("Übrigens, merk dir, dass ich gern lange, ruhige Wege gehe.",
-         [("fact", "Merk dir, dass ich gern lange, ruhige Wege gehe.")]),
+         [("preference", "Merk dir, dass ich gern lange, ruhige Wege gehe.")]),
         ("Merk dir, dass ich kein Fleisch esse, aber Fisch mag.",
          [("preference", "Merk dir, dass ich kein Fleisch esse, aber Fisch mag.")]),
         ("Speichere dir: Antworte immer auf Deutsch.", [("preference", "Antworte immer auf Deutsch.")]),

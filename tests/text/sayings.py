@@ -114,6 +114,17 @@ fact|Das Repo liegt unter git.intern/shop/frontend.
 fact|Donnerstags bin ich nie im Büro.
 fact|Geprobt wird im alten Feuerwehrhaus.
 fact|Meine Eltern leben auf Rügen.
+rule|Wer neue Felder anlegt, dokumentiert sie auch.
+rule|Externe Links müssen in einem neuen Tab aufgehen.
+rule|Ins Schlafzimmer kommt kein Fernseher.
+rule|Jeder neue Endpunkt braucht einen Integrationstest.
+preference|Oliven finde ich widerlich.
+preference|Mit Podcasts kann ich nichts anfangen.
+decision|Ich hab mich für die Ausbildung zum Rettungssanitäter angemeldet.
+decision|Beschlossene Sache: der Verein bekommt eine neue Satzung.
+fact|Das Backend spricht GraphQL.
+fact|Ich wohne im dritten Stock ohne Aufzug.
+fact|Ich lerne seit einem Jahr Japanisch.
 """
 
 KEPT_ENGLISH = """
@@ -229,6 +240,17 @@ fact|The repo is at git.intern/shop/frontend.
 fact|I'm never in the office on Thursdays.
 fact|Rehearsals are in the old fire station.
 fact|My parents live on Rügen.
+rule|Whoever adds new fields documents them too.
+rule|External links have to open in a new tab.
+rule|No TV goes into the bedroom.
+rule|Every new endpoint needs an integration test.
+preference|I find olives disgusting.
+preference|Podcasts don't do anything for me.
+decision|I've signed up for paramedic training.
+decision|It's a done deal: the club is getting new statutes.
+fact|The backend speaks GraphQL.
+fact|I live on the third floor without a lift.
+fact|I've been learning Japanese for a year.
 """
 
 NOTHING_GERMAN = """
@@ -318,6 +340,12 @@ Früher waren wir freitags immer im Kino.
 Bis vor zwei Jahren haben wir SVN benutzt.
 Die alte Regelung mit den Papierformularen ist zum Glück abgeschafft.
 Was meinst du, sollte ich kündigen?
+Welche Bibliothek wir nehmen, entscheiden wir nächste Woche.
+Als Kind hab ich jeden Tag Fußball gespielt.
+Das meiste davon ist Papier.
+Das Internet ist bei uns seit einer Stunde weg.
+Vergleich mal bitte Kaffee und Tee.
+Wir nehmen Angular. Ach nein, doch nicht.
 """
 
 NOTHING_ENGLISH = """
@@ -407,6 +435,15 @@ We used to go to the cinema on Fridays.
 Until two years ago we used SVN.
 The old rule with the paper forms has been abolished, luckily.
 What do you think, should I quit?
+Which library we'll take we'll decide next week.
+As a child I played football every day.
+I'm trying to get the import to work.
+I can't wait to see what happens!
+I'll definitely keep those tips in mind.
+Especially with my new kitchen mat in front of the sink.
+Family time means a lot to me.
+I went to a castle on my trip last Friday.
+We're going with Angular. Oh no, scratch that.
 """
 
 

@@ -153,8 +153,10 @@ _POINTING = late(
     r"(?i)\b(?:this (?:one|approach|code|version|plan|way|list|file|function|option)|that (?:one|approach"
     r"|version|plan|way|option)|(?:second|first|third|last|other|former|latter|original) (?:one|option"
     r"|version|approach|idea)|your (?:suggestion|approach|plan|version|advice|tips|recommendation)s?"
-    r"|(?:with|do|use|try|like|take|stick to) (?:that|this|it|these|those)(?=[.!]*$)|above"
-    r"|(?:die|der|das) (?:erste|zweite|dritte|letzte|andere)|dein\w* vorschl\w+|so machen wir)\b"
+    r"|(?:with|do|use|try|like|take|stick to) (?:that|this|it|these|those)(?=[.!]*$)|the above"
+    r"|above(?=[.,!]|$)"
+    r"|(?:die|der|das) (?:erste|zweite|dritte|letzte|andere)(?=[.,!]|$| option| variante"
+    r"| version| idee)|dein\w* vorschl\w+|so machen wir)\b"
     r"|\boptions?(?: \w+)?\W*$"
 )
 _BECAUSE = late(

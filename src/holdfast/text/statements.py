@@ -70,20 +70,24 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "as_is": 0.8, "call_me": 0.9, "i": -1.2, "pronoun": -2.0, "points": -0.7, "passing": -0.8,
         "trouble": -0.5, "perfect": -0.6, "mental": -2.0, "says": -0.8, "task": -2.5, "needs": -1.0,
         "this_thing": -1.0, "asks_you": -1.0, "bygone": -0.8, "that_one": -0.6, "confirms": 0.2,
-        "every": 0.5, "we_dont": 0.4, "plain_without": 0.4,
+        "every": 0.5, "we_dont": 0.8, "plain_without": 0.4, "sticks": 0.8, "behind_whoever": 1.2,
+        "passive_none": 0.6, "passive_when": 0.7, "we_always": 0.6, "others_must": 0.3,
+        "deed": -0.8, "feels": -0.8, "stays": 0.3, "law": 0.3, "math": -1.0, "whoever": 0.7,
+        "framed_rule": 0.8, "gerund": -0.4,
     },
     "decision": {
         "decided": 1.0, "decided_before": 0.6, "aims_after": 0.6, "chooses": 1.2, "becomes": 1.2,
         "does": 0.4, "change": 0.4, "concludes": 0.5, "me": 0.2, "number": 0.1, "value": 0.2, "i_do": -0.4,
         "named": 0.2, "from_now": 0.3, "verbless": 0.2, "passing": -0.6, "negation": -0.4, "order": -0.6,
-        "always": -0.4, "task": -1.5, "says": -0.6, "needs": -0.8, "must": -0.4, "asks_you": -1.0,
-        "pronoun": -0.5,
+        "always": -0.4, "task": -1.5, "says": -0.6, "needs": -1.2, "must": -0.4, "asks_you": -1.0,
+        "trouble": -0.6, "pronoun": -0.5, "after_all": 0.8, "settles": 0.8, "we_will": 0.6, "feels": -0.6,
+        "definite": 0.2, "name": 0.2, "this_thing": -0.6, "fragment": -1.5, "math": -1.0, "i_promise": -0.8,
     },
     "preference": {
         "likes": 1.2, "rather": 1.2, "habit": 1.2, "for_you": 1.0, "asks_standing": 1.6, "possible": 0.9,
         "verbless": 0.3, "me": 0.2, "always": 0.2, "value": 0.1, "this_thing": -1.0, "theirs": -1.0,
-        "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.3,
-        "order": -0.2,
+        "passing": -0.8, "task": -1.5, "needs": -0.8, "says": -0.6, "asks_once": -1.5, "points": -0.2,
+        "order": -0.2, "standing_wish": 1.6, "deed": -0.8, "fragment": -1.5,
     },
     "fact": {
         "mine": 1.0, "me": 0.6, "here": 0.5, "definite": 0.4, "name": 0.4, "states": 0.4, "value": 0.6,
@@ -92,35 +96,51 @@ _WEIGHTS: Mapping[Kind, Mapping[str, float]] = {
         "placed": 0.4, "trouble": -1.0, "passing": -1.0, "order": -3.0, "perfect": -0.5, "points": -0.6,
         "needs": -2.0, "this_thing": -1.2, "theirs": -1.2, "task": -1.5, "says": -0.6, "asks_you": -1.5,
         "bygone": -0.7, "pronoun": -0.3, "promises": -2.0, "announces": -2.0, "no_verb": -0.2,
+        "feels": -1.4, "can": -1.4, "busy": -0.6, "for_years": 0.6, "generic_of": -0.8, "deed": -0.5,
+        "vague": -0.6, "fragment": -2.0, "from_now": 0.4, "object_it": -0.7, "math": -1.0, "that_one": -0.8,
+        "own_thing": 0.4, "lacks": 0.4, "life": 0.3, "routine": 0.4, "gerund": -0.8, "bare": -0.8,
+        "ago": -1.2, "you": -0.4,
     },
 }  # fmt: skip
 # What a cue takes the meaning from, where both are there.
 _OVERRIDES: Mapping[str, frozenset[str]] = {
-    "likes": frozenset({"asks_you", "asks_once"}),
-    "decided": frozenset({"negation"}),
+    "likes": frozenset({"asks_you", "asks_once", "needs"}),
+    "becomes": frozenset({"negation"}),
+    "decided": frozenset({"negation", "passing", "can"}),
+    "rather": frozenset({"needs"}),
+    "standing_wish": frozenset({"needs", "i"}),
     "never": frozenset({"negation"}),
     "order": frozenset({"i", "we", "me", "mine", "points", "says", "please", "confirms"}),
+    "standing_order": frozenset({"this_thing"}),
     "from_before": frozenset({"task"}),
     "follows": frozenset({"points"}),
     "anchored": frozenset({"points", "pronoun"}),
-    "changed": frozenset({"perfect"}),
+    "changed": frozenset({"perfect", "deed"}),
+    "habit": frozenset({"deed"}),
     "cause": frozenset({"points"}),
     "you_must": frozenset({"i", "needs"}),
     "for_you": frozenset({"i", "needs"}),
-    "trait": frozenset({"negation", "bygone"}),
+    "trait": frozenset({"negation", "bygone", "can", "vague", "deed"}),
     "mine": frozenset({"bygone", "theirs", "me"}),
     "me": frozenset({"bygone"}),
 }
 # Where several kinds are possible, one that shows by its words goes before one by what it is about.
 _SHOWS: Mapping[Kind, frozenset[str]] = {
     "decision": frozenset({"decided", "chooses", "becomes", "decided_before", "concludes"}),
-    "preference": frozenset({"likes", "rather", "habit", "asks_standing", "for_you", "possible"}),
+    "preference": frozenset(
+        {"likes", "rather", "habit", "asks_standing", "for_you", "possible", "standing_wish"}
+    ),
     "rule": frozenset({"duty", "must", "none_here", "standing_order", "forbids", "you_must", "our_rule"}),
 }
 # With one of these a clause states nothing.
 _STATES_NOTHING = frozenset({"supposes", "open", "past", "once", "joke", "asks"})
 
 _DOUBTS = ("supposes", "open", "past", "once", "joke", "passing", "rejects", "takes_back", "irony", "says")
+# What makes a fact one that can be looked up: a value, a name, a relation, a lasting property.
+_CONCRETE = frozenset(
+    {"value", "number", "named", "name", "trait", "role", "title", "relation", "language", "placed",
+     "for_years", "here", "frequency", "my_own", "own_thing", "lacks", "life"}
+)  # fmt: skip
 # What tells of a change, from when on or to what.
 _CHANGES = frozenset({"changed", "becomes"})
 # A clause with one of these, at the end, is no part of what is stated before it.
@@ -131,28 +151,46 @@ _OPENS = ("from_now", "always", "never", "future", "please", "possible", "conclu
 _BORDER = late(
     r"[,;:–—](?=\s)|\s-(?=\s)|[;:]-?[)D](?=\s|$)|[\U0001f600-\U0001f64f\U0001f900-\U0001f9ff]+"
     # Another main clause, with a subject of its own.
-    r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it|they|my|our|there)\b))"
+    r"|(?i:\s(?:und|and))(?=(?i:\s(?:ich|wir|er|sie|es|die|man|meine?|unsere?|i|we|he|she|it"
+    r"|they|my|our|there)\b))"
 )
 _LAUGHS = late(r"[;:]-?[)D](?=\s|$)|\*g\*|[\U0001f600-\U0001f61d\U0001f643\U0001f923]")
 _TAG = late(r"(?i)[,–-] *(?:ok|okay|oder|ne|ja|gell|right|alright|yes|stimmt's|isn't it|would you)\?+\s*$")
 _PART = late(r"(?i)^(?:dass|weil|da|denn|that|because|since|as) ")
-# A German verb, as far as its ending tells.
-_FINITE = late(r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b")
+# A verb, as far as its ending and what follows it tell.
+_GERMAN_FINITE = late(
+    r"\b(?!nicht|jetzt|seit|mit|statt|heut|laut|dort|fast|bereits|meist|erst)[a-zäöüß]{3,}t\b"
+)
+_FINITE = {
+    "de": _GERMAN_FINITE,
+    "en": late(
+        r"^(?:\S+ ){1,4}?[a-z]{3,}(?<!s)s (?=(?:an?|the|our|my|her|his|their|in|on|at|to|for|with"
+        r"|by|from|until|only|out|up|through"
+        r"|every|all|no|north|south|east|west)\b|\d)"
+    ),
+}
 _MANNER = late(r"(?i)\b(?:auf|in|im|als|mit|ohne|per|unter|statt|with|as|without|instead)\b")
+_ENGLISH_CAUSE = late(
+    r"(?i)(?:since|because) (?=(?:i|we|i'm|i've|we're|we've) |(?-i:[A-Z])\w+ \w+(?:s"
+    r"|ed) )"
+)
 # What somebody decided, or asks for, to be done.
 _AIM = late(r"(?i)\bzu \w+n[.!]*$|^to \w+")
 _TO_DO = late(r"(?i)\b(?:zu \w+n|to \w+)\b")
 _NUMBER = late(r"\d")
 _IDENTIFIER = late(
-    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
+    r"\b[a-z]+[-_]\w*[-_\d]\w*|\b[\w-]+\.[a-z]{1,4}\b|\b[a-z]+[A-Z]\w+|\b(?!OK\b|TV\b|LOL\b"
+    r"|OMG\b|FYI\b|BTW\b|PS\b|NO\b)[A-Z]{2,}\w*\b|\x00+|\b[\w.-]+/[\w./-]+"
     r"|\w\(\)|(?<=\w )[B-HJ-Z]\b(?!\.\w)"
 )
 _NAMES = {
     "en": late(r"(?<=[a-z,;:'] )(?!I\b|I')[A-ZÄÖÜ][a-zäöüß]\w*"),
     # Nouns are capital as well: a name stands without an article.
     "de": late(
-        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als|durch|für|an|namens"
+        r"(?i:\b(?:in|auf|mit|bei|nach|aus|von|nehmen|per|heißt|heiße|heißen|ist|statt|über|als"
+        r"|durch|für|an|namens|namen?|stadt|firma|marke|modell"
         r"|jetzt|wir|bin|gegen) (?:doch |noch |nur |ja |auch |jetzt |nun )?)[A-ZÄÖÜ][\wäöüß-]+"
+        r"|(?i:eine?n?|den) [A-ZÄÖÜ][\wäöüß-]+ [A-ZÄÖÜ][\wäöüß-]+"
     ),
 }
 
@@ -211,7 +249,9 @@ def without_particles(sentence: str) -> str:
 
 def is_meant(taking: str, said: str, distance: int) -> bool:
     """Whether what is taken back is this: it is named, or nothing is and it was the last thing said."""
-    meant = set(terms(taking))
+    for language in LANGUAGES.values():
+        taking = language.cues["rejects"].sub(" ", taking)
+    meant = set(terms(without_particles(taking.strip(" ,"))))
     return bool(meant & set(terms(said))) or (distance <= 1 and len(meant) <= 1)
 
 
@@ -239,14 +279,15 @@ def _read(number: int, sentence: str, language: LanguageData, *, follows: bool) 
         return []
     clauses = _clauses(sentence, language)
     asked = _asked_from(sentence, clauses)
-    laughs = max((at for at, clause in enumerate(clauses) if "joke" in clause.cues), default=-1)
+    # What is laughed at, or taken back, stands before it.
+    void = max((at for at, one in enumerate(clauses) if one.cues & {"joke", "takes_back"}), default=-1)
     scored: list[Verdict | None] = []
     for at in range(len(clauses)):
         cues = _with_context(at, clauses, language)
         if follows and not any(scored):
             cues |= {"follows"}
         asks = at >= asked and "asks_standing" not in cues
-        nothing = asks or at <= laughs or _states_nothing(at, clauses, cues, scored)
+        nothing = asks or at <= void or _states_nothing(at, clauses, cues, scored)
         scored.append(None if nothing else _judge(cues))
     return list(_joined(number, clauses, scored, asked, language))
 
@@ -255,7 +296,7 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
     found: list[Clause] = []
     start = 0
     pieces: list[tuple[int, int, bool]] = []
-    joins, commas = set[int](), set[int]()
+    joins, commas, colons = set[int](), set[int](), set[int]()
     for border in [*_BORDER.finditer(sentence), None]:
         end = border.start() if border else len(sentence)
         if sentence[start:end].strip():
@@ -266,6 +307,8 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
             joins.add(start)
         if border is not None and border[0] == ",":
             commas.add(start)
+        if border is not None and border[0] == ":":
+            colons.add(start)
     announces = sentence.rstrip().endswith(":")
     for start, end, laughs in _whole(sentence, pieces, language):
         first = start + len(sentence[start:end]) - len(sentence[start:end].lstrip())
@@ -274,6 +317,7 @@ def _clauses(sentence: str, language: LanguageData) -> list[Clause]:
             ("announces", announces),
             ("joined", start in joins),
             ("behind_comma", start in commas),
+            ("behind_colon", start in colons),
         )
         more = {name for name, here in marks if here}
         found.append(_clause(sentence[first:end].rstrip(), first, language, more))
@@ -313,7 +357,7 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
     cues |= {name for name in ("name", "definite") if language.begins[name].match(whole)}
     if not any(_is_name(first) for one in (bare, whole) for first in one.split(maxsplit=1)[:1]):
         cues.discard("name")
-    if language.code == "de" and cues & {"definite", "name", "mine"} and _FINITE.search(bare):
+    if cues & {"definite", "name", "mine"} and _FINITE[language.code].search(bare):
         cues.add("states")
     values = {name for name, pattern in language.values.items() if pattern.search(text)}
     if values - {"number", "language"} or _NUMBER.search(text) or _IDENTIFIER.search(text):
@@ -328,26 +372,30 @@ def _clause(text: str, start: int, language: LanguageData, more: set[str]) -> Cl
 
 
 def _is_name(word: str) -> bool:
-    return bool(terms(word)) and (word[:1].isupper() or any(sign.isdigit() for sign in word))
+    return bool(terms(word.partition("'")[0])) and (
+        word[:1].isupper() or any(sign.isdigit() for sign in word)
+    )
 
 
 def _derived(cues: Collection[str]) -> set[str]:
     """Cues that others make together."""
     has = set(cues)
     found = set()
-    if has & {"order", "you_verb"} and has & {"always", "never", "only", "from_now", "future", "no_more"}:
+    lasting = {"always", "never", "from_now", "future", "no_more"} | (set() if "to_me" in has else {"only"})
+    if has & {"order", "you_verb"} and has & lasting:
         found.add("standing_order")
     if {"order", "outputs"} <= has:
         found.add("ordered_outputs")
-    if not has & {"states", "does", "order", "must", "passive", "me", "definite"}:
+    if not has & {"states", "does", "order", "must", "passive", "i", "we", "definite"}:
         found.add("verbless")
-        if {"please", "name", "manner"} <= has:
+        wide = has & {"generic", "every", "always", "only", "language", "negation"}
+        if {"please", "name", "manner"} <= has or ({"please", "frame"} <= has and wide):
             found.add("plain_wish")
         if "never" in has:
             found.add("forbids")
         if {"name", "negation", "manner"} <= has:
             found.add("plain_without")
-    if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes"}:
+    if not has & {"states", "does", "order", "must", "passive", "perfect", "trait", "likes", "my_own"}:
         found.add("no_verb")
     no = has & {"negation", "never", "none", "no_more"}
     if "shuns" in has or (
@@ -357,13 +405,52 @@ def _derived(cues: Collection[str]) -> set[str]:
     if "asks_you" in has:
         standing = has & {"future", "from_now"} and "asks_info" not in has
         found.add("asks_standing" if standing else "asks_once")
-    if "i" in has and not has & {"chooses", "decided", "becomes"}:
+    if "i" in has and not has & {"chooses", "decided", "becomes", "after_all"}:
         found.add("i_do")
+    if {"i", "promises"} <= has and "chooses" not in has:
+        found.add("i_promise")
     limits = {"always", "never", "only", "no_more"}
     if ("passive" in has and has & {"here", "every", *limits}) or ("here" in has and has & limits):
         found.add("our_rule")
-    if {"perfect", "value"} <= has:
+    found |= _combined(has)
+    if "perfect" in has and has & {"date", "named", "money"}:
         found.add("dated_deed")
+    return found
+
+
+def _combined(has: Collection[str]) -> set[str]:
+    """What a verb comes to with whom it is about, how often it is done, and what the clause lacks."""
+    has = set(has)
+    found = set()
+    if "passive" in has and has & {"negation", "none"} and not has & {"trouble", "perfect", "decided"}:
+        found.add("passive_none")
+    if {"under", "passive"} <= has:
+        found.add("passive_when")
+    bound = has & {"never", "only"} or ("always" in has and has & {"money", "number"})
+    if "we" in has and bound and "needs" not in has:
+        found.add("we_always")
+    if "wants" in has and has & {"always", "never"}:
+        found.add("standing_wish")
+    if {"me", "frequency"} <= has:
+        found.add("routine")
+    if {"wants", "outputs"} <= has:
+        found.add("standing_wish")
+    binds = "must" in has or {"never", "manner"} <= has
+    if binds and has & {"name", "definite", "every"} and not has & {"me", "needs", "points"}:
+        found.add("others_must")
+    if {"concludes", "passive"} <= has:
+        found.add("settles")
+    if {"we", "does"} <= has and has & {"date", "from_now"}:
+        found.add("we_will")
+    lost = {"opens", "no_verb"} <= has or ("bound" in has and "finite" not in has)
+    if lost and not has & {"me", "deed", "decided", "order"}:
+        found.add("fragment")
+    if "no_verb" in has and not has & {"i", "we", "here", "title"}:
+        found.add("bare")
+    if {"likes_the", "frame"} <= has:
+        found.add("likes")
+    if "ongoing" in has and not has & {"value", "number", "named", "for_years"}:
+        found.add("busy")
     return found
 
 
@@ -381,6 +468,8 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     """The cues of a clause, of what goes on from it, and what the clauses around it make of it."""
     cues = set(clauses[at].cues)
     if at or len(clauses) == 1:
+        if at and "cause" in cues:
+            cues.add("fragment")
         cues.discard("cause")
     if "behind_comma" in cues and not cues & {"please", "infinitive", "duty", "never", "order"}:
         # "77 folders, no surprises" only describes.
@@ -391,6 +480,9 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
             break
         cues |= later.cues & {"always", "never", "only", "negation", "change", "for_you", "rather"}
         cues |= later.cues & {"as_is", "please", "beside_you"}
+    after = clauses[at + 1] if at + 1 < len(clauses) else None
+    if after is not None and "says" not in cues and "no_verb" in after.cues and len(after.text.split()) <= 4:
+        cues |= after.cues & {"value"}
     for earlier in reversed(clauses[:at]):
         short = len(earlier.text.split()) <= 4
         if not short and not earlier.cues & {"under", "for_you"}:
@@ -404,9 +496,19 @@ def _with_context(at: int, clauses: Sequence[Clause], language: LanguageData) ->
     before = clauses[at - 1] if at else None
     if before is not None:
         # "Our caterer has moved, she is in Ulm now": who is meant stands before it.
-        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & _STATES_NOTHING
+        known = before.cues & {"title", "mine", "me", "named"} and not before.cues & {
+            *_STATES_NOTHING,
+            "fragment",
+            "needs",
+        }
         if known and cues & {"points", "pronoun"}:
             cues.add("anchored")
+        if "whoever" in before.cues and at == 1:
+            cues.add("behind_whoever")
+        if {"behind_colon", "verbless"} <= cues and "\x00" not in clauses[at].text and "frame" in before.cues:
+            cues.add("framed_rule")
+        if "under" in before.cues and ("passive" in cues or {"stays", "only"} <= cues):
+            cues.add("passive_when")
         if "for_you" in before.cues:
             cues.add("for_you_before")
         if "asks_you" in before.cues and cues & {"future", "from_now"} and "asks_info" not in before.cues:
@@ -424,9 +526,17 @@ def _states_nothing(
     nothing = cues & _STATES_NOTHING
     if cues & {"for_you", "asks_standing", "for_you_before"}:
         nothing -= {"supposes", "asks"}
+    if "standing_order" in cues:
+        nothing -= {"once"}
+    if "rather" in cues:
+        nothing -= {"supposes"}
     if nothing:
         return True
-    if {"rejects", "negation"} <= cues and "decided_before" not in cues:
+    if "behind_colon" in cues and clauses[at - 1].cues & {"once", "that_one", "task"}:
+        return True
+    if {"rejects", "negation"} <= cues and not cues & {"decided_before", "standing_order"}:
+        return True
+    if "question" in cues and any("open" in later.cues for later in clauses[at + 1 :]):
         return True
     if at and "relative" in cues and (clauses[at].text[:1] in "wW" or _is_verb_last(clauses[at].text)):
         return True
@@ -442,11 +552,13 @@ def _states_nothing(
 
 def _is_verb_last(text: str) -> bool:
     """Whether a German clause has its only verb at its end, as one does that explains a noun before it."""
-    verbs = [match.end() for match in _FINITE.finditer(text)]
+    verbs = [match.end() for match in _GERMAN_FINITE.finditer(text)]
     return len(verbs) == 1 and not text[verbs[0] :].strip(" .!")
 
 
 def _judge(cues: frozenset[str]) -> Verdict | None:
+    if not cues & _CONCRETE:
+        cues |= {"vague"}
     cues -= frozenset().union(*(drops for name, drops in _OVERRIDES.items() if name in cues))
     scores = {
         kind: round(sum(weight for name, weight in weights.items() if name in cues), 2)
@@ -474,7 +586,7 @@ def _judge(cues: frozenset[str]) -> Verdict | None:
 
 def _tells(clause: Clause) -> bool:
     """Whether a clause says something, if only what led to the next one."""
-    return len(clause.text.split()) > 2 and not clause.cues & (_STATES_NOTHING | _NOT_PART)
+    return len(clause.text.split()) > 2 and not clause.cues & {*_STATES_NOTHING, *_NOT_PART, "fragment"}
 
 
 def _joined(
@@ -512,7 +624,12 @@ def _joined(
         verdicts = [one for one in scored[at : last + 1] if one is not None]
         best = max(verdicts, key=lambda one: (one.lasting, one.score))
         start, end = clauses[first].start, clauses[last].end
+        if first == last and (cause := _ENGLISH_CAUSE.match(clauses[first].text)):
+            # A reason stands alone without its conjunction; in German the verb would be at its end.
+            start += cause.end()
         begins = clauses[first].cues
         back = bool(begins & {"points", "pronoun"}) and "cause" not in begins
+        if "fragment" in begins and best.kind not in ("rule", "prohibition"):
+            continue
         binding = any(one.binding or one.kind in ("rule", "prohibition") for one in verdicts)
         yield Statement(best.kind, number, start, end, best.score, best.lasting, binding, back)

@@ -64,11 +64,13 @@ _WHEN = (
 GERMAN = LanguageData(
     code="de",
     particles=opening(
-        r"(?:(?:also|so|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun|übrigens|achso|ach|oh|boah|naja"
-        r"|sprich|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
+        r"(?:(?:also|so|meine güte|mein gott|ok|okay|gut|und|aber|denn|ja|na|tja|hm+|dann|nun"
+        r"|übrigens|achso|ach|oh|boah|naja"
+        r"|sprich[,:]|sondern|außerdem|zudem|nämlich|noch|kurz|jedenfalls|im ernst|ernsthaft|ganz ehrlich"
         r"|ehrlich gesagt|wie gesagt|wichtig|hinweis|hey|hi|hallo|moin|servus|danke(?: dir)?|super|prima"
         r"|perfekt|achtung|eins|regel(?: \d+)?|btw|wenn's geht|wenn möglich|falls möglich|wenn's sein kann"
-        r"|generell|eigentlich|nein,|nee,|in zukunft|ab jetzt|ab sofort|ab heute|von nun an|künftig"
+        r"|generell|eigentlich|nein,|nee,|alles klar|beschlossene sache|in zukunft|ab jetzt"
+        r"|ab sofort|ab heute|von nun an|künftig"
         r"|zukünftig|fortan|unter keinen umständen|auf keinen fall|vergiss(?: bitte)? nicht,? dass"
         r"|denke? (?:bitte )?d(?:a)?ran,? dass)[,!:.]* +)+"
     ),
@@ -76,7 +78,8 @@ GERMAN = LanguageData(
     begins={
         "order": begin(rf"(?:bitte )?(?:{_ORDER})"),
         "question": begin(
-            r"(?:was|wer|wen|wem|wie|wo|wann|warum|wieso|weshalb|welche[rsnm]?|woher|wohin|womit|wofür|wozu)",
+            r"(?:was|wer|wen|wem|wie|wo|wann|warum|wieso|weshalb|welche[rsnm]?|woher|wohin|womit|wofür"
+            r"|wozu)",
             r"(?:weißt|kennst|hast|bist|kannst|könntest|würdest|magst|willst|meinst|findest) du",
             r"(?:soll|sollte|kann|darf|muss|könnte|brauche) (?:ich|man|ich|wir)",
             r"(?:ist|sind|gibt|geht|hat|haben|wäre|war) (?:es|das|da|der|die|ein|eine|jemand"
@@ -88,9 +91,7 @@ GERMAN = LanguageData(
             r"(?:weißt|kennst|hast|bist|kannst|könntest|würdest|magst|willst|meinst|findest) du",
             r"(?:soll|sollte|kann|darf|muss|könnte|brauche) (?:ich|man|wir)",
         ),
-        "under": begin(
-            r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem|als wär\w*)"
-        ),
+        "under": begin(r"(?:dass|ob|wenn|falls|sobald|solange|während|obwohl|damit|bevor|ehe|nachdem)"),
         "cause": begin(r"(?:weil|da|denn|nachdem|seit|zumal)"),
         "relative": begin(r"(?:die|der|das|den|dem|deren|dessen|was|wo|womit) (?:\S+ ){0,5}\S+"),
         "goes_on": begin(
@@ -107,7 +108,8 @@ GERMAN = LanguageData(
         "points": begin(
             r"(?:die|der|den|dem) (?:sind|ist|war|waren|hat|haben|hab|kommt|kommen|wird|werden|wohnt"
             r"|wohnen|geht|gehen|kostet)",
-            r"(?:das(?! [A-ZÄÖÜ])|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
+            r"(?:das meiste|das(?! (?:[a-zäöüß]+(?:e|en|er|es) )?(?-i:[A-ZÄÖÜ\x00]))"
+            r"|dies(?:e[rsnm]?)?(?: [A-ZÄÖÜ]\w+)?|es|er|sie|dem|denen|daran|davon|damit"
             r"|dafür|so|da(?! wohn| hat| arbeit| sitz| leb))",
         ),
         "name": begin(r"(?-i:[A-ZÄÖÜ])[\w.-]+", r"[a-z]+[-_]?\d[\w.-]*"),
@@ -118,6 +120,31 @@ GERMAN = LanguageData(
             r"|du kannst (?:\S+ ){1,5}?(?:sein |weg)?lassen"
         ),
         "pronoun": begin(r"(?:er|sie|ihr|man)(?! sich)"),
+        # A free relative clause: what follows it holds for everybody.
+        "my_own": begin(
+            r"(?:mein|unser)(?:e|er|es)? (?:\S+ ){1,3}?(?:ist|sind|hat|haben|heißt|läuft|wohnt"
+            r"|arbeitet|\w+t)"
+        ),
+        # Things that people have and call by their kind.
+        "own_thing": begin(
+            r"(?:der|die|das|dem|im|am) (?:\w+ )?(?:projekt|repo\w*|team|firma|büro|app|shop|website"
+            r"|code|backend|frontend|\w*server|datenbank"
+            r"|build|garten|wohnung|haus|küche|auto|keller|werkstatt|verein|chor|schule|kita|vermieter"
+            r"|kunde|budget|vertrag)"
+        ),
+        "whoever": begin(r"(?:wer|jeder,? der|alle,? die)"),
+        "sticks": begin(
+            r"(?:bitte )?(?:halte? (?:dich|sie sich)|halten sie sich|bleib|bleiben sie|richte dich"
+            r"|befolg\w*|beachte?)"
+        ),
+        # A part that has lost its sentence.
+        "fragment": begin(
+            r"(?:besonders|vor allem|wie zum beispiel|inklusive|einschließlich|als auch|ähnlich wie)"
+        ),
+        # One too, where no verb follows.
+        "opens": begin(r"(?:während|über|nach|vor|um \w+)"),
+        "bound": begin(r"(?!)"),
+        "gerund": begin(r"(?!)"),
         "definite": begin(
             r"(?:der|die|das|den|dem|im|am|beim|zum|zur|auf de[mnr]|in de[mnr]|an de[mnr]|bei de[mnr]"
             r"|jede[rsnm]?"
@@ -129,13 +156,19 @@ GERMAN = LanguageData(
     },
     cues={
         "supposes": cue(
-            r"angenommen|stell dir vor|stellen sie sich vor|was wäre|nehmen wir (?:mal )?an|gesetzt den fall",
+            r"^angenommen|theoretisch|mal angenommen|stell dir vor|stellen sie sich vor|was wäre"
+            r"|nehmen wir (?:mal )?an|gesetzt den fall",
             r"würden?|würdest|hätten?|wären?|könnten?|ließen?|bräuchten?|zögen?|läge|gäbe|käme|sollten wir",
             r"(?:wenn|falls) (?:ich|wir|er|sie|es|man) (?:mal|je|jemals|irgendwann)",
         ),
         "open": cue(
             r"vielleicht|eventuell|womöglich|möglicherweise|wahrscheinlich|vermutlich|evtl|ggf|mal sehen"
-            r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus)|in den sternen"
+            r"|noch nicht(?: \w+){0,2} (?:entschieden|klar|sicher|fest|beschlossen|raus|spruchreif)"
+            r"|steht (?:noch )?(?:nicht )?in den"
+            r"|(?:gut )?möglich,? dass|kann (?:gut )?sein|gedanken?,? (?:zu|auf|mit)|unentschlossen"
+            r"|kommt drauf an"
+            r"|entschieden wird|wird (?:\S+ ){0,4}?entschieden|entscheiden wir (?:\S+ )?(?:nächste\w*"
+            r"|morgen|später|noch|am|im|bald|erst)"
             r"|keine ahnung|weiß (?:ich )?(?:noch )?nicht|unklar|ungewiss|gerücht"
             r"|überlege[nr]?(?! wir nicht)|am überlegen"
             r"|schwank\w+"
@@ -150,12 +183,17 @@ GERMAN = LanguageData(
             r"|ehemalige)[nrs]? (?:regel\w*|lösung|version|vorgabe)|früher|damals|ehemals|einst|vor jahren"
             r"|letzte[sn]? (?:jahr|woche|monat|sommer|winter)"
             r"|(?:lange )?vorbei|vom tisch|war mal|galt|seinerzeit|bis vor kurzem|hinfällig"
+            r"|als (?:kind|jugendliche\w*|junge|mädchen)"
+            r"|eine zeit ?lang|(?:hatten?|waren?) (?:\S+ )?noch|in den \w+zigern|hab(?:e"
+            r"|en)? (?:\S+ )?mal(?! wieder)|(?:ist|sind) (?:\w+ )?geschichte"
         ),
         "passing": cue(
-            r"(?<!seit )(?<!ab )heute|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
-            r"|morgen|vorhin|später"
+            r"(?<!ab )(?:heute (?:früh|morgen|abend|nachmittag|vormittag))|(?<!seit )(?<!ab )heute"
+            r"|gerade|grad|momentan|derzeit|im moment|eben|gleich|heut|gestern"
+            r"|(?<!jeden )(?<!am )morgen|vorhin|später"
             r"|schnell"
-            r"|noch nicht|(?:noch|nur) (?:\w+ ){0,2}(?:minuten?|min|stunden?|sekunden?)|jetzt gleich"
+            r"|noch nicht|noch(?=[.!]*$)|(?:noch|nur) (?:\w+ ){0,2}(?:prozent|minuten?|min|stunden?"
+            r"|sekunden?)|jetzt gleich"
             r"|vorerst|erst ?mal|für den moment"
         ),
         "once": cue(
@@ -163,20 +201,26 @@ GERMAN = LanguageData(
             r"|ausnahmsweise|testweise|zum testen"
             r"|für den (?:\w+ )?(?:test|versuch|anfang|moment)|einfach mal|mal eben|mal kurz|noch (?:etwas"
             r"|ein bisschen|mal)"
-            r"|jetzt mal|schmeißen wir|weg(?:werfen|schmeißen)"
+            r"|jetzt mal|^\w+(?: mir| uns| doch| bitte)? mal(?= )|^bitte (?:noch "
+            r"|mal )?eine?n? (?-i:[A-ZÄÖÜ])\w+|weg(?:werfen|schmeißen)|jetzt das ganze"
         ),
         "joke": cue(
-            r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|kennste|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
+            r"haha\w*|hihi|lol|scherz|spaß|witz|ironie|(?:ja|na|aber) klar,? und|höhö|\*g\*|grins"
             r"|wer's glaubt|schön wär's"
         ),
         "rejects": cue(
             r"quatsch|unsinn|blödsinn|nein|nee|nö|ach nee|bloß nicht|lieber nicht|doch nicht"
-            r"|nicht gefragt|missverstanden|nicht so prickelnd|überzeugt mich nicht|gefällt mir nicht"
+            r"|lassen wir (?:mal )?lieber"
+            r"|missverstanden|überzeugt mich nicht|gefällt mir nicht"
+            r"|vorschlag mit \S+(?: \S+){0,3}? (?:nicht|an|ab)"
+            r"|(?:kannst|könnt|können) (?:du|ihr|sie) vergessen"
         ),
         "takes_back": cue(
             r"vergiss(?:t)? (?!nicht)(?:das|die|den|dem|es|\S+)(?: \S+){0,4}? ?(?:wieder|mal|lieber)"
-            r"|vergiss (?:das|die|den|es|meine)(?! nicht)|streich (?:das|die|den)|nehme? (?:das|alles) zurück"
+            r"|vergiss (?:das|die|den|es|meine)(?! nicht)|streich (?:das|die|den)|nehme? (?:das"
+            r"|alles) zurück"
             r"|(?:kommando|alles) zurück|ach nee|doch nicht|ignorier (?:das|die|den)|hat sich erledigt"
+            r"|lassen wir das"
         ),
         "negation": cue(r"nicht|nichts|nie|niemals|niemande[nm]?|keine?[nmrs]?|keinerlei|nirgends|ohne"),
         "always": cue(
@@ -185,7 +229,7 @@ GERMAN = LanguageData(
             r"|stets|jedes ?mal|grundsätzlich|prinzipiell|generell|ausnahmslos|ohne ausnahme|in jedem fall"
             r"|unbedingt"
             r"|durchgehend|durchweg|überall|konsequent|zwingend|allzeit|jeweils|täglich|regelmäßig"
-            r"|in alle[nr]"
+            r"|in alle[nr]|(?:nach|vor|^(?:bei|zu|mit|in|an|auf)) jede[rmns]"
         ),
         "never": cue(
             r"nie(?! (?:so|zuvor))|niemals|nie wieder|nie mehr|auf (?:gar )?keinen fall"
@@ -196,9 +240,15 @@ GERMAN = LanguageData(
         "none_here": cue(r"gibt(?:'s| es) (?:\S+ ){0,6}kein\w*"),
         "beside_you": cue(r"(?:bevor|wenn|falls|ehe|sobald|solange|bis|während) (?:du|sie)"),
         "this_thing": cue(
-            r"(?:die|der|das|den) (?:erste|zweite|dritte|letzte|andere|vorige|obige"
-            r"|vorherige)[nsr]?(?: \w+)?|dein\w*|ihr(?:e[nmrs]?)? (?:vorschlag|idee|version)\w*"
+            r"(?:die|der|das|den|dem) (?:erste|zweite|dritte|letzte|andere|vorige|obige"
+            r"|vorherige)[nsrm]?(?: (?:option|variante|version|vorschlag|idee|ansatz|lösung|teil"
+            r"|absatz|satz|punkt|beispiel"
+            r"|code|antwort|möglichkeit)|(?=[.,!]|$))|(?:dein|ihr)(?:e[nmrs]?)? (?:vorschl[aä]g\w*"
+            r"|idee\w*|version|antwort|plan|ansatz"
+            r"|tipps?|rat|lösung|empfehlung\w*|code)"
             r"|diese[rsnm]? \w+|(?:das|so)(?= (?:machen|nehmen) wir)|(?:vorschlag|idee) mit"
+            r"|^\w+ (?:das|die|den|es|sie|ihn) (?:bitte|mal|doch|noch|auch|jetzt|so|schnell|gleich"
+            r"|kurz|nochmal|lieber)"
         ),
         "changed": cue(
             r"neuerdings|inzwischen|mittlerweile|nicht mehr|jetzt|nun|ab (?:dem |der )?nächste[nmr]? \w+"
@@ -243,11 +293,17 @@ GERMAN = LanguageData(
             r"|rechnung(?:en)?|angebote?|protokolle?|übersetzung(?:en)?"
             r"|daten|datumsangaben|uhrzeiten|preise|beträge|zahlen|einheiten|funktion(?:en)?"
             r"|commits?)(?! (?:der|des|von|aus|die)\b)|im ton|den ton|den stil"
+            r"|(?:schreibe?|runde?|formatiere?) (?:zahlen|daten|datumsangaben|uhrzeiten|preise|beträge"
+            r"|namen|einheiten|währungen)"
         ),
         "as_is": cue(r"(?:so,? )?wie (?:sie|es|er) (?:ist|sind)|unverändert|unangetastet|in ruhe"),
         "you_verb": cue(r"\w+t du"),
         "bygone": cue(r"war|waren|wurde|wurden|hatte|hatten"),
-        "irony": cue(r"(?:ja|na|aber|ach) (?:klar|sicher|logisch),? und"),
+        "irony": cue(
+            r"(?:(?:ja|na|aber|ach) )?(?:klar|sicher|logisch|natürlich)(?: doch)?,? und|sagt (?:der"
+            r"|die|das|ein) (?:\S+ ){1,3}?zu[mr]?|treffen sich zwei"
+            r"|kommt ein\w* \w+ (?:in|zum)"
+        ),
         "must": cue(r"muss|müssen|darf|dürfen|soll|sollen|sollten?"),
         "may_not": cue(
             r"(?:darf|dürfen|darfst|soll|sollen|sollst|sollten?|kann|können) (?:\S+ ){0,8}?"
@@ -260,9 +316,16 @@ GERMAN = LanguageData(
         ),
         "duty": cue(
             r"pflicht|verpflichtend|vorgeschrieben|vorschrift|verboten|untersagt|tabu|nicht erlaubt|erlaubt"
-            r"|gehör(?:t|en)|gilt|gelten|zwingend|obligatorisch|erforderlich|brauch(?:t|en)(?! (?:ich"
+            r"|gehör(?:t|en)|gilt|gelten|\w+pflicht|\w+verbot|zwingend|obligatorisch|erforderlich"
+            r"|brauch(?:t|en)(?! (?:ich"
             r"|wir))|freigegeben"
-            r"|freigabe|regel ist"
+            r"|freigabe|regel ist|(?:kommt|kommen|geht|gehen) vor(?= )|(?:kommt|kommen) (?:hinter"
+            r"|neben|unter|vor) (?:das|die|den)|nur (?:\S+ ){1,3}?(?:darf|dürfen)"
+            r"|(?:ist|sind) (?!schwer|leicht|nicht|einfach|nur)(?:\S+ ){1,8}?(?:zu \w+n|(?:ab|an|auf"
+            r"|aus|bei|ein|mit|nach|vor|weg)zu\w+n)(?=[.,!]*$)"
+            r"|(?:ins|aufs|ans|in de[nr]|in die|auf de[nr]|auf die) (?:\S+ ){1,3}?(?:kommt|kommen"
+            r"|gehört|gehören|darf|dürfen) (?:\S+ ){0,2}?(?:kein\w*"
+            r"|nicht\w*|nie\w*|nur)"
         ),
         "passive": cue(
             r"(?:wird|werden) (?:\S+ ){0,12}?(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver|er|ent|zer)\w+(?:t"
@@ -275,7 +338,11 @@ GERMAN = LanguageData(
         "decided": cue(
             r"entschieden|entschlossen|beschlossen|beschluss|entscheidung|geeinigt|verständigt|abgestimmt"
             r"|abgesprochen|festgelegt"
-            r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|wahl|(?:es bleibt"
+            r"|vereinbart|abgemacht|steht fest|ist fix|fix|beschließ\w+|beschlossene\w*|wahl"
+            r"|zugestimmt|genehmigt|bewilligt"
+            r"|grünes licht|abgesegnet|(?:aus)?gewählt|ausgesucht|(?:hat"
+            r"|haben) (?:sich )?(?:\S+ ){1,5}?genommen|angemeldet|eingeschrieben|verabschiedet"
+            r"|abgeklärt|geklärt|(?:es bleibt"
             r"|bleibt es) (?:also )?(?:bei|dabei)|ausgemacht|überzeugt|zugesagt|unterschrieben"
         ),
         "confirms": cue(
@@ -291,7 +358,11 @@ GERMAN = LanguageData(
             r"(?:wir|ich) (?:\S+ ){0,2}?(?:nehmen?|nutzen ab|wählen?|bleiben? bei|bleiben?(?= \S+ bei)"
             r"|setzen? auf|wechseln?|steigen? um"
             r"|gehen? mit|entscheiden|verzichten?|verschieben|streichen|lassen)",
-            r"und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen|kündigen|setzen) wir"
+            r"wir (?:kaufen|verkaufen|kündigen|mieten|vermieten|gründen|schließen|eröffnen|steigen"
+            r"|ziehen|stellen|schaffen|trennen|bestellen|buchen"
+            r"|erhöhen|senken)|und (?:nehmen|machen|bleiben|wechseln)(?= (?:jetzt|nun|doch"
+            r"|[\wäöüß-]+[.,!]))|und nehmen|(?:bleiben|nehmen|streichen|verschieben|wechseln|wählen"
+            r"|kündigen|setzen) wir"
             r"|lassen wir (?:\S+ ){0,5}?weg|es bleibt (?:also )?(?:bei|dabei)",
             r"lass(?:t)? uns (?:\S+ ){1,8}?(?:nehmen|nutzen|verwenden|bleiben|wechseln|setzen|machen)",
         ),
@@ -301,7 +372,8 @@ GERMAN = LanguageData(
         "becomes": cue(
             r"(?:es|das|beim? [\w -]+|fürs? [\w -]+) wird(?:'s| es)? (?:jetzt |nun |also )?(?:d(?:er|ie"
             r"|as)|eine?|(?-i:[A-ZÄÖÜ])\w*)",
-            r"wird's(?! (?:\w+er|zu|mir|langsam))|fliegt (?:\S+ ){0,6}raus|fällt weg|entfällt"
+            r"wird's(?! (?:\w+er|zu|mir|langsam))|aus (?:\S+ ){1,4}?wird nichts"
+            r"|fliegt (?:\S+ ){0,6}raus|fällt weg|entfällt"
             r"|kommt (?:\S+ ){0,3}raus|ist raus|gestrichen|verschoben"
             r"|abgesagt|gekündigt|umgestellt|umgestiegen|gewechselt|umgezogen|abgeschafft|eingestellt"
             r"|ersetzt|abgelöst|gelegt|verlegt",
@@ -314,22 +386,42 @@ GERMAN = LanguageData(
         "likes": cue(
             r"(?:mag|mögen|liebe|lieben|hasse|hassen|bevorzuge|bevorzugen|favorisiere)(?! (?:die|das"
             r"|den) (?:zweite|erste|dritte|idee|version))"
-            r"|lieblings\w+|(?:kein|großer|absoluter|riesen)\w* (?:\w+ )?(?:freund|fan)|ein graus"
+            r"|lieblings\w+|(?:kein|großer|absoluter|riesen)\w* (?:\w+ )?(?:freund|fan)"
             r"|kann ich nicht (?:leiden|ausstehen|ab)"
-            r"|nicht (?:leiden|ausstehen|ausstehn)|mich jagen|stehe? (?:\w+ )?(?:total )?auf|schmeckt mir"
+            r"|nicht (?:leiden|ausstehen|ausstehn)|mit (?:\S+ ){1,3}?kann(?:st)? (?:man|du"
+            r"|ich) (?:mich|nichts|wenig|gar nichts)|stehe? (?:\w+ )?(?:total )?auf|schmeckt mir"
             r"|gefällt mir|gefallen mir"
             r"|find(?:e)?(?:'s| ich| es)? (?:\S+ ){0,3}?(?:angenehmer|besser|schöner|praktischer"
             r"|übersichtlicher|schrecklich|furchtbar)"
-            r"|liest sich für mich|vorliebe|hilft (?:es )?mir|mir hilft|nichts für mich|ekel\w*|nervt mich"
-            r"|nerven mich|stört mich|stören mich"
-            r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig|zu)"
+            r"|(?:liest|schreibt|arbeitet|merkt) sich (?:\S+ ){0,3}?(?:besser|leichter|angenehmer)"
+            r"|vorliebe|hilft (?:es )?mir(?! (?:sehr|weiter|echt|schon|leider|nicht))|mir hilft"
+            r"|nichts für mich|ekel\w*"
+            r"|(?:nerv|stör|streng|langweil|ärger|stress|ermüd|interessier|beruhig|reiz)(?:t|en) mich"
+            r"|(?:ich (?!möchte|würde|hätte|will|wüsste|bin)\w+|(?!möchte|würde|hätte|will"
+            r"|wüsste)\w+ ich) (?:\S+ ){0,3}?gerne?"
+            r"|am \w+sten (?:\S+ ){1,3}?(?:ich|mir|mich)|halte? ich (?:\w+ )?(?:nichts|wenig|viel)"
+            r"|ich halte? (?:\w+ )?(?:nichts|wenig|viel) von|mir reich(?:t|en)(?! es)"
+            r"|wichtig ist mir|mir (?:ist|sind) (?:\S+ ){0,6}(?:wichtig\w*|zu)|(?:ist"
+            r"|sind) mir (?:\S+ ){0,3}?(?:wichtig\w*|zuwider|verhasst|zu \w+"
+            r"|ein \w+)|(?:nicht|gar nicht|genau|total|voll|so) (?:so )?(?:meins|meine? (?:ding|fall"
+            r"|geschmack|welt|sache|stil))"
+            r"|(?:ich finde?|finde? ich) (?!(?:das|es|die|den|dein\w*|diese\w*|sie|ihn|keine?n?"
+            r"|eine?n?|mein\w*)\b)(?:\S+ ){0,8}?(?:\w+(?:end|ig|lich|voll|bar|sam)"
+            r"|gut|schlecht|toll|super|blöd|doof)(?=[.!,]*$)|am besten (?:\S+ ){1,2}?(?:mich|mir|ich)"
         ),
         "rather": cue(r"lieber|am liebsten|bevorzugt|möglichst"),
         "habit": cue(
+            r"ich (?:trinke?|esse?|nehme?) meine?n? \w+",
             r"(?:hör|höre|hören|ess|esse|essen|trink|trinke|trinken|les|lese|lesen|schau|schaue|arbeite"
             r"|nehm|nehme|schlafe?|koche?|kaufe?|fahre?"
-            r"|benutze?|nutze?|schreibe?) (?:\S+ ){0,6}?(?:nur|kein\w*|nie|immer|gern|gerne|eigentlich"
-            r"|grundsätzlich|meist|meistens|stets)"
+            r"|benutze?|nutze?|schreibe?|mache?|bestelle?|trage?|spiele?) (?:\S+ ){0,6}?(?:nur|kein\w*"
+            r"|nie|immer|gern|gerne|eigentlich"
+            r"|grundsätzlich|meist|meistens|stets)",
+            r"(?:ich (?!hab|habe|hatte|bin|war|weiß|kann|will|muss|hätte|würde)\w+|(?!hab|habe|hatte"
+            r"|bin|war|weiß|kann|will|muss|hätte|würde)\w+ ich)"
+            r" (?:\S+ ){0,4}?(?:meistens|meist|grundsätzlich|normalerweise|üblicherweise|gewöhnlich"
+            r"|niemals|selten|hauptsächlich|prinzipiell"
+            r"|generell)",
         ),
         "for_you": cue(
             r"wenn du|dass du|wenn sie|(?:mir|uns) (?:wär|wäre|ist|wär's|ist's|wäre es"
@@ -337,7 +429,7 @@ GERMAN = LanguageData(
             r"|(?:fänd|fände|wär|wäre)(?:'s| es| ich)? (?:\w+ ){0,3}?(?:gut|schön|besser|super|toll|nett"
             r"|prima|angenehm\w*)|möchte sie bitten|möchte dich bitten|bitte dich|bitte sie"
         ),
-        "promises": cue(r"(?:ich werde|werde ich)"),
+        "promises": cue(r"(?:ich werde|werde ich) (?:\S+ ){0,8}?\w+e?n(?=[.,!]|$)"),
         "asks_info": cue(
             r"(?:kannst|könntest|würdest|magst) du (?:mir |uns |bitte |mal )*(?:erklären|sagen|zeigen"
             r"|helfen|tipps|einen tipp|empfehlen|vorschlagen)"
@@ -357,23 +449,25 @@ GERMAN = LanguageData(
         "we": cue(r"wir"),
         "others": cue(r"er|sie(?! sich)|man|ihr|jemand"),
         "states": cue(
-            r"heiß(?:t|e|en)|ist|sind|bin|hat|hab|habe|haben|läuft|laufen|laufe|liegt|liegen|lauscht"
+            r"heiß(?:t|e|en)|komme|stamm(?:e|t)|benutz(?:e|t|en)|ist|sind|bin|hat|hab|habe|haben|läuft"
+            r"|laufen|laufe|liegt|liegen|lauscht"
             r"|lauschen|wohn(?:t|e|en)|leb(?:t|e|en)|arbeite(?:t|n)?"
             r"|sitz(?:t|e|en)?|steht|stehen|kostet|kosten|beträgt|dauer(?:t|n)|geht|gehen|geht's|fahr(?:e"
-            r"|en)|fährt|fahre|beginnt|startet|starten?|endet|braucht|nutz(?:t|en|e)"
+            r"|en)|fährt|fahr|nehm|nehme|beginnt|startet|herrscht|starten?|endet|braucht|nutz(?:t|en|e)"
             r"|verwende(?:t|n)?|lässt|lassen|kommt|kommen|öffnet|schließt|mach(?:t|e|en)|prüft|prüfen"
             r"|leitet|betreut|betreiben|betreibe|wiegt|zahl(?:t|e|en)|verdien(?:t|e|en)"
             r"|vertr(?:age|ägt|agen)|trink(?:e|t|en)|esse|isst|essen|sprech(?:e|en)|spricht|studier(?:t|e)"
             r"|reagier(?:e|t)?|gibt|gibt's|findet|muss|müssen|trifft|treffen|wird|werden|zieh(?:t|en|e)"
             r"|deploy(?:en|t)|lautet|reicht|passen|passt|gehör(?:t|en)|gilt|schläft|bekomm(?:t|en|e)"
-            r"|krieg(?:t|e|en)?"
+            r"|krieg(?:t|e|en)?|baue?n?|besitz(?:e|t|en)"
             r"|hält|halten|besteht|umfasst|erlaubt|spielt|spiele|lern(?:t|e)|schreib(?:en|t|e)|setz(?:en|t"
             r"|e)|hosten?|speicher(?:n|t)|nehmen|nimmt|starten|drauf|cache\w*|kümmert|betreuen|verwaltet"
             r"|unterrichtet|verkauf(?:t|en)|heizen|koch(?:t|en|e)|lern(?:en)?|trägt|verbraucht|bezahl(?:t"
             r"|en)|stehen"
         ),
         "trait": cue(
-            r"allergi\w*|unverträglich\w*|vertrag\w*|verträgt|intoleran\w*|linkshänder\w*|rechtshänder\w*"
+            r"allergi\w*|unverträglich\w*|(?-i:vertrag(?:e|en)?)|verträgt|intoleran\w*|linkshänder\w*"
+            r"|rechtshänder\w*"
             r"|vegetari\w*|vegan\w*|schwanger|diabet\w*|asthma\w*"
             r"|verheiratet|geschieden|verlobt|ledig|verwitwet|rentner\w*|selbstständig|freiberuf\w*"
             r"|farbenblind|schwerhörig|blind|gehörlos|operiert|legasthen\w*"
@@ -389,11 +483,15 @@ GERMAN = LanguageData(
         "title": cue(r"(?:frau|herrn?|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
             r"kaputt|fehler\w*|geht nicht|gehen nicht|läuft nicht|funktioniert nicht|funktionieren nicht"
-            r"|klappt nicht|abgestürzt|stürzt|hängt|langsam|timeout|rot|verwirrt|problem\w*|bug\w*"
-            r"|frage\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen|schlecht|krank|genervt|gestresst"
-            r"|sauer|froh|traurig|mies|blöd|weg|leer|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
+            r"|klappt nicht|abgestürzt|stürzt|hängt(?=[.!,]|$| (?:sich|fest|gerade|wieder))|langsam"
+            r"|timeout|rot|verwirrt|problem\w*|bug\w*"
+            r"|frage(?!n (?:zu[mr]?|an|über|wegen)\b)\w*|idee|ideen|müde|hunger|kopfweh|kopfschmerzen"
+            r"|schlecht|krank|genervt|gestresst"
+            r"|sauer|froh|traurig|mies|blöd|(?:ist|sind) (?!\S*\d)(?:\S+ ){0,6}?weg(?=[.!]*$)|leer"
+            r"|nervös|aufgeregt|unsicher|zu (?:langsam|groß|klein"
             r"|lang|teuer)"
-            r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*"
+            r"|mein tag|gut drauf|fix und fertig|keine lust|erkältet|angst|sorge\w*|regnet|schneit"
+            r"|wetter|stau"
         ),
         "needs": cue(
             r"(?:ich|wir) (?:\w+ )?(?:brauch\w*|such\w*|möchte\w*|will|wollen|hätte\w*|würde\w*|versuch\w*"
@@ -403,7 +501,13 @@ GERMAN = LanguageData(
             r"|(?:brauch|brauche|suche|möchte|will|hätte|würde|versuche|verstehe|schau|schaue|guck|bekomme"
             r"|krieg|kriege|sehe|denke) (?:ich|wir)"
         ),
-        "perfect": cue(r"(?:hab|habe|haben|bin|hat|ist|sind) (?:\S+ ){0,10}?\w*ge\w+(?:t|en)"),
+        "perfect": cue(
+            r"(?:hab|habe|haben|bin|hat) (?:\S+ ){0,10}?(?<!zu )(?!geschlossen"
+            r"|geöffnet)(?:\w*ge\w+(?:t|en)|\w{3,}iert)"
+            r"|(?:ist|sind) (?:\S+ ){0,10}?\w*(?:gegangen|gekommen|gefahren|geflogen|gelaufen|gefallen"
+            r"|geworden|geblieben|geboren|gestiegen|gestorben"
+            r"|passiert|aufgewacht|gezogen|gewesen|gelandet|gestoßen)"
+        ),
         "fails": cue(
             r"(?:ist|sind) (?:\S+ ){0,6}?(?:fehlgeschlagen|gescheitert|abgebrochen|schiefgegangen)"
             r"|fehlgeschlagen|gescheitert|schlug fehl|schlägt fehl"
@@ -421,15 +525,78 @@ GERMAN = LanguageData(
             r"|vergleich|unterschied|grund|ende)|man soll(?:te)? nie|(?:sag|gib) niemals nie"
         ),
         "says": cue(
-            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|steht|laut|findet|erzählt|denkt"
-            r"|geschrieben)(?! mir)"
+            r"(?:sagt|sagte|meint|meinte|behauptet|schreibt|schrieb|laut|erzählt|denkt)(?! (?:mir|sich))"
+            r"|steht(?= ?(?:[:\"„»\x00]|dass|drin|was))|^(?:da|hier|dort|im|in|auf"
+            r"|am) (?:\S+ ){0,4}?steht|findet(?!(?: \S+){1,8} statt)|(?:hat"
+            r"|haben) (?:\S+ ){0,5}?geschrieben"
         ),
         "task": cue(
-            r"(?:bitte |kannst du |könntest du )?(?:übersetz\w*|korrigier\w*|fass\w* (?:\S+ ){1,8}zusammen"
+            r"(?:bitte |kannst du |könntest du )?(?:übersetz\w*|korrigier\w*|(?:verbesser|prüf"
+            r"|überarbeite?)\w* (?:\S+ ){0,4}?(?:satz|text|brief|mail|absatz"
+            r"|entwurf)|fass\w* (?:\S+ ){1,8}zusammen"
             r"|zusammenfassen|formulier\w*|umschreiben|stell dir vor|schreib(?:e)? (?:mir |uns "
             r"|bitte )*(?:eine?n?|das|die|den) |rollenspiel|spiel(?:e)? (?:die|eine|den))"
         ),
         "generic": cue(r"(?:man|jeder|jede|alle|niemand|keiner)"),
+        "wants": cue(
+            r"(?:möchte|will|erwarte|wünsche mir|hätte gern) ich|ich (?:\w+ )?(?:möchte|will|erwarte"
+            r"|hätte gern)|(?:wollen|möchten) wir|wir (?:wollen|möchten)"
+        ),
+        "ago": cue(
+            r"vor (?:\S+ ){1,3}?(?:tagen|wochen|stunden|minuten)|letzte[nrs]? (?:woche|nacht|wochenende|"
+            + _DAY
+            + r")|neulich"
+        ),
+        "likes_the": cue(r"(?!)"),
+        # What somebody does not have is as much a fact as what they have.
+        # What somebody does by habit, for a living or at home: the present of the first person.
+        "life": cue(
+            r"(?:ich|wir) (?:arbeite|wohne|lebe|lerne|unterrichte|studiere|besitze|spreche|leite"
+            r"|spiele|trainiere|benutze|nutze|verwende|pendle|heize"
+            r"|züchte|betreibe|vermiete|teile)n?|(?:arbeite|wohne|lebe|lerne|unterrichte|studiere"
+            r"|spreche|leite|spiele|trainiere|benutze|nutze|verwende"
+            r"|pendle|heize|betreibe|melde)n? (?:ich|wir)"
+        ),
+        "to_me": cue(r"^(?:bitte )?(?:gib|zeige?|nenne?|sage?|schicke?|erkläre?) (?:mir|uns)"),
+        "lacks": cue(
+            r"(?:ich|wir) hab(?:e|en)? keine?n? (?!zeit|lust|ahnung|idee|problem|bock|hunger|frage|plan)\w+"
+        ),
+        "finite": cue(r"(?!)"),
+        "stays": cue(r"bleib(?:t|en)"),
+        "law": cue(
+            r"\w*pflicht|\w+verbot|verboten|untersagt|vorgeschrieben|verpflichtend|obligatorisch|zwingend"
+        ),
+        "after_all": cue(
+            r"(?:jetzt|nun|dann|also|am ende|letztlich) doch|doch (?:erst|lieber|noch)|endgültig"
+            r"|ein für alle ?mal"
+        ),
+        "can": cue(r"(?:kann|können)(?! (?:\S+ ){0,3}?(?:nicht|kein\w*|nur|nie|nichts)\b)"),
+        "object_it": cue(r"(?!)"),
+        "you": cue(r"(?!)"),
+        "math": cue(r"\\|[=×]|wahrscheinlichkeit|gleichung\w*|ergibt"),
+        # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
+        "feels": cue(
+            r"endlich|so (?:schön|toll|gut|viel|sehr|froh|dankbar|stolz)\w*|dankbar|stolz|begeister\w*"
+            r"|wunderbar|wunderschön|großartig|fantastisch|toll|spaß"
+            r"|freude|glücklich|aufregend|spannend|traum|träume|bedeutet mir|leidenschaft\w*"
+            r"|motivier\w*|überfordert|läuft gut|harte arbeit"
+            r"|zufrieden|gespannt|frustrier\w*"
+        ),
+        # What goes on at present, or has for some time.
+        "ongoing": cue(
+            r"(?:bin|sind) (?:\S+ ){0,4}?(?:am|beim) [A-ZÄÖÜ]\w+n|(?:arbeite|schreibe|baue|sitze"
+            r"|bastle) (?:\w+ )?(?:gerade|grad|noch)"
+        ),
+        "for_years": cue(r"seit (?:\S+ ){0,2}?(?:jahr(?:en)?|monaten|" + _MONTH + r"|(?:19|20)\d\d)"),
+        "generic_of": cue(
+            r"(?:der|die|das) [\wäöüß-]+ von (?!der\b|dem\b|den\b|die\b|das\b|uns\w*"
+            r"|mein\w*|frau|herrn?|\d)[\wäöüß-]+ (?:ist|sind|war|beträgt)"
+        ),
+        "deed": cue(
+            r"(?:hab|habe|haben|bin|sind) (?:\S+ ){0,10}?(?<!zu )(?:\w*ge\w+(?:t|en)|\w+iert|(?:be|ver"
+            r"|er|ent)\w+(?:t|en))(?=[.,!]|$| und)"
+            r"|(?:ich|wir) (?:war|waren|ging|gingen|hatten?)"
+        ),
     },
     values={
         "weekday": cue(_DAYS, r"(?:unter der woche|werktags|wochenende|wochenends|feiertags)"),
@@ -455,7 +622,7 @@ GERMAN = LanguageData(
         ),
         "money": cue(r"\d[\d.,]*\s?(?:€|euro|eur|cent|dollar|franken|chf|usd|k)|(?:€|\$)\s?\d[\d.,]*"),
         "frequency": cue(
-            r"täglich|wöchentlich|monatlich|jährlich|stündlich|halbjährlich|quartalsweise"
+            r"täglich|wöchentlich|monatlich|jährlich|stündlich|halbjährlich|vierteljährlich|quartalsweise"
             r"|alle (?:\w+ )?(?:tage|wochen|monate|jahre|stunden|minuten)"
             r"|jede[nrs]? (?:\w+ )?(?:tag|woche|monat|jahr|nacht|stunde|morgen|abend|wochenende)|(?:einmal"
             r"|zweimal|dreimal) (?:pro|im|die|am)"
@@ -508,7 +675,7 @@ CONCEPTS = {
     "class": "klasse schule schuljahr stufe",
     "job": "job stelle arbeit arbeite arbeitet arbeitgeber firma beruf angestellt",
     "diet": "fleisch fisch hähnchen huhn wurst vegetarier vegetarisch vegan veganer esse isst",
-    "drink": "kaffee tee wasser trinke trinkt milch hafermilch",
+    "drink": "kaffee tee wasser trinke trinkt milch",
     "sport": "marathon halbmarathon lauf laufe laufen joggen training trainiere fitness sport verein",
     "car": "auto wagen pkw fahre fahrzeug",
     "phone": "telefon handy nummer telefonnummer mobilnummer",
@@ -535,5 +702,5 @@ CONCEPTS = {
 GENERIC = (
     "montag dienstag mittwoch donnerstag freitag samstag sonntag woche monat jahr tag uhr stunde minute"
     " ende anfang"
-    " knie grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
+    " grund seite stand ding sache moment mal woche richtung frau herr herrn dr"
 )

@@ -14,7 +14,7 @@ _ORDERS = any_of(
     share track prefix tag sign work build review think consider book schedule forward copy attach
     archive pay
     draw plan find fix look compare design draft describe move rename replace rewrite search help try
-    refrain steer double-check track abbreviate better_put better_use just_use be do
+    come join refrain steer double-check track abbreviate better_put better_use just_use be do
     """
 )
 _DAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
@@ -36,11 +36,13 @@ _WHEN = (
 ENGLISH = LanguageData(
     code="en",
     particles=opening(
-        r"(?:(?:so|ok|okay|well|and|but|then|now|alright|right|also|oh|ah|hm+|yes|yeah|yep|hey|hi|hello"
+        r"(?:(?:so|oh my|my god|my goodness|ok|okay|well|and|but|then|now|alright|right|also|oh|ah"
+        r"|hm+|yes|yeah|yep|hey|hi|hello"
         r"|anyway|besides"
-        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|note|important"
+        r"|seriously|honestly|actually|basically|to be fair|by the way|btw|fyi|for example"
+        r"|for instance|in the meantime|briefly|quickly|like i said|note|important"
         r"|super important|reminder|again"
-        r"|thanks|thank you|great|perfect|cool|sure|careful|finally|first|second|one more thing"
+        r"|thanks|thank you|all right|great|perfect|cool|sure|careful|finally|first|second|one more thing"
         r"|rule(?: \d+)?|just so you know"
         r"|if possible|if you can|generally|in general|as i said|please note|heads up|ps|plus|no,|nah,"
         r"|from now on|from here on|going forward|in (?:the )?future|henceforth|from this point on"
@@ -52,6 +54,8 @@ ENGLISH = LanguageData(
         "order": begin(
             r"(?:please )?(?:do not|don\'t|never)(?: ever)? (?!been|had|was|were|heard|seen|thought|knew"
             r"|did|got)\w+(?<!ed)",
+            r"(?:please )?always (?!been|had|was|were|a|an|the|in|on|up|so|good|nice|fun|happy|there"
+            r"|here|willing|ready|glad|love|have)\w+(?<!ed)(?<!ing)",
             rf"(?:please )?(?:(?:always|only|just|better) )?{_ORDERS}(?! (?:is|are|was|were|has|have|had"
             rf"|will|must|can|should|may)\b)",
         ),
@@ -69,7 +73,7 @@ ENGLISH = LanguageData(
         ),
         "under": begin(
             r"(?:that|whether|if|when|whenever|unless|until|while|although|though|before|after|as if"
-            r"|as though|like i'm)"
+            r"|as though)"
         ),
         "cause": begin(r"(?:because|since|as)"),
         "relative": begin(r"(?:who|which|that|whose|where)"),
@@ -84,7 +88,8 @@ ENGLISH = LanguageData(
             r"|about)"
         ),
         "none": begin(
-            r"(?:please )?no(?= )(?! (?:idea|one|matter|problem|worries|thanks|need|rush|way|doubt|luck"
+            r"(?:please )?no(?= )(?! (?:idea|one|matter|prob|probs|biggie|sweat|joke|kidding|such"
+            r"|problem|worries|thanks|need|rush|way|doubt|luck"
             r"|clue|longer|exceptions|thank|wonder|,))"
         ),
         "points": begin(r"(?:it|that|this|these(?! days)|those|they|he|she)(?:'s|'re|'ll)?"),
@@ -95,7 +100,44 @@ ENGLISH = LanguageData(
             r"|now))(?= \S)"
         ),
         "pronoun": begin(r"(?:he|she|they|one)(?:'s)?"),
-        "definite": begin(r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody|whoever) \w+"),
+        # A free relative clause: what follows it holds for everybody.
+        "my_own": begin(
+            r"(?:my|our) [\w-]+ [a-z]{3,}s(?! of)(?= )|(?:my|our) (?:\S+ ){1,3}?(?:is|are|has|have"
+            r"|uses?|runs?|lives?|works?)"
+        ),
+        # Things that people have and call by their kind.
+        "own_thing": begin(
+            r"(?:the|this) (?:\w+ )?(?:project|repo\w*|team|company|office|app|shop|website|code ?base"
+            r"|backend|frontend|server|database|build"
+            r"|garden|flat|apartment|house|kitchen|car|cellar|workshop|club|choir|school|nursery"
+            r"|landlord|client|customer|budget|contract)s?"
+        ),
+        "whoever": begin(r"(?:whoever|anyone who|everyone who|those who)"),
+        "sticks": begin(r"(?:please )?(?:always )?(?:stick to|keep to|stay with|adhere to|follow|respect)"),
+        # A part that has lost its sentence.
+        "fragment": begin(
+            r"(?:especially|like|including|such as|rather than|similar to|specifically|except|kinda"
+            r"|just like|as \w+ed|as (?:i|we|you|he|she|they)|which|than|but not|as well as|a (?:photo"
+            r"|pic\w*) of"
+            r"|got it)",
+        ),
+        # One too, where no verb follows.
+        "opens": begin(
+            r"(?:about|during|while|plus|after|before|to \w+|with|as|for|on|in|at|from|based on|since"
+            r"|than|rather|of|by|(?!need|speed|feed|seed)\w{3,}ed"
+            r"|(?:\w{4,}ly )?(?!nothing|anything|everything|something|during)\w{3,}ing)"
+        ),
+        "bound": begin(
+            r"(?:with|through|by|of|than|based on|(?!need|speed|feed|seed|nothing|anything|everything"
+            r"|something)\w{3,}(?:ing|ed))"
+        ),
+        "gerund": begin(
+            r"(?!nothing|anything|everything|something|during)\w{3,}ing(?= (?!is (?:in|at|on)\b))"
+        ),
+        "definite": begin(
+            r"(?:the|all|every|each|any|both|anything|everything|everyone|nobody"
+            r"|whoever) \w+"
+        ),
         "passive_first": begin(r"\w{3,}ing (?:is|are|happens|goes|gets|takes place)"),
     },
     cues={
@@ -103,45 +145,54 @@ ENGLISH = LanguageData(
             r"suppose|supposing|imagine|assume|assuming|hypothetically|what if|let's say|pretend|had we"
             r"|had i|if i ever|if we ever|were i"
             r"|would(?! you| rather| like you| prefer| mind)|could(?! you)|might|i'd (?!rather|prefer|ask"
-            r"|like you|be happier|appreciate|love it if|like it)"
-            r"|we'd (?!rather|prefer)|wouldn't|couldn't|if (?:i|we) (?:were|had|did|could|ran|used|moved|won)"
+            r"|like you|be happier|appreciate|love it if|like)\w+"
+            r"|we'd (?!rather|prefer|like)\w+|theoretically|wouldn't|couldn't|if (?:i|we) (?:were|had"
+            r"|did|could|ran|used|moved|won)"
         ),
         "open": cue(
-            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:nothing|not|\w+n't"
+            r"maybe|perhaps|possibly|probably|presumably|not sure|unsure|no idea|(?:none|nothing|not|\w+n't"
             r"|never)(?: \S+){0,4}? (?:decided|settled|agreed|clear|final)"
             r"|undecided|up in the air|whether|rumou?rs?|nothing (?:at all )?(?:has been |is )?(?:decided"
-            r"|settled)|thinking about|considering|we'll see|just a thought|just asking|tbd"
-            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating"
-            r"|haven't made up"
+            r"|settled)|thinking (?:about|of)|considering|we'll see|just a thought|just asking|tbd"
+            r"|i (?:guess|think|suppose|believe|wonder)|wondering|not (?:final|settled)|debating|deciding"
+            r"|haven't made up|possible that|likely|chances are|toying with|torn between"
+            r"|narrowed (?:it )?down"
+            r"|(?:we'll|we will|i'll|i will|to be) decided?|will (?:\w+ )?be decided|may (?:have|be"
+            r"|not)|depends"
         ),
         "past": cue(
             r"until (?:\S+ ){1,4}?ago|(?:old|former|previous) (?:rules?|solution|policy|version)|used to"
             r"|back then|back in the day|formerly|previously|long (?:over|gone|past)|last (?:year"
             r"|week|month|summer|winter|weekend)"
-            r"|off the table|at the time|briefly had|no longer the case|once upon"
+            r"|off the table|at the time|no longer the case|once upon|(?:as a|when i was an?) (?:child"
+            r"|kid|boy|girl"
+            r"|teen\w*)|for a while|(?:is|'s) history|still (?:had|were|\w+ed)|in the \w+ties|i once"
         ),
         "passing": cue(
             r"right now|(?<!from )today|tonight|at the moment|currently|just now|this (?:morning|afternoon"
             r"|evening"
             r"|second|minute)|yesterday|tomorrow|for now|in a (?:minute|second|moment|bit)"
             r"|(?:have|got|only) (?:\w+ )?(?:minutes?|min|hours?|seconds?) left|later|on the (?:train|bus"
-            r"|way|phone|road)|in (?:a|the) (?:meeting|queue|waiting room)|quick(?:ly)?|yet"
+            r"|way|phone|road)|(?:sitting|stuck|still|waiting|i'm) (?:\w+ )?(?:in|at) (?:an?"
+            r"|the)(?! same)|quick(?:ly)?"
+            r"|yet|so far|any ?time soon|still(?= \w+ing)|down to"
         ),
         "once": cue(
             r"this time|in (?:the|this|our) example|this once|just this|for this (?:\w+ )?(?:one|try|test"
             r"|answer|time|example|quick)"
-            r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|throwing it away|for testing"
-            r"|(?:make|give|do|put|show|explain|turn) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
+            r"|quick (?:try|test|experiment)|a bit (?:shorter|longer|more)|for testing"
+            r"|(?:make|give|do|put|show|explain|turn|phrase) (?:me )?(?:that|this|it|these|those)(?: \w+)?"
             r"|for a (?:moment|second|change)|just for (?:fun|now|today)"
         ),
         "joke": cue(
             r"haha\w*|hehe\w*|lol|lmao|rofl|just kidding|kidding|jk|joking|(?:yeah|sure|oh yeah"
-            r"|right),? and|you know that one|as if"
+            r"|right),? and|as if"
         ),
         "rejects": cue(
             r"nonsense|nah|nope|no way|no thanks|no thank you|rubbish|hell no|not thrilled|not convinced"
-            r"|misunderstood|wasn't asking|nobody's talking|don't like that|not (?:a fan of"
-            r"|keen on) (?:the|that|this|your)"
+            r"|misunderstood|let's (?:rather )?not|don't like (?:that|this|it|your"
+            r"|the \w+ (?:suggestion|idea))"
+            r"|not (?:a fan of|keen on) (?:the|that|this|your)"
         ),
         "takes_back": cue(
             r"forget (?:about )?(?!to\b)(?:the|that|it|what|my|i|\S+)(?: \S+){0,4}? ?(?:thing|idea|again"
@@ -152,10 +203,14 @@ ENGLISH = LanguageData(
             r"not|no|never|nothing|nobody|none|nowhere|neither|without|\w+n't|cannot|dont|isnt|doesnt"
         ),
         "always": cue(
-            r"(?<!as )always|every ?time|each time|at all times|without exception|no exceptions"
-            r"|in every case|whenever|consistently|everywhere|throughout|on principle"
+            r"(?<!as )(?<!not )always(?! (?:\w+ing|here|good|up for|there|happy|fun|nice|great|been"
+            r"|a pleasure))|every ?time|each time|at all times|without exception|no exceptions"
+            rf"|^(?:please )?{_ORDERS} (?:\S+ ){{1,8}}?everywhere|in every case|whenever|consistently"
+            rf"|throughout"
+            r"|on principle"
             r"|as a matter of principle|as a rule"
-            r"|no matter what|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
+            r"|by default|in all|all (?:of )?(?:my|our|your)|every single|invariably"
+            r"|(?:after|before|^(?:on|with|in|for|at)) (?:every|each)"
             r"|under all circumstances"
         ),
         "never": cue(
@@ -163,7 +218,7 @@ ENGLISH = LanguageData(
             r"|at no (?:time"
             r"|point)|ever again|not ever|on no account|off[- ]limits|forbidden|prohibited|not allowed"
             r"|no go|no-go|taboo|banned"
-            r"|hands off|nobody (?:touches|works|deploys)|ever(?=[.!]*$)"
+            r"|hands off|nobody \w+s|(?<=, )ever(?=[.!]*$)"
         ),
         "only_last": cue(r"only(?=[.!]*$)"),
         "none_here": cue(r"there(?:'s| is| are| must be| should be| may be) no"),
@@ -173,25 +228,29 @@ ENGLISH = LanguageData(
             r"|approach|idea|suggestion)"
             r"|your (?:suggestion|approach|plan|version|advice|tips|recommendation|idea|answer)|(?:this"
             r"|that) (?:one|genre|idea|version|approach|way|code|plan|option|suggestion)|(?:go|use|try|do"
-            r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)"
+            r"|take|like|love|with) (?:that|this|it|these|those)(?=[.!]*$)|(?:about|of) (?:that"
+            r"|this)(?! \w+s\b)"
+            rf"|^(?:please )?{_ORDERS} (?:it|them|that|this)(?! (?:when|if))"
         ),
         "changed": cue(
             r"(?<!right )(?<!just )now|(?:is|are) gone|these days|nowadays|no longer|any ?more"
             r"|since (?:the|last|monday"
-            r"|yesterday|today)|again|renewed|upgraded|rebooked|switched|"
-            r"replaced|by now|lately|recently|meanwhile"
+            r"|yesterday|today)|again|re(?:new|nam|locat|schedul|plac|book|organi[sz]|design)ed"
+            r"|upgraded|switched"
+            r"|by now|meanwhile"
         ),
         "our_way": cue(r"we (?:\w+ )?[a-z]+ (?:\S+ ){0,3}?(?:in|with|on|via|through|at|using|from)"),
         "call_me": cue(r"(?:call|address) (?:me|us)(?= )"),
         "theirs": cue(r"(?:her|his|their|these(?! days)|those)(?= \w)"),
         "that_one": cue(
-            r"(?:this|these(?! days)|those) (?!project|repo\w*|chat|conversation|codebase|session|team"
+            r"(?:this|these(?! days)|those) (?!summer|autumn|fall|winter|spring|year|month|week|season"
+            r"|project|repo\w*|chat|conversation|codebase|session|team"
             r"|house|company)\w+"
             r"|that (?:file|function|one|part|line|section|branch|folder|text|sentence|word|code|page|test"
             r"|commit"
             r"|method|class|document|paragraph|image|answer|list|table)"
         ),
-        "concludes": cue(r"(?:ok|okay|alright|right|fine|good|then)(?=[, ]|$)"),
+        "concludes": cue(r"(?:ok|okay|alright|right|fine|good)(?=,|$)|then"),
         "only": cue(
             r"only|exclusively|solely|at most|at least|no more than|max(?:imum)?|nothing but|just once"
         ),
@@ -199,8 +258,9 @@ ENGLISH = LanguageData(
         "from_now": cue(
             _WHEN,
             rf"(?:starting|beginning|effective|from|as of) (?:this |next |in |on |the )*(?:{_MONTHS}"
-            "|summer|autumn|fall|winter|spring|week|month|year|monday|tuesday|wednesday|thursday|friday"
-            r"|saturday|sunday|\d)\w*",
+            "|summer|autumn|fall|winter|spring|week|month|year|(?:new |coming )?(?:school )?(?:year|term"
+            "|semester|season)|monday|tuesday|wednesday|thursday|friday"
+            r"|saturday|sunday|\d{4}|\d{1,2}(?:st|nd|rd|th))\w*",
         ),
         "future": cue(
             _WHEN,
@@ -208,18 +268,29 @@ ENGLISH = LanguageData(
             "|whenever",
         ),
         "here": cue(
-            r"here(?! (?:is|are|'s))|with us|around here|at our (?:place|office|company|end)"
+            r"(?<!me )here(?! (?:is|are|'s|for|to))|with us|around here|at our (?:place|office|company|end)"
             r"|in our (?:house|team|company|building|office|family|repo|project)|at (?:work|home)"
             r"|on (?:our|the) team|over here"
         ),
-        "we_dont": cue(r"we (?:don't|do not|never)"),
+        "we_dont": cue(
+            r"we (?:don't|do not|never) (?!have|own|like|speak|live|know|need|want|think|understand"
+            r"|see|get|mind|care|really)\w+"
+        ),
         "every": opening(r"(?:every|each|all|any|anything|everything|whoever|anyone who|everyone)\b"),
         "role": cue(
-            r"(?:i'm|i am|we're|we are) (?:\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan|beginner|newbie"
+            r"(?:i'm|i am|we're|we are) (?:(?!\w+ing\b)\w+ )?an? (?!(?:bit|little|lot|tad|huge|big|fan"
+            r"|beginner|newbie"
             r"|total|complete|few|long|mess|loss|real)\b)[\w-]+"
         ),
-        "placed": cue(r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)"),
-        "asks_first": cue(r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking|my)"),
+        "placed": cue(
+            r"(?:is|are) (?:in|at|on|under|behind|next to) (?:the|our)"
+            r"|there are (?:\S+ ){1,8}?in (?:the|our|stock)"
+            r"|there (?:is|are) \S*\d\S* ?(?:k|euros?|dollars?|pounds?)"
+        ),
+        "asks_first": cue(
+            r"(?:ask|check with|consult|warn|tell) (?:me|us)(?: first)?|without (?:asking"
+            r"|my)"
+        ),
         "outputs": cue(
             r"(?:all|every|each|any|your)(?: (?:of )?(?:your|my|our))?(?: (?!the\b)\w+)? ?(?:answers"
             r"|answer(?= (?:under|short|brief))|repl(?:y|ies)|responses?|letters?|e-?mails?|mails?"
@@ -227,21 +298,31 @@ ENGLISH = LanguageData(
             r"|commits?|invoices?|headings?|posts?|texts?|functions?|claims?|dates|times|prices|amounts"
             r"|numbers|units)(?! (?:of|to|from|in the|below|above)\b)|(?:the|your) (?:tone|style|wording"
             r"|language)(?! (?:in mind|of|for|that))"
-            r"|(?:write|round|format|spell|state) (?:dates|times|prices|amounts|numbers|units|names"
+            r"|(?:write|round|format|spell|state)(?: out)? (?:dates|times|prices|amounts|numbers|units"
+            r"|names"
             r"|currencies)(?! (?:in|to|on) the)"
         ),
-        "as_is": cue(r"as (?:it is|they are|is|before)|unchanged|untouched"),
+        "as_is": cue(
+            r"as (?:it is|they are|is|before)|unchanged|untouched|leave (?!me|us|him|her|it"
+            r"|them)(?:\S+ ){1,8}?alone"
+        ),
         "you_verb": cue(r"(?!)"),
         "bygone": cue(r"was|were|had been"),
-        "irony": cue(r"(?:yeah|sure|oh yeah|right|of course),? and"),
+        "irony": cue(
+            r"(?:yeah|sure|oh yeah|right|of course),? and|says (?:one|the|an?) \w+ to|knock,? knock"
+            r"|\w+(?: \w+)? walks? into a"
+        ),
         "please": cue(r"please|pls|kindly"),
         "must": cue(
-            r"must|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be|required"
-            r"|supposed to|meant to|due)|may only|(?:can|may) (?:stay|remain|be)"
+            r"must(?! have been)|has to|have to|needs? to|shall|should|ought to|(?:is|are) (?:to be"
+            r"|required"
+            r"|supposed to|meant to|due)|may only|may (?:stay|remain|be)|can (?:stay|remain)"
         ),
         "may_not": cue(
             r"(?:must|may|shall|should|can) (?:not|never|under no circumstances)(?! (?:have|be (?:so"
-            r"|too)))|mustn't|shouldn't|can't|cannot|aren't (?:allowed|to)|isn't (?:allowed|to)"
+            r"|too)))|mustn't|shouldn't|(?:can't|cannot)(?! (?:wait|beat|believe|help|imagine|seem"
+            r"|stop|say|even|really|stand|get|find|remember|see|figure|thank|tell))|aren't (?:allowed"
+            r"|to)|isn't (?:allowed|to)"
             r"|don't belong|doesn't belong"
         ),
         "you_must": cue(
@@ -249,9 +330,13 @@ ENGLISH = LanguageData(
             r"(?:want|need|expect|like|ask) you (?:not )?to",
         ),
         "duty": cue(
-            r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed|allowed|belongs?"
-            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs an?|(?:don't|doesn't"
-            r"|do not) (?:go|belong) (?:in|into|on)|policy|compulsory"
+            r"mandatory|required|obligatory|compulsory|forbidden|prohibited|not allowed"
+            r"|allowed(?! (?:me|us|him|her|them))|belongs?"
+            r"|requires?|the rule is|needs? (?:two|three|sign|approval|\d)|needs? an?|(?:don't|doesn't"
+            r"|do not|never) (?:go|belong) (?:in|into|on|online|out|near|there)|policy|(?:goes"
+            r"|comes) (?:in|into|on|onto|behind|under|next to)(?= the)|go(?:es)? (?:through|via)"
+            r"|(?:comes?|goes) (?:before|first)|only (?:\S+ ){1,3}?(?:may|can|is allowed to|are allowed to)"
+            r"|(?:stays?|remains?) (?:\w+ed|off|closed|shut|locked|private|internal)"
             r"|go(?:es)? into|off[- ]limits"
         ),
         "passive": cue(
@@ -261,9 +346,16 @@ ENGLISH = LanguageData(
         "passive_last": cue(r"(?!)"),
         "infinitive": cue(r"(?!)"),
         "decided": cue(
-            r"enrolled|resigned|accepted|decided|decision|agreed|settled|voted|chosen|chose|opted|resolved"
-            r"|choice|picked|signed"
-            r"|confirmed|convinced|made up (?:our|my) minds?|final|it's official"
+            r"enrolled|resigned|accepted|decided|agreed(?!,? (?:those|that|this|it|i|with you)\b)"
+            r"|settled|voted (?:for|to|on|against)|(?:kids|team|board|members|we|club) voted|chosen"
+            r"|chose|opted|resolved|picked(?! (?:up|this|that|it)\b)|(?:i|we|i've|we've|have"
+            r"|has) signed(?! (?:me|up|her|him))"
+            r"|^(?:the )?decision$|(?:decision|choice) (?:is|was|has|fell|went|made)|confirmed"
+            r"|convinced|made up (?:our"
+            r"|my) minds?"
+            r"|(?:is|that's|it's) final|it's official|(?:has|have|was|were) approved|go-ahead"
+            r"|green light|signed off|signed up (?:for|to)"
+            r"|(?:said|say) (?:yes|no) to|turned down|done deal|cleared (?:it|that|this) with"
         ),
         "confirms": cue(
             r"confirmed|keep in mind|bear in mind|remember|don't forget|do not forget|insists?|note"
@@ -272,14 +364,25 @@ ENGLISH = LanguageData(
         ),
         "chooses": cue(
             r"(?:decided|agreed|voted|opted|chose) (?:\w+ ){0,2}?(?:to|on|for|against|that)",
-            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking|sticking|staying|switching|using"
-            r"|moving|dropping|keeping|choosing|leaving out|skipping|doing|starting with|building|hosting"
-            r"|cutting|adopting|settling|picking)",
-            r"(?:we|i)(?:'ll| will) (?:\w+ )?(?:go with|take|stick|stay|switch|use|move|drop|keep|choose"
-            r"|settle|opt|clean|do|adopt)",
+            r"(?:we|i)(?:'re| are|'m| am) (?:\w+ )?(?:going with|taking(?= (?:the|an?|(?-i:[A-Z])\w+)\b)"
+            r"(?! an? (?:break|look|walk|nap|class|course|moment))|sticking (?:with|to)"
+            r"|staying (?:with|in|at|on)"
+            r"|switching|using|moving|dropping|keeping(?! (?:an|my|track|up|it|you)\b)|choosing"
+            r"|leaving out|skipping"
+            r"|doing(?= (?:the|an?|our|without)\b)(?! a (?:great|good|lot|bit))|starting with|building"
+            r"|hosting|cutting|adopting|settling on|picking|getting (?:rid|out) of|having(?= the)"
+            r"|buying|selling|closing|ending|phasing out|putting off"
+            r"|postponing|cancel\w+|replacing|bringing (?:\S+ ){1,3}forward|hiring|giving up"
+            r"|betting on|ordering|parting|splitting|leaving(?! (?:for|in|at|now|soon))|renting"
+            r"|merging|withdrawing)",
+            r"(?:i'll|i will) go with(?= (?:the|an?|(?-i:[A-Z])))",
+            r"(?:we'll|we will) (?!definitely|also|try|probably|just)(?:\w+ )?(?:go with"
+            r"|take(?! (?:note|notes|care|a look|\S+ (?:tips|advice)))|stick|stay|switch|use|move|drop"
+            r"|keep(?! (?:that|this|it|those|you|in|an|on|up|\w+ing)\b)"
+            r"|settle|opt|clean|adopt|do(?= (?:the|without|it (?:our|my)))(?! the same))",
             r"let's (?:just |then |now )?(?:use|go with|go for|stick|switch|move to|settle|adopt|choose"
-            r"|pick|take|keep(?! (?:going|it up|in))|drop|do|stay|opt|call it)(?! (?:a look|it|that"
-            r"|this)\b)",
+            r"|pick|take|keep(?! (?:it|up|in|each|\w+ing)\b)|drop|do|stay(?! (?:in touch|safe|strong))|opt"
+            r"|call it)(?! (?:a look|it|that|this|these|those|not)\b)",
             r"(?:we|i) (?:chose|picked|settled|opted|went with|cancelled|canceled)",
         ),
         "does": cue(
@@ -289,45 +392,77 @@ ENGLISH = LanguageData(
             r"|are) going to(?: be)?",
         ),
         "becomes": cue(
-            r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)|(?:is|are|was|were|got|gets|been"
+            r"(?:it's|it is|it will be|it'll be) (?:going to be|gonna be)(?= (?:the|(?-i:[A-Z]))|,)"
+            r"|(?:is|are|was|were|got|gets|been"
             r"|being|be) (?:cut|dropped|shut down|closed|switched off|removed|postponed|moved|pushed"
             r"|scrapped|cancelled|canceled|replaced|discontinued|renamed|switched|migrated|retired)"
-            r"|for the [\w -]+ it's|(?:slipped|goes by|moved over|pushed (?:\S+ ){1,4}to|switched to"
+            r"|it is(?=[.!]*$)|(?:slipped|slid|shifted|delayed) (?:by|to|back|until)|for (?:the|our"
+            r"|my) \w+(?: \w+)? (?:it's|it is|it'll be"
+            r"|it will be)(?= (?:the|an?|option|variant|(?-i:[A-Z])))"
+            r"|(?:moved over|pushed (?:\S+ ){1,4}to|switched to"
             r"|migrated to|replaced by|is gone|are gone)"
         ),
         "change": cue(
-            r"now|instead|after all|rather than|no longer|from|going forward|these days|anymore|any more"
+            r"now|instead|after all|rather than|no longer|from \w+ to|going forward|these days|anymore"
+            r"|any more"
             r"|again|ourselves|for good|since"
         ),
         "likes": cue(
-            r"(?:i|we) (?:[\w']+ ){0,3}?(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
-            r"|favou?r)(?! (?:the (?:second|first|third|last|idea|sound|way|look|fact)|to (?:know|see|hear"
-            r"|ask|add"
-            r"|thank|learn|understand)|how|it when you did|that|your (?!repl|answ|text)|this))"
-            r"|can't stand|cannot stand|favou?rite|(?:not )?(?:a )?(?:big|huge|great|much of a)? ?fan of"
-            r"|not big on|into (?!the|this|that)\w+|my thing|helps me|(?:not|\w+n't|nothing) for me"
-            r"|drives? me (?:mad|crazy|nuts)|annoys? me"
-            r"|reads better to me|works best for me"
+            r"what (?:i|we) (?:like|love|prefer|enjoy|hate) (?:most|best|least)"
+            r"|(?<!that )(?<!why )(?<!what )(?<!which )(?<!much )(?:i|we) (?:(?:really|also|just|do"
+            r"|don't|do not|absolutely|usually|mostly|always|never|actually|particularly"
+            r"|especially|much|quite|generally|personally|honestly|still|both|all|simply|strongly"
+            r"|kinda|truly|only|am not)"
+            r" ){0,3}(?:love|like|enjoy|hate|dislike|prefer|adore|loathe|detest"
+            r"|favou?r)(?! (?:the(?! (?:\S+ ){1,4}?(?:best|most|more|better)\b)|all the|to (?:know|see|hear"
+            r"|ask|add|thank|learn|understand|think|try|make sure)|how|it when you did|that"
+            r"|your (?!repl|answ|text)|this"
+            r"|these|those|it(?! when| if)|you|him|her|them)\b)"
+            r"|can't stand|cannot stand|favou?rites? (?:\S+ ){0,6}?(?:is|are|has)(?! when)|(?:is|are"
+            r"|'s) (?:\S+ ){0,3}?favou?rites?|(?:not )?(?:a )?(?:big|huge|great"
+            r"|much of a)? ?fan of(?! (?:the|this|that|your|it)\b)"
+            r"|not big on|(?:i'm|we're|am|are) (?:(?:really|more|very|not|totally|quite"
+            r"|big) ){0,2}into (?!the|this|that)\w+"
+            r"|my (?:thing|style|taste|jam|cup of tea)|helps me (?:when|if|to)|(?:not|\w+n't"
+            r"|nothing) for (?:me|us)(?= |[.,!]|$)|(?:don't|doesn't) do anything"
+            r" for me|(?:matters?|important) more to me|more important to me"
+            r"|(?:drive|annoy|bother|stress|tire|bore|irritate|wear|calm|put)s? me(?: out| off| mad"
+            r"| crazy| nuts| down)?"
+            r"|(?:i'd|i would) (?:appreciate|love|prefer) (?:it )?if you|think (?:much|little|highly) of"
+            r"|(?:is|are) enough for me|important to me (?:that|if)|i (?:feel|work|sleep|learn"
+            r"|concentrate|think) (?:\w+ )?(?:best|better|most)"
+            r"|(?:reads|works|looks|fits|suits) (?:\w+ )?(?:better|best|well) (?:to|for|with) me"
+            r"|i find (?!(?:it|that|this|the|your|myself|out|them|time|these|those|a"
+            r"|some)\b)(?:\S+ ){1,8}?\w+(?:ing|ful|ous|ible|able|ive|less"
+            r"|hard|easier|better|difficult)(?=[.!,]*$)"
             r"|find it (?:\w+ )?(?:easier|better|nicer|harder|helpful|annoying)|easier (?:for me"
             r"|to read) (?:if|when)"
         ),
         "rather": cue(
-            r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)|rather (?:have|not|than)|ideally"
+            r"(?:i|we)(?:'d| would) (?:much |really )?(?:rather|prefer)(?! (?:something|anything|one"
+            r"|to avoid)\b)|rather (?:have|not|than)|ideally"
             r"|preferably|best if"
         ),
         "habit": cue(
             r"(?:i've|i have|we've) (?:started|stopped|begun|quit|given up) \w+ing",
+            r"i (?:usually|mostly|generally|normally|typically|rarely|hardly ever|always"
+            r"|never) (?!been|had|have|thought|knew|seen"
+            r"|heard|know|feel|want|need|think|get|got|forget|wonder\w*|wanted|liked|loved|tried|said"
+            r"|\w+ed\b)\w+"
+            r"|(?:on principle|as a rule)(?=[.!,]*$)|best way to (?:\S+ ){1,3}?me",
             r"i (?:\w+ )?(?:only|never|always|usually|mostly|don't|do not"
             r"|hardly ever) (?:really )?(?:listen|eat|drink|read|watch|work|use|take|buy|drive|sleep|cook"
             r"|write|wear)"
             r"|i (?:take|drink|have|eat) my \w+",
         ),
         "for_you": cue(
-            r"(?:if|when|whenever) you|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
+            r"(?:if|when|whenever) you (?!need|have|know|get|can|want|think|like|could|ever|are|'re"
+            r"|see|feel|don't|find|think)"
+            r"|(?:want|need|expect|ask) you (?:not )?to|(?:i'd"
             r"|i would) (?:be (?:happier|glad|grateful)"
-            r"|appreciate|ask|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
+            r"|appreciate it if|ask you|prefer)(?: it)?(?: if)?|(?:i'd|i would) like (?:it if|you)"
         ),
-        "promises": cue(r"(?:i'll|i will|we'll|we will)"),
+        "promises": cue(r"(?:i'll|i will|we'll|we will|i'm going to|i am going to)"),
         "asks_info": cue(
             r"(?:can|could|would|will) you (?:please |also |maybe )?(?:give me|tell|show|explain|help"
             r"|recommend|suggest|provide|share|walk)"
@@ -345,8 +480,10 @@ ENGLISH = LanguageData(
         "we": cue(r"we|we're|we've|we'll"),
         "others": cue(r"he|she|they|one|people|somebody"),
         "states": cue(
-            r"is|are|am|i'm|we're|there's|it's|\w+'s|has|have|had surgery|we've got|i've got|got|lives?"
-            r"|works?|runs?|listens?|costs?|takes?|lasts?|leaves?|starts?|ends?|opens?|closes?|uses?"
+            r"is|are|am|i'm|we're|there's|it's|\w+'s(?= (?:an?|the|in|on|at|my|our|not|always|only"
+            r"|from|called|\d))|has|have|we've got|i've got|got|lives?"
+            r"|go(?:es)? (?:straight |directly )?to|works?|runs?|listens?|exists?|costs?|takes?|lasts?"
+            r"|leaves?|starts?|ends?|opens?|closes?|uses?"
             r"|needs?|holds?|allows?|weighs?|pays?|earns?"
             r"|speaks?|studies|study|sits?|stands?|goes|goes by|comes?|reports?|checks?|reviews?|leads?"
             r"|manages?|owns?|drives?|drink|eats?|eat|called|named|keeps?|means|expires?|hosts?|deploys?"
@@ -355,11 +492,12 @@ ENGLISH = LanguageData(
             r"|sells?|orders?|cooks?|heat|heats|sleeps?|plays?"
         ),
         "trait": cue(
-            r"allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed|right-handed|lefty|pregnant"
+            r"born (?:in|on)|allerg\w+|intoleran\w*|vegetarian|vegan|pescatarian|left-handed"
+            r"|right-handed|lefty|pregnant"
             r"|diabetic|diabetes|asthma\w*|married|divorced|engaged|single|widowed|retired|self-employed"
             r"|freelanc\w+|colou?r-?blind|dyslexic|deaf|blind|surgery|gluten|lactose|celiac|coeliac"
             r"|epilep\w+|migraines?|hearing aids?|afraid of (?:heights|flying)|can't eat|cannot eat"
-            r"|don't eat|don't drink|non-?smoker"
+            r"|don't eat|don't drink|non-?smoker|slipped disc|chronic\w*|disab\w+|phobia"
         ),
         "relation": cue(
             r"wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|child(?:ren)?|mother|mom|mum"
@@ -370,22 +508,31 @@ ENGLISH = LanguageData(
         "title": cue(r"(?:mr|mrs|ms|dr|prof)\.? (?-i:[A-ZÄÖÜ])\w+"),
         "trouble": cue(
             r"broken|error\w*|fail\w*|crash\w*|not working|doesn't work|isn't working|stuck|slow|timeout"
-            r"|red|confus\w+|problem\w*|bug\w*|question\w*|idea\w*|tired|hungry|headache|sick|annoyed"
+            r"|red|confus\w+|problem\w*|bug\w*|question(?!s (?:about|regarding|on)\b)\w*|idea\w*|(?:is"
+            r"|are|been) down|offline|unreachable|tired|hungry|headache|sick|annoyed"
             r"|stressed|angry|glad|happy|sad|awful|bad|gone|empty|nervous|excited|too (?:slow|big|small"
             r"|long|much|expensive)|my day|lost|bored|feeling|weird|wrong|great|amazing|awesome|cold"
-            r"|exhausted"
+            r"|exhausted|rain\w*|snow\w*|weather|freezing"
         ),
         "needs": cue(
-            r"(?:i|we)(?:'m|'re|'ve been| am| are| have been)? (?:\w+ ){0,3}?(?:need(?:ing)?|want(?:ing)?"
+            r"(?:i'm|i am|we're|we are) (?:\w+ )?(?!based|married|engaged|employed|allowed|supposed"
+            r"|required|retired|trained|certified"
+            r"|licensed|divorced|involved|located|scheduled|booked|used)\w{2,}ed (?:that|about|by|to"
+            r"|with|of|in|at|if)",
+            r"(?:i|we)(?:'m|'re|'ve|'ve been| am| are| have been)? (?:[\w']+ ){0,3}?(?:need(?:ing)?"
+            r"|want(?:ing)?"
             r"|look(?:ing)? (?:for|into|at|forward)"
             r"|try(?:ing)?|tried|wonder(?:ing)?|hop(?:e|ing)|wish|think|thinking|guess|don't know"
-            r"|don't understand|see|getting|get an|get the"
-            r"|asking|was|were|worried|excited|interested|curious|struggling|aiming|planning|preparing"
+            r"|don't understand|see|getting(?! (?:rid|out of|married|an? new|a dog|a cat))|get an|get the"
+            r"|asking|was(?! born)|were(?! born)|worried|excited|interested|curious|struggling|aiming"
+            r"|planning|preparing"
             r"|considering|meaning to|hear|heard"
             r"|feel|feeling|having (?:trouble|issues|problems|some|a hard|difficult\w*)|concerned|leaning"
-            r"|looking to|come across|coming across|focus\w*|remember|understand|stuck|confused|nervous"
+            r"|waiting|looking to|come across|coming across|came across|know(?= (?:it|that|the|how"
+            r"|what|this|i)\b)|focus\w*|remember|understand|stuck|confused|nervous"
             r"|glad|sure|drawn|open to|noticed|wanted)(?! you)",
-            r"(?:i'd|i would|we'd) (?:like to|love)|let me|help me|tell me|show me|(?:starting"
+            r"(?:i'd|i would|we'd) (?:also |really )?(?:like to|love)|let me|let's (?:go through|look"
+            r"|see|talk|start|move on|dive|get|try)|help me|tell me|show me|(?:starting"
             r"|going) to need|(?<!\w )here(?:'s| is| are)"
             r"|(?:i'll|i will) (?:also |definitely |make |try |keep you|let you|check|look|see|start"
             r"|do that|get back)",
@@ -404,19 +551,99 @@ ENGLISH = LanguageData(
             r"(?:don't|do not|never) (?:you )?(?:worry|know|think|mind|care|remember|have|forget|hesitate"
             r"|see|want|need|feel|like|believe|understand|expect|get|really|even|let|be|tell me|panic"
             r"|stress|wanna|mean|give up|quit|give a|miss|bother|sweat|recall|notice|say never|stop|lose)"
-            r"|better late than|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
+            r"|keep (?:at it|going|pushing|it up|up|trying|fighting|believing)|better late than"
+            r"|now or never|never (?:say never|too late|give up)|no (?:problem|worries"
             r"|idea|rush|hurry|need|thanks|wonder|doubt|clue|luck|way|big deal|pressure)|avoid(?:ed|ing|s)"
         ),
         "says": cue(
-            r"says?|said|claims|wrote|writes|thinks|according to|told|tells|mentions|reads|states that"
+            r"says|said(?! (?:yes|no)\b)|claims|wrote|writes|thinks|according to|told|tells|mentions"
+            r"|reads|states that"
         ),
         "task": cue(
-            r"(?:please |can you |could you |i want you to )?(?:translate|rewrite|rephrase|proofread"
+            r"(?:please |can you |could you |i want you to )?(?:(?:correct|fix|check|improve|edit"
+            r"|polish) (?:\S+ ){0,4}?(?:sentences?|text"
+            r"|paragraph|grammar|wording|spelling|draft|e?-?mail|letter)|translate|rewrite|rephrase"
+            r"|proofread"
             r"|paraphrase|summari[sz]e|pretend|act as|imagine|role-?play|you are an?|let's play"
             r"|write (?:me |us )?(?:an?|the) (?:\w+ )?(?:story|poem|song|dialogue|scene|script|character"
             r"|monologue|speech|letter|novel|mail|email|function))"
         ),
         "generic": cue(r"(?:one|people|everyone|nobody|everybody)"),
+        "wants": cue(
+            r"(?:i'd|i would|we'd) like (?!to\b|you\b|it\b)\w+|(?:i|we)(?: \w+)? (?:want|expect"
+            r"|insist on|wish for)(?! to\b)"
+        ),
+        "ago": cue(
+            r"(?:days?|weeks?|months?|hours?|minutes?) ago|last (?:night|weekend|"
+            + _DAY
+            + r")|recently|the other day"
+        ),
+        "likes_the": cue(r"(?:i|we) (?:really |always |also )?(?:love|like|enjoy|hate|prefer) the"),
+        # What somebody does not have is as much a fact as what they have.
+        # What somebody does by habit, for a living or at home: the simple present of the first person.
+        "life": cue(
+            r"(?:i|we) (?:(?:also|currently|mostly|only|still) )?(?:work|live|teach|study|drive|own"
+            r"|speak|lead|manage|play|train|commute|rent|use|keep"
+            r"|volunteer|grow|breed|run(?! into)|sell|file|share)(?! (?:it|that|this|up)\b)"
+        ),
+        "to_me": cue(r"^(?:please )?(?:just )?(?:give|show|tell|send|list|name|explain)(?: to)? (?:me|us)"),
+        "lacks": cue(
+            r"(?:i|we) (?:don't have|do not have|have no|don't own)(?! (?:any|time|the|to|idea|problem"
+            r"|clue|much|enough|it|that|an? (?:clue|choice|problem)))"
+        ),
+        "finite": cue(
+            r"is|are|was|were|has|have|had|am|will|must|may|can|should|do|does|did|goes|gets?|isn't"
+            r"|aren't|doesn't|don't|needs?|happens?|takes?"
+            r"|\w+'(?:s|re|m|ve|ll)"
+        ),
+        "stays": cue(r"stays?|remains?"),
+        "law": cue(r"mandatory|compulsory|obligatory|forbidden|prohibited|banned"),
+        "after_all": cue(r"after all|for good|in the end|once and for all"),
+        "can": cue(r"can(?!'t|not| only)|could|able to"),
+        "object_it": cue(
+            r"(?!like|love|find|if|when|that|and|but|so|because|since|as)[a-z]+ (?:it|them)(?!'| (?:is"
+            r"|was|has|will|would|when|if|comes|takes|costs))"
+        ),
+        "you": cue(r"you(?:'ve|'re|r)?"),
+        "math": cue(r"\\|[=×]|probability|equations?|(?:comes|works|turns) out to"),
+        # Praise, feelings, what something means to somebody: true for the moment, and of no use later.
+        "feels": cue(
+            r"so (?!far|that|i|we|called)\w+|such an?|finally|(?:is|are) what|makes? me|seems?|sounds?"
+            r"|looks? (?:like|good|great)|keeps? me|stoked|a way (?:of|to)|handy|helpful|good one"
+            r"|special to me|there for (?:me|us|you)|(?:big|huge|nice) plus|rewarding|scary"
+            r"|unbelievable|intense|wild|delicious"
+            r"|great (?:success|way|addition|time)|escape|express|on my list|enjoying|loving|setback"
+            r"|grateful|thankful|proud|inspir\w+|amaz\w+|awesome|wonderful|incredible|beautiful"
+            r"|fun|joy|excit\w+|happi\w+|intrigu\w+|frustrat\w+|passion\w*|dreams?|blessed|lucky"
+            r"|peace of mind|worth it|paying off"
+            r"|means? (?:a lot|so much|the world|everything)|(?:super |really |very )?important to me"
+            r"|confidence|powerful|fantastic"
+            r"|motivat\w+|relax\w*|good impression|uncertain|unsure|anxious|overwhelm\w*"
+            r"|nerve-wracking|can't wait|on my mind"
+            r"|second family|my rock|going well|hard work|mix of|part of me"
+        ),
+        # What goes on at present, or has for some time.
+        "ongoing": cue(
+            r"(?:i'm|we're|i am|we are|i've been|we've been|i have been|we have been|been)(?: (?:also"
+            r"|really|actually|just|still|currently"
+            r"|already|mostly|always))* (?!going to|based|called|named|allerg\w+|living|using)\w{2,}ing"
+        ),
+        "for_years": cue(
+            r"for (?:\S+ )?(?:years|months|decades)|for (?:over |about |almost )?an? (?:year|decade)"
+            r"|since (?:\S+ )?(?:(?:19|20)\d\d|" + _MONTH + r"|childhood)"
+        ),
+        "generic_of": cue(
+            r"the [\w-]+ of (?!the\b|our\b|my\b|this\b|all\b|mr|ms|mrs|dr\b|\d)(?:\w+ing"
+            r"|[\w-]+) (?:is|are|was|comes)"
+        ),
+        "deed": cue(
+            r"(?:i|we)(?:'ve|'d| have| had| did)? (?:(?:just|also|already|actually|recently|even"
+            r"|finally|really|managed to) )*"
+            r"(?!need|used\b)(?:\w{2,}ed|went|bought|got(?! a\b| an\b| \d| the\b)|met|saw|did|made"
+            r"|found|took|wrote|ran|came|left|heard|read|felt"
+            r"|thought|knew|told|wore|hit|cut|began|became|put|gave|had to|come|seen|done|gone|taken"
+            r"|written|worn|set)\b"
+        ),
     },
     values={
         "weekday": cue(rf"{_DAY}s?", r"weekdays?|weekends?|bank holidays"),

@@ -90,6 +90,12 @@ def english() -> None:
 
 
 @pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The loop that the server runs in; no other is supported."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
 def weights() -> Path:
     """The model file of SmolLM2, fetched if it is not there yet."""
     try:

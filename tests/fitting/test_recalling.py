@@ -21,11 +21,6 @@ DATABASE = "We decided to use PostgreSQL for the billing service."
 PORT = "The gateway listens on port 4711."
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def sections(client):
     return {row["name"]: row for row in client.report["sections"]}
 

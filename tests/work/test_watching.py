@@ -10,11 +10,6 @@ from holdfast.work.watching import Watching
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_a_change_below_the_folder_is_told(tmp_path):
     told, watching, folder = asyncio.Event(), Watching(), tmp_path / "workspace"
     watching.start(folder, told.set)

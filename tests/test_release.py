@@ -85,7 +85,7 @@ def holdfast(built, tmp_path_factory):
             yield process.stdout.readline().split()[-1]
         finally:
             process.terminate()
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
 
     run.served = served
     return run
@@ -123,7 +123,7 @@ def test_a_new_user_asks_serves_and_chats_from_the_wheel_alone(holdfast):
         assert asked.stdout == "You said: Is anybody there?\n", asked.stderr
         with (
             holdfast.served(upstream) as url,
-            httpx.Client(base_url=url, timeout=30, trust_env=False) as client,
+            httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
         ):
             body = {"model": "tiny", "messages": [{"role": "user", "content": "Hello."}], "stream": False}
             assert client.post("/api/chat", json=body).json()["message"]["content"] == "You said: Hello."

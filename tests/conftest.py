@@ -93,6 +93,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    from tests.distribution import ByFile
+
+    return ByFile(config, log, _WHOLE) if config.getvalue("dist") == "loadgroup" else None
+
+
 # Starting the embedder takes seconds: those who want it ask for it.
 _PLAIN = {"HOLDFAST_LANGUAGE": "en", "HOLDFAST_EMBEDDER": "off"}
 

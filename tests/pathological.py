@@ -36,7 +36,7 @@ LENGTH = 4_000
 # Seconds for them that make somebody look closer, and the growth with twice the text that is too much: linear
 # is 2, quadratic is 4.
 _SLOW, _TOO_STEEP = 0.001, 2.8
-# Measured so often before it is believed: a neighbour on the same core can slow down one measurement.
+# Measured so often before it is believed: on a busy machine what is interrupted takes longer than its work.
 _LOOKS = 3
 # From one length to the next: linear is 5, quadratic is 25.
 _STEP = 5
@@ -196,11 +196,16 @@ def slow_text(work: Callable[[str], object], texts: Iterable[Hostile]) -> str | 
 
 
 def _verdict(work: Callable[[str], object], hostile: Hostile, size: int) -> str | None:
-    """How the time grows, if every look says that it is too fast."""
+    """How the time grows, if every look says that it is too fast, and a text of four times the length too."""
     told = None
     for _ in range(_LOOKS):
         told = _growth(work, hostile, size)
         if told is None:
+            return None
+    # What doubles with every character was noticed with a few of them, and would not end.
+    if size > _FEW:
+        longer = seconds(work, hostile.text(4 * size), 2)
+        if longer < seconds(work, hostile.text(size), 3) * _TOO_STEEP**2:
             return None
     return told
 

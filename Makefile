@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests that start real servers run beside each other, but never more of them than there are cores to spare.
 JOBS ?= 2
 
-.PHONY: help setup run demo test docs reference coverage browser pictures check lint types format constraints dist licences clean
+.PHONY: help setup run demo test pytest docs reference coverage browser pictures check lint types format constraints dist licences clean
 
 help:  ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,7 +28,11 @@ run: setup  ## serve on http://127.0.0.1:11435
 demo: $(READY)  ## a long talk in a small window, live; needs nothing
 	$(BIN)/holdfast demo
 
-test: setup lint types browser  ## everything: style, types, all tests
+# Types are a minute of one core, so they are looked at while the tests run.
+test: setup lint browser  ## everything: style, types, all tests
+	@$(MAKE) --no-print-directory -j 2 types pytest
+
+pytest: $(READY)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup
 
 # Watching every line takes half as long again, so it is asked for.

@@ -178,7 +178,7 @@ def _running(weed: str, folder: Path) -> Iterator[Server]:
         yield server
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(60)
 
 
 def _free_ports(number: int) -> list[int]:

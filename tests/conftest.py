@@ -1,5 +1,6 @@
 """What many tests share: the weights of the embedded model, and Holdfast as a process of its own."""
 
+import atexit
 import contextlib
 import os
 import shutil
@@ -16,9 +17,12 @@ import httpx
 import pytest
 from hypothesis import settings
 
+from holdfast import recall
 from holdfast.config import default_home
 from holdfast.errors import FetchFailed
+from holdfast.fitting import recalling
 from holdfast.language import speak
+from holdfast.memory.searching.search import Search
 from holdfast.providers.weights import fetch
 from tests.buckets import s3_server  # noqa: F401  # a fixture
 
@@ -30,12 +34,22 @@ _IN_MEMORY, _ROOM = Path("/dev/shm"), 4 << 30
 if os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > _ROOM:
     os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
 
+# Each of the processes that tests start would compile all of Holdfast again where nothing compiled is kept.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Every client of HTTP reads the certificates of the world, 40 ms of work, and nobody here goes out into it.
 _ONE_CERTIFICATE = Path(tempfile.mkstemp(suffix=".pem")[1])
 _ONE_CERTIFICATE.write_text(
     certifi.contents().split("-----END CERTIFICATE-----")[0] + "-----END CERTIFICATE-----\n"
 )
 certifi.where = lambda: str(_ONE_CERTIFICATE)
+atexit.register(_ONE_CERTIFICATE.unlink, missing_ok=True)
+
+# An answer waits a second or so for memory, and a search for its index. How busy this machine is must not
+# decide what a test sees, so here they wait; whoever tests the waiting makes it short.
+recalling._PATIENCE = recall._PATIENCE = 60.0
+Search.__init__.__kwdefaults__["budget"] = 60.0
 
 
 # Tests of the whole, through an engine, a server, a command or an index, and of processes of their own: they
@@ -79,6 +93,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    from tests.distribution import ByFile
+
+    return ByFile(config, log, _WHOLE) if config.getvalue("dist") == "loadgroup" else None
+
+
 # Starting the embedder takes seconds: those who want it ask for it.
 _PLAIN = {"HOLDFAST_LANGUAGE": "en", "HOLDFAST_EMBEDDER": "off"}
 
@@ -87,6 +108,12 @@ _PLAIN = {"HOLDFAST_LANGUAGE": "en", "HOLDFAST_EMBEDDER": "off"}
 def english() -> None:
     """Whatever language an earlier test in this process spoke."""
     speak("en")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The loop that the server runs in; no other is supported."""
+    return "asyncio"
 
 
 @pytest.fixture(scope="session")

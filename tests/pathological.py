@@ -31,9 +31,13 @@ _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 # Repeats of fewer than this are no danger.
 _MANY = 20
 _SAMPLES = 3
-# Seconds for some thousand characters that make somebody look closer, and the growth with twice the text that
-# is too much: linear is 2, quadratic is 4.
-_SLOW, _TOO_STEEP = 0.006, 2.8
+# So many characters are enough: what takes its time in the square of them needs many milliseconds for it.
+LENGTH = 4_000
+# Seconds for them that make somebody look closer, and the growth with twice the text that is too much: linear
+# is 2, quadratic is 4.
+_SLOW, _TOO_STEEP = 0.001, 2.8
+# Measured so often before it is believed: on a busy machine what is interrupted takes longer than its work.
+_LOOKS = 3
 # From one length to the next: linear is 5, quadratic is 25.
 _STEP = 5
 # So few characters take no time, unless each of them doubles it.
@@ -174,20 +178,36 @@ def seconds(work: Callable[[str], object], text: str, times: int = 1) -> float:
     return min(took)
 
 
-def slow_text(work: Callable[[str], object], texts: Iterable[Hostile], length: int) -> str | None:
+def slow_text(work: Callable[[str], object], texts: Iterable[Hostile]) -> str | None:
     """The first of these texts that takes longer than its length is worth, and how its time grows.
 
-    What is quick at `length` is let go, and so is what grows no faster than the text, measured several times.
+    What is quick at its full length is let go, and so is what grows no faster than the text, measured several
+    times.
     """
     for hostile in texts:
         # In steps: what doubles with every character is noticed while it still ends.
         before = 0.0
-        for size in (_FEW, length // _STEP**2, length // _STEP, length):
+        for size in (_FEW, LENGTH // _STEP**2, LENGTH // _STEP, LENGTH):
             took = seconds(work, hostile.text(size))
-            if took > max(_SLOW, before * _STEP * 2) and (told := _growth(work, hostile, size)):
+            if took > max(_SLOW, before * _STEP * 2) and (told := _verdict(work, hostile, size)):
                 return told
             before = took
     return None
+
+
+def _verdict(work: Callable[[str], object], hostile: Hostile, size: int) -> str | None:
+    """How the time grows, if every look says that it is too fast, and a text of four times the length too."""
+    told = None
+    for _ in range(_LOOKS):
+        told = _growth(work, hostile, size)
+        if told is None:
+            return None
+    # What doubles with every character was noticed with a few of them, and would not end.
+    if size > _FEW:
+        longer = seconds(work, hostile.text(4 * size), 2)
+        if longer < seconds(work, hostile.text(size), 3) * _TOO_STEEP**2:
+            return None
+    return told
 
 
 def _growth(work: Callable[[str], object], hostile: Hostile, size: int) -> str | None:

@@ -4,13 +4,13 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 
 import ollama
 import openai
 import pytest
 
 from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -118,23 +118,22 @@ def test_a_power_cut_in_mid_answer_loses_no_acknowledged_word(holdfast_serve, ht
 
 def wait_for_draft(http, holdfast, chat):
     """What was saved of an answer that is being written, once something was."""
-    for _ in range(200):
-        shown = http.get(f"{holdfast.url}/api/chats/{chat}/messages").json()["messages"]
-        if shown[-1]["finish"] == "writing" and shown[-1]["content"]:
-            return shown[-1]["content"]
-        time.sleep(0.05)
-    raise AssertionError("the answer was never saved")
+
+    def saved():
+        last = http.get(f"{holdfast.url}/api/chats/{chat}/messages").json()["messages"][-1]
+        return last["finish"] == "writing" and last["content"]
+
+    return wait_until(saved)
 
 
 def wait_for_cut(http, holdfast, chat):
-    for _ in range(400):
+    def marked():
         shown = http.get(f"{holdfast.url}/api/chats/{chat}/messages").json()["messages"]
         # From the first moment everything is there; only the mark comes when the old process is surely dead.
         assert len(shown) == 2
-        if shown[-1]["finish"] == "cut":
-            return shown
-        time.sleep(0.05)
-    raise AssertionError("the answer was never taken up")
+        return shown if shown[-1]["finish"] == "cut" else None
+
+    return wait_until(marked)
 
 
 def test_an_upstream_that_dies_in_mid_answer_leaves_a_marked_answer(holdfast_serve, http):

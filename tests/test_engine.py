@@ -19,11 +19,6 @@ from holdfast.store import open_store
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @asynccontextmanager
 async def engine_with(provider, folder):
     async def find():

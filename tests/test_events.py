@@ -14,11 +14,6 @@ pytestmark = pytest.mark.anyio
 MINE, THEIRS = Scope(), Scope(project="theirs")
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def take(followed, count):
     return [await anext(followed) for _ in range(count)]
 

@@ -85,7 +85,7 @@ def holdfast(built, tmp_path_factory):
             yield process.stdout.readline().split()[-1]
         finally:
             process.terminate()
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
 
     run.served = served
     return run
@@ -123,7 +123,7 @@ def test_a_new_user_asks_serves_and_chats_from_the_wheel_alone(holdfast):
         assert asked.stdout == "You said: Is anybody there?\n", asked.stderr
         with (
             holdfast.served(upstream) as url,
-            httpx.Client(base_url=url, timeout=30, trust_env=False) as client,
+            httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
         ):
             body = {"model": "tiny", "messages": [{"role": "user", "content": "Hello."}], "stream": False}
             assert client.post("/api/chat", json=body).json()["message"]["content"] == "You said: Hello."
@@ -142,9 +142,20 @@ def test_a_new_user_asks_serves_and_chats_from_the_wheel_alone(holdfast):
 def test_the_demonstration_runs_from_the_wheel_alone_and_reaches_nobody(holdfast, tmp_path):
     watched = Watched(tmp_path)
     more = {name: watched.environment[name] for name in ("PYTHONPATH", "WATCHED")}
-    shown = holdfast("holdfast", "demo", "--fast", **more)
+    (tmp_path / "temporary").mkdir()
+    more["TMPDIR"] = str(tmp_path / "temporary")
+    shown = holdfast("holdfast", "demo", "--fast", "--language", "de", "--keep", **more)
     assert shown.returncode == 0, shown.stderr
     assert watched.elsewhere == []
+    # In German all is as in English, which `demo/test_demo.py` looks at closely; and the folder stays.
+    assert "Jede Anfrage passte" in shown.stdout
+    assert "inventar_keller_2019_v3.xlsx" in shown.stdout
+    assert "7 von 7" in shown.stdout
+    assert "NICHT gewusst" not in shown.stdout
+    (home,) = (tmp_path / "temporary").glob("holdfast-demo-*")
+    notes = (home / "workspace" / "default" / "MEMORY.md").read_text(encoding="utf-8")
+    assert "den Scanner für drei Monate zu mieten" in notes
+    assert f"holdfast --home {home} memory list --project default" in shown.stdout.replace("\n", "")
 
 
 def test_every_package_that_is_installed_with_it_is_listed_with_its_licence():

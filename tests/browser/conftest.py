@@ -24,7 +24,7 @@ from tests.browser.upstream import Upstream
 
 DESKTOP, PHONE = (1280, 800), (360, 740)
 # How long, in milliseconds, a page may take for anything before a test gives it up.
-PATIENCE = 20_000
+PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 FLAGS = (
@@ -93,7 +93,7 @@ def serving(
         engine = build_engine(loaded)
         with (
             served(create_app(engine, loaded)) as url,
-            httpx.Client(base_url=url, timeout=20, trust_env=False) as client,
+            httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
         ):
             if not fresh:
                 client.post("/api/system/setup-complete", json={"skipped": True})

@@ -25,7 +25,7 @@ DAY = 86_400
 # Seconds for a word: about as fast as a usual machine writes.
 PACE = 0.02
 # How long, in seconds, notes may take that are written while nobody waits.
-PATIENCE = 20
+PATIENCE = 60
 
 
 def lived(language: str) -> dict[str, Any]:

@@ -38,7 +38,9 @@ def test_what_runs_is_listed_and_can_be_cancelled(page, server):
     body = {"model": "fake:latest", "messages": [{"role": "user", "content": "Take your time."}]}
 
     def ask():
-        with httpx.stream("POST", f"{server.url}/api/chat", json=body, timeout=20, trust_env=False) as answer:
+        with httpx.stream(
+            "POST", f"{server.url}/api/chat", json=body, timeout=120, trust_env=False
+        ) as answer:
             answer.read()
 
     window = page("/statistics", language="de")
@@ -49,7 +51,7 @@ def test_what_runs_is_listed_and_can_be_cancelled(page, server):
     expect(window.locator("#jobs")).to_contain_text("fake:latest")
     window.get_by_role("button", name="Die Anfrage an fake:latest abbrechen").click()
     expect(window.locator("#jobs")).to_contain_text("Nichts läuft")
-    asking.join(20)
+    asking.join(60)
     assert not asking.is_alive()
 
 

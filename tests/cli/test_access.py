@@ -209,6 +209,6 @@ def test_one_command_serves_this_machine_and_containers(home, hold):
             assert who["user"] == "default:ada"
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
             process.stdout.close()
     assert any(f"{HOST}:{port}" in line for line in told)

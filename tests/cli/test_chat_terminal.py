@@ -18,7 +18,7 @@ from holdfast.store import open_store
 pty = pytest.importorskip("pty", reason="there are no pseudo terminals here")
 
 _STEERING = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-_])")
-_PATIENCE = 30.0
+_PATIENCE = 60.0
 # Ctrl-C reaches only those whose terminal it is: a new session, with what stands for the keyboard as its own.
 _OWN = (
     "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "

@@ -15,11 +15,6 @@ from tests.compaction.helping import helper_of
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def scripted(answer, name="small"):
     return ScriptedProvider([answer], models=[ModelInfo(name, running_window=4_096)])
 

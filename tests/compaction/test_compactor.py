@@ -16,11 +16,6 @@ from tests.window.talks import items_of
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def task_of(messages, previous=None, **more):
     return Task(items_of(messages), previous, 150, count_words, **more)
 

@@ -16,11 +16,6 @@ from tests.window.talks import items_of
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 TALK = (
     Message.of(
         "user", "Our mail server mx.example.org runs on port 2525. From now on always answer in German."

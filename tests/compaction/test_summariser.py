@@ -34,11 +34,6 @@ from tests.window.talks import items_of
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def transcript_of(request):
     return re.findall(r"=====\n(.*?)\n=====", request.messages[-1].text, re.DOTALL)[-1]
 

@@ -108,10 +108,10 @@ def test_of_two_servers_that_summarise_the_same_at_the_same_moment_one_is_told_s
         def slowly() -> None:
             one.summaries.put(covers=names[:1], **summary)
             written.set()
-            assert commit.wait(30)
+            assert commit.wait(60)
 
         first = pool.submit(one.atomically, slowly)
-        assert written.wait(30)
+        assert written.wait(60)
         second = pool.submit(other.summaries.put, covers=names, **summary)
         while not second.done() and not waits_for_lock(one):
             pass

@@ -13,11 +13,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def asked(store, talk):
     """A question that waits for its answer, and the recorder of it."""
     conversation = store.log.create(talk.scope)

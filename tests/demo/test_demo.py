@@ -94,20 +94,6 @@ def test_nothing_is_left_behind(english):
     assert not Path(end["home"]).exists()
 
 
-def test_in_german_it_is_the_same_and_the_folder_stays_if_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    result = demo("--language", "de", "--keep")
-    assert result.exit_code == 0, result.output
-    assert "Jede Anfrage passte" in result.stdout
-    assert "inventar_keller_2019_v3.xlsx" in result.stdout
-    assert "7 von 7" in result.stdout
-    assert "NICHT gewusst" not in result.stdout
-    (home,) = tmp_path.glob("holdfast-demo-*")
-    notes = (home / "workspace" / "default" / "MEMORY.md").read_text(encoding="utf-8")
-    assert "den Scanner für drei Monate zu mieten" in notes
-    assert f"holdfast --home {home} memory list --project default" in result.stdout.replace("\n", "")
-
-
 def test_there_are_as_many_turns_in_both_languages_with_questions_at_the_same_places():
     talks = [talk_in("en"), talk_in("de")]
     assert {len(talk.lines) for talk in talks} == {120}

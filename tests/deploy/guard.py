@@ -68,7 +68,7 @@ class Watched:
             yield process.stdout.readline().split()[-1]
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)
 
     @property
     def reached(self) -> list[tuple[str, str, str, int | None]]:

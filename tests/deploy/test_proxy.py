@@ -84,7 +84,7 @@ def nginx(folder: Path, behind: str):
         yield port
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:

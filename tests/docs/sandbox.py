@@ -121,7 +121,7 @@ class Sandbox:
         command = re.sub(r"\bcurl\b(?! -sS)", "curl -sS --fail-with-body --noproxy '*'", command)
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
-            capture_output=True, text=True, timeout=30, env=_environment(os.environ), check=False,
+            capture_output=True, text=True, timeout=60, env=_environment(os.environ), check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         return done.stdout

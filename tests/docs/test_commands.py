@@ -66,7 +66,7 @@ def test_examples_in_python_run(place, monkeypatch):
     for block in these("python"):
         if block.page != LIBRARY:
             done = subprocess.run(
-                [sys.executable, "-c", block.text], capture_output=True, text=True, timeout=30
+                [sys.executable, "-c", block.text], capture_output=True, text=True, timeout=60
             )
             assert done.returncode == 0, f"{block}: {done.stderr}"
 

@@ -146,7 +146,7 @@ def test_a_reader_leaves_when_whoever_asked_is_gone(tmp_path):
             time.sleep(0.01)
         # Not told, and with no time to say anything.
         asking.kill()
-    _, alive = psutil.wait_procs(there, timeout=10)
+    _, alive = psutil.wait_procs(there, timeout=60)
     assert alive == []
 
 

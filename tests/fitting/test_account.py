@@ -13,11 +13,6 @@ from tests.talks import carry, engine_on, long_talk
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def talked(tmp_path):
     """A store, a conversation in it that did not fit, and the request that was sent for it."""
 

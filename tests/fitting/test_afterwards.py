@@ -46,11 +46,6 @@ from tests.fitting.test_compacting import asked
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 # So early that ten turns are enough.
 EARLY = replace(EAGER, levels=replace(EAGER.levels, prune=None, leave_out=None, ahead=0.15, summarise=0.8))
 

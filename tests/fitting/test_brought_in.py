@@ -19,11 +19,6 @@ FACTS = tuple(
 PARROT = "The harbour master keeps a parrot in the old lighthouse."
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def found(city):
     """What a client found for a question, as it sends it along."""
     facts = f"{city} is large. " + " ".join(f"Fact {at} of {city}." for at in range(40))

@@ -20,11 +20,6 @@ THINGS = ("boiler", "fence", "gutter", "cellar", "chimney", "carpet", "window", 
           "garden", "garage", "attic", "stairs")  # fmt: skip
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def chunk(thing, fact=""):
     """About 2,200 characters, as retrieval cuts them."""
     lines = [f"Paragraph {at} of the handbook tells how to clean the {thing} in spring." for at in range(32)]

@@ -34,11 +34,6 @@ from tests.fitting.talking import Client
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def texts_of(request):
     return [message.text for message in request.messages]
 

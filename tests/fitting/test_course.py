@@ -13,11 +13,6 @@ pytestmark = pytest.mark.anyio
 TOOLS = ({"type": "function", "function": {"name": "water", "parameters": {}}},)
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def kept(engine, client):
     row = engine.store.log.get(client.conversation)
     return engine.store, row, lane_of(engine.store, row)

@@ -13,11 +13,6 @@ pytestmark = pytest.mark.anyio
 WINDOW = 4_096
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def freed(engine):
     return sum(row.freed for row in Statistics(engine.store.database).compactions(Span(0.0)))
 

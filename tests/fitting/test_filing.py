@@ -19,11 +19,6 @@ LAMP = '"""A lamp."""\n\n\ndef light(colour):\n    """Shine."""\n    return f"sh
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def project(tmp_path):
     folder = tmp_path / "project"
     (folder / "src").mkdir(parents=True)

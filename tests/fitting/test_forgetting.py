@@ -20,11 +20,6 @@ PORT = "The gateway listens on port 4711."
 OTHER_PORT = "The gateway listens on port 4712."
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Talk:
     """A conversation that has quoted two memories, and the files they stand in."""
 

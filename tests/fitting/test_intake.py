@@ -14,11 +14,6 @@ WATER = Message.of("user", "How often do I water it?")
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def store(tmp_path):
     with open_store(f"sqlite:///{tmp_path / 'holdfast.db'}") as opened:
         yield opened

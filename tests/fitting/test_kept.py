@@ -12,11 +12,6 @@ pytestmark = pytest.mark.anyio
 GARDEN = Scope("ann", "garden")
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def ask(engine, text):
     turn = await engine.turn(Ask(ChatRequest("small", (Message.of("user", text),)), GARDEN))
     async for _ in turn.chunks:

@@ -23,11 +23,6 @@ from tests.fitting.talking import Client
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 CHILD = """if True:
     import asyncio, os, pathlib, signal, sys
     from sqlalchemy import event

@@ -26,11 +26,6 @@ from tests.fitting.summing import (
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def texts_of(request):
     return [message.text for message in request.messages]
 

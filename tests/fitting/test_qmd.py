@@ -12,11 +12,6 @@ from holdfast.wiring import running_engine
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_qmd_reads_at_the_start_and_after_a_change_and_recall_does_not_wait_for_it(tmp_path):
     note = tmp_path / "workspace" / "default" / "MEMORY.md"
     note.parent.mkdir(parents=True)

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from holdfast.engine import Ask
+from holdfast.fitting import recalling
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.workspace.folder import Folder
@@ -19,11 +20,6 @@ pytestmark = pytest.mark.anyio
 ME = Scope()
 DATABASE = "We decided to use PostgreSQL for the billing service."
 PORT = "The gateway listens on port 4711."
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
 
 
 def sections(client):
@@ -219,13 +215,14 @@ async def test_whatever_is_wrong_with_memory_the_question_is_asked(tmp_path):
         assert client.report["level"] >= 2, "what is near is asked for, and does without"
 
 
-async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path):
+async def test_an_embedder_that_hangs_holds_up_nobody(tmp_path, monkeypatch):
+    monkeypatch.setattr(recalling, "_PATIENCE", 0.1)
     server, embedder = provider(window=8_192), Hanging()
     (tmp_path / "workspace" / "default").mkdir(parents=True)
     (tmp_path / "workspace" / "default" / "MEMORY.md").write_text("- The gateway listens on port 4711.\n")
     async with remembering(server, tmp_path, embedder=embedder) as engine:
         clients = [Client(engine) for _ in range(8)]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(50):
             await asyncio.gather(*(client.say(f"Question {at}?") for at, client in enumerate(clients)))
         assert {tuple(client.report["notices"]) for client in clients} == {("not_recalled",)}
         assert 0 < embedder.asked < len(clients), "not all of them wait in a thread"
@@ -240,7 +237,7 @@ async def test_a_person_stops_the_reading_of_notes_and_it_goes_on_later(tmp_path
         def read(self, path):
             self.reads += 1
             (self.second if self.reads > 1 else self.begun).set()
-            self.go.wait(20)
+            self.go.wait(60)
             return super().read(path)
 
     slow = Slow(tmp_path / "workspace")
@@ -402,7 +399,7 @@ async def test_what_was_of_use_is_counted(tmp_path):
         port = library.add(ME, PORT).memory
         client = Client(engine)
         await client.say("Which port does the gateway listen on?")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while port.id not in (uses := await asyncio.to_thread(engine.store.recollections.uses, ME)):
                 pass
         assert uses[port.id].recalls == 1

@@ -39,11 +39,6 @@ BITCOIN = "Bitcoin steht bei 67.000 USD, ein Anstieg um 5 % seit gestern. Das Ha
 GOLD = "Gold kostet 2.400 USD je Unze. Die Nachfrage der Zentralbanken ist hoch. "
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def pages(text, number, times):
     name = text.split()[0].lower()
     return [

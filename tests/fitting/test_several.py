@@ -10,11 +10,6 @@ from tests.fitting.summing import Playing, chain, summing, talked
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_who_went_on_at_another_server_is_put_at_rest_only_when_that_is_over(tmp_path):
     async with summing(Playing(), tmp_path) as engine:
         client = await talked(engine, turns=2)

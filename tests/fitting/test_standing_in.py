@@ -15,11 +15,6 @@ pytestmark = pytest.mark.anyio
 PORT = "The gateway listens on port 4711."
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def at(server, name):
     async def find():
         return server

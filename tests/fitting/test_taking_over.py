@@ -16,11 +16,6 @@ pytestmark = pytest.mark.anyio
 GOLD = "Gold kostet 2.400 USD je Unze. Die Nachfrage der Zentralbanken ist hoch. "
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_sources_and_notes_stand_in_the_window_of_another_model(tmp_path):
     models = [ModelInfo(name, running_window=size) for name, size in (("small", 8_192), ("tiny", 4_096))]
     server = ScriptedProvider(models=models, fallback="Noted.")

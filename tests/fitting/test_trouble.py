@@ -17,11 +17,6 @@ from tests.fitting.talking import Client, engine_with, filler, long_talk, provid
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def execute(store, *statements):
     for statement in statements:
         store.database.write(lambda connection, said=statement: connection.exec_driver_sql(said))

@@ -17,11 +17,6 @@ from tests.window.talks import orphans_of
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_a_long_conversation_always_fits_and_loses_nothing(tmp_path):
     server = provider()
     async with engine_with(server, tmp_path) as engine:

@@ -12,11 +12,6 @@ from tests.memory.searching.test_followed import Shelf, said
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_what_is_remembered_and_forgotten_reaches_it_when_nobody_asks(tmp_path):
     shelf = Shelf()
 

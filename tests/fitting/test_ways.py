@@ -13,11 +13,6 @@ from tests.fitting.talking import WINDOW, Client, engine_with, filler, long_talk
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def go_on(engine, conversation, text):
     """One more question of a client that leaves the history to us."""
     turn = await engine.turn(Ask(ChatRequest("small", (Message.of("user", text),)), continues=conversation))

@@ -12,11 +12,6 @@ from holdfast.providers.llamacpp import LlamaCpp
 WINDOW = 2048
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture(scope="session")
 def child(weights, tmp_path_factory) -> Iterator[Child]:
     log = tmp_path_factory.mktemp("llamacpp") / "child.log"

@@ -14,7 +14,7 @@ from tests.providers.hostile import SILENCE, hostile, response
 
 pytestmark = pytest.mark.anyio
 
-QUICK = Options(patience=Patience(connect=1, answer=2, tries=1))
+QUICK = Options(patience=Patience(connect=10, answer=30, tries=1))
 LM_STUDIO = {"error": "Unexpected endpoint or method."}
 
 LLAMACPP = {"/props": {"default_generation_settings": {"n_ctx": 512}}, "/v1/models": {"data": []}}
@@ -151,7 +151,7 @@ async def test_the_first_of_several_is_taken_and_all_are_told(nowhere):
 async def test_a_web_site_on_the_port_is_not_taken_for_a_model_server():
     page = response(b"<html>Jenkins</html>", content_type="text/html")
     with hostile([page]) as site, hostile([b"SSH-2.0-OpenSSH\r\n"]) as shell, hostile([SILENCE]) as silent:
-        found = await discover([site.url, shell.url, silent.url], QUICK, seconds=0.3)
+        found = await discover([site.url, shell.url, silent.url], QUICK, seconds=1.5)
     assert found.provider is None
     assert [told for _, told in found.tried] == [
         "something else is there, no model server",

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import psutil
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from holdfast.errors import CutOff, ModelMissing, Unreachable
 from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.providers.embedded import Embedded, spare_threads
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.real]
 
@@ -203,7 +203,4 @@ def test_it_dies_with_its_parent_however_that_dies(weights, tmp_path, how):
         assert not gone(pid)
         parent.send_signal(how)
         parent.wait()
-    deadline = time.monotonic() + 30
-    while not gone(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert gone(pid)
+    wait_until(lambda: gone(pid))

@@ -20,7 +20,7 @@ def serve():
         def start(*arguments, **options):
             fake = FakeOllama(*arguments, **options)
             url = stack.enter_context(fake.served())
-            client = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=20))
+            client = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=120))
             return fake, client
 
         yield start

@@ -61,7 +61,7 @@ def real(weights, tmp_path_factory):
         yield url
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def _wait_for(url):

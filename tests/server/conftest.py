@@ -51,7 +51,7 @@ def running(
     parallel = settings.get("parallel", 0)
     engine = Engine(store, upstreams, Models(store, folder / "cache"), preset, parallel=parallel)
     app = create_app(engine, Settings(home=folder, **settings))
-    with served(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as client:
+    with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         yield Running(url, client, store, provider)
 
 

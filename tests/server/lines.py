@@ -22,7 +22,7 @@ from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from tests.server.conftest import AT_REST
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 class Gated(ScriptedProvider):

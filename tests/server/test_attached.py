@@ -53,7 +53,8 @@ def test_thousands_of_blank_lines_take_no_time():
 @pytest.mark.anyio
 async def test_nothing_is_left_when_nobody_waits_for_an_attached_document():
     task = asyncio.create_task(file_parts([("a.pdf", packed(ENDLESS))]))
-    while not readers():  # noqa: ASYNC110 (it is another process that begins)
+    while not readers():
+        assert not task.done()
         await asyncio.sleep(0.01)
     task.cancel()
     await asyncio.wait([task])

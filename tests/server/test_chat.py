@@ -4,7 +4,6 @@ import asyncio
 import json
 import socket
 import threading
-import time
 
 import httpx
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from holdfast.errors import CutOff, Overflow, UpstreamError
 from holdfast.messages import Scope, Thinking, ToolCall
 from holdfast.providers.fake import ScriptedProvider
+from tests.waiting import wait_until
 
 USER = {"role": "user", "content": "What is the file called?"}
 ANSWER = "It is called notes.md"
@@ -157,20 +157,10 @@ def test_a_client_that_leaves_stops_the_model_and_loses_nothing(serve):
     holdfast = serve(provider)
     with holdfast.client.stream("POST", "/api/chat", json=ollama(USER, stream=True)) as response:
         next(response.iter_lines())
-    job = until(lambda: next((job for job in holdfast.store.jobs.recent() if job.status == "cut"), None))
+    job = wait_until(lambda: next((job for job in holdfast.store.jobs.recent() if job.status == "cut"), None))
     assert provider.aborted == 1
     last = holdfast.store.log.path(holdfast.store.log.get(job.conversation).head)[-1]
     assert (last.message.text, last.finish) == ("It is ", "cut")
-
-
-def until(look, tries=3_000):
-    """What `look` finds, asked again until it finds something; bounded, so a failure ends."""
-    for _ in range(tries):
-        found = look()
-        if found:
-            return found
-        time.sleep(0.01)
-    raise AssertionError("it never came")
 
 
 @pytest.mark.parametrize(
@@ -255,7 +245,7 @@ def test_concurrent_first_messages_are_conversations_of_their_own(serve):
     holdfast = serve(ScriptedProvider(fallback=lambda request: f"Answer to {request.messages[-1].text}"))
 
     async def ask_all():
-        async with httpx.AsyncClient(base_url=holdfast.url, timeout=20, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=holdfast.url, timeout=120, trust_env=False) as client:
             bodies = [ollama({"role": "user", "content": f"Question {n % 3}"}) for n in range(12)]
             return await asyncio.gather(*(client.post("/api/chat", json=body) for body in bodies))
 
@@ -304,5 +294,5 @@ def test_a_client_that_hangs_up_before_the_answer_stops_the_model(serve):
         body = json.dumps(ollama(USER)).encode()
         head = f"POST /api/chat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n\r\n"
         connection.sendall(head.encode() + body)
-        assert started.wait(20)
-    assert until(lambda: provider.aborted) == 1
+        assert started.wait(60)
+    assert wait_until(lambda: provider.aborted) == 1

@@ -200,7 +200,7 @@ def test_two_at_once_are_one_too_many(serve):
     chat, answers = garden(client), []
     first = threading.Thread(target=lambda: answers.append(client.post(f"{chat}/compact")))
     first.start()
-    assert asked.wait(20)
+    assert asked.wait(60)
     refused(client.post(f"{chat}/compact"), 409, "being summarised already")
     while first.is_alive():
         asked.clear()
@@ -224,7 +224,7 @@ def test_a_person_who_asks_for_it_does_not_wait_for_the_idle_work_on_it(serve):
     client = serve(ScriptedProvider(fallback=stuck_once), preset=preset_named("balanced")).client
     # So long that a summary is made as soon as it is quiet.
     chat = garden(client, exchanges=40)
-    assert waiting.wait(20)
+    assert waiting.wait(60)
     assert found(client.post(f"{chat}/compact"))["path"] == "model"
 
 

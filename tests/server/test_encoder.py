@@ -8,11 +8,6 @@ from holdfast.server.encoder import DIMENSIONS, Encoder
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_there_is_one_process_for_memories_and_clients(tmp_path):
     chosen = ChosenEmbedder(EmbedderOptions("embedded", log=tmp_path / "chosen.log"))
     encoder = Encoder(chosen, tmp_path / "own.log")

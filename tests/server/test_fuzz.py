@@ -77,7 +77,7 @@ def client(request, tmp_path_factory):
             research=Research(remembering),
         )
         app = create_app(engine, Settings(home=folder))
-        with served(app) as url, httpx.Client(base_url=url, timeout=20, trust_env=False) as made:
+        with served(app) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as made:
             yield made
 
 
@@ -120,7 +120,7 @@ def _drive(client, operation):
         if known:
             # Most names that are made up lead nowhere: these lead to something.
             case.path_parameters |= {name: there[name] for name in case.path_parameters if name in there}
-        answer = case.call(base_url=str(client.base_url).rstrip("/"), timeout=20)
+        answer = case.call(base_url=str(client.base_url).rstrip("/"), timeout=120)
         path = urlsplit(answer.request.url).path
         check(path, answer.status_code, answer.headers.get("content-type", [""])[0], answer.text)
 

@@ -5,7 +5,6 @@ import http.client
 import json
 import shutil
 import threading
-import time
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -21,6 +20,7 @@ from holdfast.messages import Scope
 from holdfast.server.reindexing import Reindexing
 from holdfast.store import open_store
 from tests.server.remembering import CHESS, GARDEN, GARDEN_GROUP, HOUSE, found, refused, remembering
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -383,7 +383,7 @@ class Elsewhere:
 
     def read(self, path):
         self.begun.set()
-        assert self.let.wait(20)
+        assert self.let.wait(60)
         self.read_so_far.append(str(path))
         return Note("Some words", str(path))
 
@@ -574,10 +574,7 @@ def test_with_a_conversation_goes_what_was_learned_in_it_only_if_wanted(client, 
     told = [{"role": "user", "content": "Remember that the lake is deep."}]
     answer = client.post("/api/chat", json={"model": "scripted", "messages": told, "stream": False})
     assert answer.status_code == 200, answer.text
-    deadline = time.monotonic() + 20
-    while texts(client) != ["The lake is deep."] and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert texts(client) == ["The lake is deep."]
+    wait_until(lambda: texts(client) == ["The lake is deep."])
     chat = answer.headers["x-holdfast-conversation"]
     assert client.delete(f"/api/chats/{chat}", params=asked).status_code == 204
     assert texts(client) == left

@@ -21,7 +21,7 @@ LINE = b'{"model":"fake","message":{"role":"assistant","content":"Half"},"done":
 
 
 def quick(url, **patience):
-    return Ollama(Connection(url, patience=Patience(connect=1.0, tries=1, **patience)))
+    return Ollama(Connection(url, patience=Patience(connect=10.0, tries=1, **patience)))
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def test_nonsense_and_silence_become_an_error_that_says_what_happened(serve):
         return next(script for name, (script, _, _) in NONSENSE.items() if f'"{name}"'.encode() in request)
 
     with hostile(play) as server:
-        client = serve(quick(server.url, stall=0.5, answer=5.0)).client
+        client = serve(quick(server.url, stall=1.5, answer=30.0)).client
         for name, (_, status, word) in NONSENSE.items():
             answer = client.post("/api/chat", json={**ASK, "model": name})
             assert (name, answer.status_code, list(answer.json())) == (name, status, ["error"])

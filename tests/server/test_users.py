@@ -121,7 +121,7 @@ def test_events(door, ada, bob):
             pool.submit(first, bob, **place),
             pool.submit(first, bob, **place, project="garden"),
         ]
-        assert [future.result(20) for future in told] == [0, 1, 2]
+        assert [future.result(60) for future in told] == [0, 1, 2]
 
 
 def test_answers_that_are_gone_on_from(door, ada, bob):

@@ -12,11 +12,6 @@ from holdfast.work.idle import Idle
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Clock:
     def __init__(self):
         self.now = 1000.0

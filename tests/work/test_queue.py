@@ -12,11 +12,6 @@ from holdfast.work.queue import Length, Queue, parallel_from
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 USERS = st.sampled_from("abc")
 # Somebody comes, or one of those who are there leaves, waiting or served.
 STEPS = st.lists(

@@ -10,11 +10,6 @@ from holdfast.work.stopping import Stop
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Source:
     def __init__(self):
         self.closed = False

@@ -10,15 +10,10 @@ from holdfast.work.watching import Watching
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_a_change_below_the_folder_is_told(tmp_path):
     told, watching, folder = asyncio.Event(), Watching(), tmp_path / "workspace"
     watching.start(folder, told.set)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not told.is_set():
             # Until it looks, nothing is noticed: it is written until it is.
             if folder.exists():
@@ -55,7 +50,7 @@ async def test_what_is_no_folder_is_looked_at_and_told_of_after_a_change_and_aft
 
     told = []
     watching.look(state, lambda: told.append(len(looks)), every=0)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await ended.wait()
     await watching.close()
     await watching.close()

@@ -207,7 +207,7 @@ class Slow(Hashing):
 
     def embed(self, texts):
         self.begun.set()
-        assert self.may.wait(30)
+        assert self.may.wait(60)
         return super().embed(texts)
 
 
@@ -216,7 +216,7 @@ def test_while_it_is_woken_those_in_a_hurry_go_without_it_and_others_wait():
     chosen._opened = slow
     with ThreadPoolExecutor(1) as pool:
         woken = pool.submit(chosen.wake)
-        assert slow.begun.wait(30)
+        assert slow.begun.wait(60)
         assert (chosen.awake(), chosen.ready()) == (None, None)
         assert "starting" in chosen.trouble
         assert chosen.current() is not None

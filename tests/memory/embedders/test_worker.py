@@ -169,5 +169,5 @@ sys.stdin.read()
     with subprocess.Popen(command, text=True, **pipes) as started:
         child = psutil.Process(int(started.stdout.readline()))
         started.send_signal(signal.SIGKILL)
-    _, alive = psutil.wait_procs([child], timeout=20)
+    _, alive = psutil.wait_procs([child], timeout=60)
     assert not alive

@@ -304,7 +304,6 @@ def test_a_search_does_not_wait_for_a_job_to_be_handed_in(kit):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_server_looks_at_its_jobs_until_they_are_done(kit, tmp_path):
     class Chosen(ChosenEmbedder):
         """One that is told which embedder there is."""

@@ -229,13 +229,13 @@ def test_no_question_waits_while_an_engine_takes_its_time(store, vectors, shelf)
 
     def put_slowly(points: Sequence[Point]) -> None:
         began.set()
-        assert asked.wait(30)
+        assert asked.wait(60)
         put_at_once(points)
 
     shelf.put = put_slowly
     following = threading.Thread(target=vectors.follow)
     following.start()
-    assert began.wait(30)
+    assert began.wait(60)
     assert len(nearest(vectors, [MINE], AXES[0], 10)) == 2
     assert vectors.trouble == "Vectors were compared in process: some have still to be handed to shelf."
     asked.set()

@@ -34,6 +34,7 @@ from holdfast.memory.workspace.base import Entry, Transient
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
+from tests.waiting import wait_until
 
 ME, BOB = Scope(), Scope("bob")
 WORK = Scope(project="work")
@@ -219,17 +220,12 @@ def test_nobody_waits_longer_than_its_time_for_what_hangs(kit):
     assert "not done with 'search' within 0.5 seconds" in answer.degraded[0]
 
 
-def _gone(process: int) -> None:
-    """It was killed; whoever inherited it may need a moment to see it off."""
-    for _ in range(200):
-        try:
-            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return
-        if state == "Z":
-            return
-        time.sleep(0.01)
-    pytest.fail(f"process {process} is still there")
+def _gone(process: int) -> bool:
+    """Whether it has ended; whoever inherited it may need a moment to see it off."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_after_a_failure_it_is_left_alone_for_a_while_and_then_asked_again(read):
@@ -465,7 +461,7 @@ def test_closing_ends_what_runs_with_all_it_started_and_nothing_begins_any_more(
     kit.keeper.close()
     asked.join(PATIENT)
     assert {hit.path for hit in answers[0].hits} == {"default/MEMORY.md"}
-    _gone(int(child.read_text()))
+    wait_until(lambda: _gone(int(child.read_text())))
     assert "stopped" in kit.search("heron").degraded[0]
 
 

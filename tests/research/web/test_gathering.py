@@ -30,7 +30,8 @@ async def searched(found, pages, mode="quick", question=QUESTION, **options):
 
 
 async def refused(found, **options):
-    async with site({"/search": found}) as searxng, Fetcher(limits=Limits(whole=1, silence=0.2)) as fetcher:
+    limits = Limits(silence=0.2) if found is silence else None
+    async with site({"/search": found}) as searxng, Fetcher(limits=limits) as fetcher:
         url = searxng.url(options.pop("path", ""), "127.0.0.1")
         with pytest.raises(FetchFailed) as caught:
             await gather(QUESTION, "quick", fetcher=fetcher, searxng=url)

@@ -27,6 +27,10 @@ _SHORT = 3
 _FRAME = 0.6
 # So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
 _PARALLEL = 0.5
+# Words that begin with as many letters are of one root.
+_ROOT = 5
+# Concepts of which one person at a time has each.
+_TASKS = frozenset(("=contact", "=boss", "=doctor", "=task"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,11 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     a, b = slot_of(new), slot_of(old)
     if a.renewed & b.topic:
         a = replace(a, changed=True)
-    if _frame(new, old) >= _FRAME:
+    b = replace(b, values=_in_units_of(a, b))
+    a = replace(a, values=_in_units_of(b, a))
+    if a.changed and _hands_over(a, b):
+        return "replaces"
+    if _frame(new, old) >= _FRAME and (a.values != b.values or not a.values):
         return _in_one_frame(a, b)
     shared, left = a.topic & b.topic, not b.negated and _left_behind(a, b)
     if (not shared and not left and likeness < _NEAR) or _of_others(a, b):
@@ -83,12 +91,12 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
         for kind in common
         if not a.values[kind] & b.values[kind] or (a.changed and b.values[kind] < a.values[kind])
     }
-    if not left and (_is_parallel(a, b, shared) or (a.changed and not _has_head(a, b))):
+    if not left and (_is_parallel(a, b, shared) or (a.changed and not _has_head(a, b, differing))):
         return "apart"
     if differing:
         return _with_other_values(a, b, differing, shared, likeness, left=left)
     # Who is named in both may do different things in them.
-    about = shared if common - {"name"} else shared - a.named - b.named - _valued(a)
+    about = shared if common - {"name"} else shared - a.named - b.named - _people(a)
     if common and about and (a.negated == b.negated or _is_telling(a, b, common)):
         return "same"
     return _without_values(a, b, shared, likeness, left=left)
@@ -105,7 +113,7 @@ def _in_one_frame(a: Slot, b: Slot) -> Relation:
     """Of sentences that differ in a word or two only another day or hour is sure to replace the old one."""
     differing = {kind for kind in {*a.values, *b.values} if a.values.get(kind) != b.values.get(kind)}
     single = all(len(slot.values.get(kind, ())) == 1 for slot in (a, b) for kind in differing)
-    if not differing or (a.own - b.own and b.own - a.own):
+    if not differing or (a.own - b.own - _valued(a) and b.own - a.own - _valued(b)):
         return "apart"
     when = differing <= {"weekday", "time"} and single and a.own == b.own and a.negated == b.negated
     if not a.changed and (a.words ^ b.words) & _DIRECTIONS:
@@ -115,8 +123,32 @@ def _in_one_frame(a: Slot, b: Slot) -> Relation:
     return "replaces" if when or (a.changed and both) else "apart"
 
 
-def _has_head(a: Slot, b: Slot) -> bool:
-    """Whether the new statement speaks of what the old one is about, by this name or another one for it."""
+def _in_units_of(other: Slot, slot: Slot) -> Mapping[str, frozenset[str]]:
+    """The values of a slot, where a bare number has the unit that the other one says: "he is 71"."""
+    units = [kind for kind in other.values if kind.startswith("number ")]
+    if len(units) != 1 or "number" not in slot.values or units[0] in slot.values:
+        return slot.values
+    return {units[0] if kind == "number" else kind: values for kind, values in slot.values.items()}
+
+
+def _hands_over(a: Slot, b: Slot) -> bool:
+    """Whether a task that one person has at a time is somebody else's now."""
+    mine, theirs = a.named | _people(a), b.named | _people(b)
+    same = (a.own & b.own) - mine - theirs
+    return bool(a.topic & b.topic & _TASKS and same and mine - theirs and theirs - mine)
+
+
+def _people(slot: Slot) -> frozenset[str]:
+    return frozenset(stem for name in slot.values.get("name", ()) for stem in terms(name))
+
+
+def _has_head(a: Slot, b: Slot, differing: Collection[str] = ()) -> bool:
+    """Whether the new statement speaks of what the old one is about, by this name or another one for it.
+
+    Or, where both have such a value, the old one of what the new one is about.
+    """
+    if differing and a.head and a.head <= b.topic:
+        return True
     concepts = frozenset().union(*(_CONCEPTS_OF.get(word, _NONE) for word in b.head))
     # Where both say what something is called the name is what it is about.
     known = (
@@ -156,16 +188,19 @@ def _with_other_values(
     if a.changed and (shared or left or likeness >= _NEAR):
         return "replaces"
     apart = (a.own ^ b.own) - _valued(a) - _valued(b)
+    # Two people may well do what is called alike, unless both sentences are about just that.
+    told = differing != {"name"} or bool(a.head & b.head)
     if len(differing) == 1 and shared and not apart and a.negated == b.negated:
-        return "replaces"
+        return "replaces" if told else "maybe"
     return "maybe" if shared and len(apart) <= 1 and len(differing) == 1 else "apart"
 
 
 def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *, left: bool) -> Relation:
     ours = a.mine and b.mine
-    if a.changed and left and (a.names - b.names or a.values) and (not b.values or ours):
+    other = a.names - b.names or (a.values and _has_head(a, b))
+    if a.changed and left and other and (not b.values or ours):
         return "replaces"
-    if a.changed and shared and not b.values:
+    if a.changed and shared and not b.values and _has_head(a, b):
         one = not (a.person and b.person) or a.person == b.person or bool(a.own & b.own)
         short = ours and one and len(b.topic) <= _SHORT and len(a.topic) <= 2 * _SHORT
         near = likeness >= (_LIKELY if a.own & b.own else _SAME)
@@ -175,7 +210,7 @@ def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *
         return "apart"
     if b.topic <= a.topic and len(b.topic) > 1 and b.names <= a.names:
         return "same" if likeness >= _SAME else "maybe"
-    alone = _alone(a, b) and _alone(b, a)
+    alone = _other_roots(a, b) and _other_roots(b, a)
     return "same" if likeness >= _SAME and not (a.values or b.values or alone) else "apart"
 
 
@@ -217,8 +252,16 @@ def _alone(one: Slot, other: Slot) -> frozenset[str]:
     )
 
 
+def _other_roots(one: Slot, other: Slot) -> bool:
+    """Whether one has nouns that are not even related to one of the other: allergy is to allergic."""
+    return any(
+        not any(word[:_ROOT] == known[:_ROOT] and len(word) >= _ROOT for known in other.own)
+        for word in one.own - other.own
+    )
+
+
 def _valued(slot: Slot) -> frozenset[str]:
-    return frozenset().union(*slot.values.values()) if slot.values else frozenset()
+    return frozenset().union(_people(slot), *slot.values.values())
 
 
 @lru_cache(maxsize=4_096)
@@ -419,7 +462,7 @@ _KINDS = (
     (
         "frequency",
         late(
-            r"\b(?:täglich|wöchentlich|monatlich|jährlich|stündlich|daily(?! (?:to|is|at))|weekly|monthly"
+            r"\b(?:(?:vierteljähr|halbjähr|zweiwöchent|täg|wöchent|monat|jähr|stünd)lich|quarterly|biweekly|daily(?! (?:to|is|at))|weekly|monthly"
             r"|yearly|hourly"
             r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
             r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
@@ -485,7 +528,7 @@ _GERMAN_NAME = late(
     r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
 )
 _ENGLISH_NAME = late(
-    r"(?<=[\w,;:'] )(?!I\b|I')([A-Z][a-zäöüß]\w*)|^([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
+    r"(?<=[\w,;:'] )(?!I\b|I'|(?:Mrs?|Ms|Dr)\b)([A-Z][a-zäöüß]\w*)|^(?!There|It|That|Here|What)([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
 )
 _SUBJECT = late(
     r"([A-ZÄÖÜ][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= (?:is|has|lives?|works?|moved|speaks|listens|runs"
@@ -494,27 +537,42 @@ _SUBJECT = late(
 _CALLED = late(
     r"(?i:\b(?:called|named|name is|goes by|report to|reports to|heißt|heiße|namens|says|nenn mich|call me"
     r"|manager is|boss is|chef ist"
-    r"|frau|herrn?|mr\.?|mrs\.?|ms\.?) (?:jetzt |nun |now )?)([A-ZÄÖÜ][\w-]+)"
+    r"|frau|herrn?|mr\.?|mrs\.?|ms\.?|dr\.?) (?:jetzt |nun |now )?(?:(?:frau|herrn?|mrs?\b\.?|ms\b\.?|dr\b\.?"
+    r"|prof\b\.?) )*)([A-ZÄÖÜ][\w-]+)"
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     r"|^([A-ZÄÖÜ]\w+)(?= (?:ist|is) (?:mein|unser|my|our))"
     r"|(?i:\b(?:renamed|umbenannt)\b.*?\b(?:to|in|it's|it is|heißt)(?: jetzt| nun| now)?) ([\w-]+)"
     r"|(?i:\b(?:is|ist|lautet)|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
 )
 _BACK = frozenset(("back", "zurück"))
-_DIRECTIONS = _BACK | frozenset("from to von nach aus before after vor hin her in out".split())
+_DIRECTIONS = _BACK | {
+    "from",
+    "to",
+    "von",
+    "nach",
+    "aus",
+    "before",
+    "after",
+    "vor",
+    "hin",
+    "her",
+    "in",
+    "out",
+}
 # What means that something is not to be without saying so.
 _DENIES = late(r"(?i)\b(?:allerg\w+|verboten|untersagt|tabu|forbidden|prohibited|off limits)\b")
 # In English what follows "I" or "we" is a verb.
 _ACTS = late(
-    r"(?i)\b(?:i|we|they|you) (?:(?:now|always|never|also|only|usually|still|can|can't|don't|do|will|must|should) )?([a-z]+)\b"
+    r"(?i)\b(?:i|we|they|you) (?:(?:now|always|never|also|only|usually|still|can|can't|don't|do|will|must"
+    r"|should) )?([a-z]+)\b"
 )
 _RENEWED = late(r"(?i)\b(?:neue[nmrs]?|new) ([\w-]+)")
 _GERMAN_HEAD = late(
     r"(?:(?i:der|die|das|unsere?|meine?|eine?) )((?:[a-zäöüß]+e[nrs]? ){0,2}[A-ZÄÖÜ][\w-]+)(?= )"
 )
 _ENGLISH_HEAD = late(
-    r"(?i)(?:the|our|my|an?) ((?:(?!(?:is|are|was|were|has|have|had|will|should|must|can|goes|runs|takes|needs"
-    r"|of|to|from|in|on|at|for|with|by)\b)[\w'-]+ ){1,4})"
+    r"(?i)(?:the|our|my|an?) ((?:(?!(?:is|are|was|were|has|have|had|will|should|must|can|goes|runs|takes"
+    r"|needs|of|to|from|in|on|at|for|with|by)\b)[\w'-]+ ){1,4})"
 )
 _PARTICIPLE = late(r"(?i:ge\w+t|\w+iert|antworte|schreibe?|nenne?|fass|sprich|nutze?|verwende)")
 _ENGLISH_VERB = late(

@@ -509,6 +509,9 @@ CONCEPTS = {
     "shift": "shift on-call duty",
     "homeoffice": "office remote",
     "holiday": "leave vacation",
+    "task": "charge responsible leads heads looks handles",
+    "father": "father dad",
+    "mother": "mother mum mom",
 }
 # What a statement may be changed by without being about something else.
 GENERIC = (

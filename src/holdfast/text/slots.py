@@ -200,7 +200,7 @@ def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *
     other = a.names - b.names or (a.values and _has_head(a, b))
     if a.changed and left and other and (not b.values or ours):
         return "replaces"
-    if a.changed and shared and not b.values and _has_head(a, b):
+    if a.changed and shared - a.named - b.named and not b.values and _has_head(a, b):
         one = not (a.person and b.person) or a.person == b.person or bool(a.own & b.own)
         short = ours and one and len(b.topic) <= _SHORT and len(a.topic) <= 2 * _SHORT
         near = likeness >= (_LIKELY if a.own & b.own else _SAME)
@@ -398,6 +398,9 @@ _NUMBERS = {
 _DAY = "|".join(_DAYS)
 _MONTH = "|".join(_MONTHS)
 _WORDED = "|".join(_NUMBERS)
+# "One" is an article as well, and behind a noun it is a name: "rule two".
+_COUNTED = "|".join(name for name, number in _NUMBERS.items() if number > 1)
+_SEVERAL = rf"(?:\b(?:{_COUNTED})(?= \w)|(?:(?<=\bis )|(?<=\bist )|(?<=jetzt )|(?<=turned ))(?:{_COUNTED})\b)"
 _UNITS = {
     name: unit
     for unit, names in {
@@ -462,7 +465,8 @@ _KINDS = (
     (
         "frequency",
         late(
-            r"\b(?:(?:vierteljähr|halbjähr|zweiwöchent|täg|wöchent|monat|jähr|stünd)lich|quarterly|biweekly|daily(?! (?:to|is|at))|weekly|monthly"
+            r"\b(?:(?:vierteljähr|halbjähr|zweiwöchent|täg|wöchent|monat|jähr|stünd)lich|quarterly|biweekly"
+            r"|daily(?! (?:to|is|at))|weekly|monthly"
             r"|yearly|hourly"
             r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
             r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
@@ -487,7 +491,7 @@ _KINDS = (
     (
         "number",
         late(
-            rf"(?<![\w.-])(?P<number>\d[\d.,]*)(?: ?(?P<unit>{_UNIT})(?!\w)"
+            rf"(?<![\w.-])(?P<number>\d[\d.,]*|{_SEVERAL})(?: ?(?P<unit>{_UNIT})(?!\w)"
             r"| ?(?:€|euros?|eur|\$|dollar\w*|franken|pounds?|£))?(?!\w)"
         ),
         lambda match: _amount(match),
@@ -516,7 +520,8 @@ def _amount(match: re.Match[str]) -> str:
 _VALUES = late(
     rf"(?i)\b(?:kurz\w*|knapp\w*|ausführlich\w*|lang|short\w*|brief\w*|long|detailed|deutsch\w*"
     rf"|englisch\w*|german|english|every|other)\b|\b(?:{_DAY})(?:s|e|en)?\b|\b(?:{_MONTH})\b"
-    rf"|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th| ?(?:{_UNIT}))?(?!\w)|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
+    rf"|{_SEVERAL}(?: (?:{_UNIT})\b)?|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th| ?(?:{_UNIT}))?(?!\w)"
+    r"|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
 )
 _WORD = late(r"[^\W_][\w'-]*")
 _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
@@ -528,7 +533,8 @@ _GERMAN_NAME = late(
     r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
 )
 _ENGLISH_NAME = late(
-    r"(?<=[\w,;:'] )(?!I\b|I'|(?:Mrs?|Ms|Dr)\b)([A-Z][a-zäöüß]\w*)|^(?!There|It|That|Here|What)([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
+    r"(?<=[\w,;:'] )(?!I\b|I'|(?:Mrs?|Ms|Dr)\b)([A-Z][a-zäöüß]\w*)"
+    r"|^(?!There|It|That|Here|What)([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
 )
 _SUBJECT = late(
     r"([A-ZÄÖÜ][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= (?:is|has|lives?|works?|moved|speaks|listens|runs"

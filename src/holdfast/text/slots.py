@@ -91,8 +91,10 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
         for kind in common
         if not a.values[kind] & b.values[kind] or (a.changed and b.values[kind] < a.values[kind])
     }
-    if not left and (_is_parallel(a, b, shared) or (a.changed and not _has_head(a, b, differing))):
+    if not left and _is_parallel(a, b, shared):
         return "apart"
+    if not left and a.changed and not _has_head(a, b, differing):
+        return "maybe" if differing and shared - a.named else "apart"
     if differing:
         return _with_other_values(a, b, differing, shared, likeness, left=left)
     # Who is named in both may do different things in them.
@@ -120,7 +122,9 @@ def _in_one_frame(a: Slot, b: Slot) -> Relation:
         # There and back, before and after: two things, whatever else is the same.
         return "apart"
     both = differing & a.values.keys() & b.values.keys()
-    return "replaces" if when or (a.changed and both) else "apart"
+    if when or (a.changed and both):
+        return "replaces"
+    return "maybe" if both else "apart"
 
 
 def _in_units_of(other: Slot, slot: Slot) -> Mapping[str, frozenset[str]]:
@@ -202,10 +206,10 @@ def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *
         return "replaces"
     if a.changed and shared - a.named - b.named and not b.values and _has_head(a, b):
         one = not (a.person and b.person) or a.person == b.person or bool(a.own & b.own)
-        short = ours and one and len(b.topic) <= _SHORT and len(a.topic) <= 2 * _SHORT
+        short = ours and len(b.topic) <= _SHORT and len(a.topic) <= 2 * _SHORT
         near = likeness >= (_LIKELY if a.own & b.own else _SAME)
         most = not likeness and 2 * len(shared) >= min(len(a.topic), len(b.topic))
-        return "replaces" if short or near or most else "apart"
+        return "replaces" if one and (short or near or most) else "apart"
     if a.changed or not shared or a.negated != b.negated:
         return "apart"
     if b.topic <= a.topic and len(b.topic) > 1 and b.names <= a.names:
@@ -547,24 +551,12 @@ _CALLED = late(
     r"|prof\b\.?) )*)([A-ZÄÖÜ][\w-]+)"
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     r"|^([A-ZÄÖÜ]\w+)(?= (?:ist|is) (?:mein|unser|my|our))"
+    r"|(?i:\b(?:called|named|heißt)) ([\w-]+)(?=[.!]?$)"
     r"|(?i:\b(?:renamed|umbenannt)\b.*?\b(?:to|in|it's|it is|heißt)(?: jetzt| nun| now)?) ([\w-]+)"
     r"|(?i:\b(?:is|ist|lautet)|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
 )
 _BACK = frozenset(("back", "zurück"))
-_DIRECTIONS = _BACK | {
-    "from",
-    "to",
-    "von",
-    "nach",
-    "aus",
-    "before",
-    "after",
-    "vor",
-    "hin",
-    "her",
-    "in",
-    "out",
-}
+_DIRECTIONS = _BACK | {"from", "to", "von", "nach", "aus", "before", "after", "vor", "hin", "her"}
 # What means that something is not to be without saying so.
 _DENIES = late(r"(?i)\b(?:allerg\w+|verboten|untersagt|tabu|forbidden|prohibited|off limits)\b")
 # In English what follows "I" or "we" is a verb.

@@ -11,6 +11,7 @@ from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, Source
 from holdfast.memory.keeping.exchange import exported, take_in
 from holdfast.memory.keeping.library import Library
+from holdfast.memory.keeping.succession import decide, rivals, take_back
 from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
@@ -574,3 +575,39 @@ def test_files_are_not_read_nor_written_without_need(world):
     counted.seen.clear()
     assert world.library.clear(world.me, world.library.confirmation(world.me)) == 12
     assert sum(action == "write" for action, _ in counted.seen) == 7
+
+
+# Perhaps another value
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Der Kurs kostet 120 Euro.", "Der Kurs in Bonn kostet 135 Euro."),
+        ("The course costs 120 euros.", "The course in Bath costs 135 euros."),
+    ],
+)
+def test_where_it_is_not_sure_both_hold_until_a_person_decides(world, old, new):
+    world.library.write([world.found(old)])
+    world.library.write([world.found(new, "x_2", valid_from=NOW + 1)])
+    assert set(world.texts()) == {old, new}
+    ((newer, older),) = rivals(world.library, world.me)
+    assert (newer.text, older.text) == (new, old)
+    _, replaced = decide(world.library, world.me, "x_2", replaces=True)
+    assert replaced is not None
+    assert replaced.superseded_by == "x_2"
+    assert world.texts() == [new]
+    assert f"~~{old}~~" in (world.home / "MEMORY.md").read_text()
+    assert rivals(world.library, world.me) == []
+    take_back(world.library, world.me, "x_2")
+    assert world.texts() == [old]
+
+
+def test_who_keeps_both_is_not_asked_again(world):
+    world.library.write([world.found("Der Kurs kostet 120 Euro.")])
+    world.library.write([world.found("Der Kurs in Bonn kostet 135 Euro.", "x_2", valid_from=NOW + 1)])
+    decide(world.library, world.me, "x_2", replaces=False)
+    assert len(world.texts()) == 2
+    assert rivals(world.library, world.me) == []
+    with pytest.raises(BadRequest):
+        decide(world.library, world.me, "x_2", replaces=True)

@@ -119,16 +119,27 @@ class Notes:
         ]
 
     def revise(
-        self, file: PurePosixPath, name: str, scope: Scope, work: Callable[[Memory], Memory]
+        self,
+        file: PurePosixPath,
+        name: str,
+        scope: Scope,
+        work: Callable[[Memory], Memory],
+        *,
+        successor: str = "",
     ) -> Memory | None:
-        """Change one item, from what it is at the moment of writing; None where it is not there."""
+        """Change one item, from what it is at the moment of writing; None where it is not there.
+
+        `successor` are the words of what takes its place, for people who read the file.
+        """
         new: Memory | None = None
 
         def revised(text: str) -> str:
             nonlocal new
             old = next((memory for memory in self._in(text, file, scope) if memory.id == name), None)
             new = None if old is None else work(old)
-            return text if new is None else with_changed(text, new, by_hand=by_hand(file))
+            return (
+                text if new is None else with_changed(text, new, by_hand=by_hand(file), successor=successor)
+            )
 
         self.change(file, revised)
         return new

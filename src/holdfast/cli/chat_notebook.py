@@ -104,9 +104,8 @@ class Notebook:
     def forget(self, library: "Library", scope: Scope) -> None:
         """Take the newest back; what it took the place of holds again."""
         from holdfast.memory.keeping.exchange import take_in
-        from holdfast.memory.keeping.succession import take_back
 
-        wrong, restored = take_back(library, scope, self._named())
+        wrong, restored = library.take_back(scope, self._named())
 
         def undo() -> str:
             take_in(library, scope, canonical({"memories": [wrong.to_json()]}))

@@ -18,7 +18,7 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.keeping.catalogue import Aside
 from holdfast.memory.keeping.exchange import Imported, exported, take_in
-from holdfast.memory.keeping.succession import decide, history_of, rivals, take_back
+from holdfast.memory.keeping.succession import decide, history_of, rivals
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, may_see, visible
 from holdfast.memory.searching.hits import cites
@@ -321,7 +321,7 @@ async def history(request: Request, memory: str) -> dict[str, Any]:
 async def take_back_(request: Request, memory: str) -> dict[str, Any]:
     """Forget what should not have been kept; what it took the place of holds again."""
     library, scope = remembering_of(request).library, scope_of(request)
-    wrong, restored = await asyncio.to_thread(take_back, library, scope, memory)
+    wrong, restored = await asyncio.to_thread(library.take_back, scope, memory)
     return {"forgotten": wrong.to_json(), "restored": [one.to_json() for one in restored]}
 
 

@@ -1,4 +1,4 @@
-"""Values that took each other's place: the history of one, taking the newest back, and deciding open cases.
+"""Values that took each other's place: the history of one, and deciding open cases.
 
 Knows the library of memories; changes only what it is asked to.
 """
@@ -23,18 +23,6 @@ def history_of(library: Library, scope: Scope, name: str) -> list[Memory]:
             break
         seen.add(newest.id)
     return [newest, *library.replaced(scope, newest.id)]
-
-
-def take_back(library: Library, scope: Scope, name: str) -> tuple[Memory, list[Memory]]:
-    """Forget a memory that should not have been kept; what it took the place of holds again.
-
-    The forgotten one, and those that hold again.
-    """
-    wrong = library.get(scope, name)
-    before = [memory for memory in library.replaced(scope, name) if memory.superseded_by == name]
-    restored = [_restore(library, memory) for memory in before]
-    library.forget(scope, name)
-    return wrong, [memory for memory in restored if memory is not None]
 
 
 def rivals(library: Library, scope: Scope) -> list[tuple[Memory, Memory]]:
@@ -76,13 +64,3 @@ def decide(library: Library, scope: Scope, name: str, *, replaces: bool) -> tupl
     )
     library.told([decided or newer], "updated")
     return decided or newer, replaced
-
-
-def _restore(library: Library, memory: Memory) -> Memory | None:
-    file = library.place(memory.scope, memory.id)
-    restored = library.notes.revise(
-        file, memory.id, memory.scope, lambda old: replace(old, superseded_by="", valid_until=0.0)
-    )
-    if restored is not None:
-        library.told([restored], "updated")
-    return restored

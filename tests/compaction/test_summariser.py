@@ -236,14 +236,18 @@ async def test_the_answer_may_be_twice_the_target_and_the_window_is_that_of_ever
         (
             "de",
             "Der Server arion hört auf Port 4711. Frau Kröger prüft deploy/config.yaml. Push nie auf main.",
-            "Anfragen\n- Der Server\nZiel\n- Der Server hört\nErledigt\n- Der Server ist geprüft\n"
-            "Offen\n- nichts\nNicht tun\n- keine",
+            (
+                "Anfragen\n- Der Server\nZiel\n- Der Server hört\nErledigt\n- Der Server ist geprüft\n"
+                "Offen\n- nichts\nNicht tun\n- keine"
+            ),
         ),
         (
             "en",
             "The server arion listens on port 4711. Miriam checks deploy/config.yaml. Never push to main.",
-            "Requests\n- The server\nGoal\n- The server listens\nDone\n- The server is checked\n"
-            "Open\n- none\nMust not\n- none",
+            (
+                "Requests\n- The server\nGoal\n- The server listens\nDone\n- The server is checked\n"
+                "Open\n- none\nMust not\n- none"
+            ),
         ),
     ],
 )

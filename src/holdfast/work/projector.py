@@ -95,9 +95,9 @@ class Projector:
         return ""
 
     def _write_memories(self, payload: Any) -> None:
+        memories = [Memory.from_json(value) for value in payload["memories"]]
         for taken in payload.get("taken_back", ()):
             self._memories.withdraw(Scope(**taken["scope"]), taken["conversation"], taken["sentence"])
-        memories = [Memory.from_json(value) for value in payload["memories"]]
         if payload.get("asked"):
             self._memories.allow(memories)
         self._memories.write(memories)

@@ -305,6 +305,8 @@ class Engine:
         """
         for memory in memories:
             told = {"change": change, "id": memory.id, "kind": memory.kind, "text": memory.text}
+            if memory.may_replace:
+                told["may_replace"] = memory.may_replace
             self.events.publish("memory", told, memory.scope)
             source = memory.sources[-1] if memory.sources else None
             scope = self._scope_of(source.conversation) if source else None

@@ -48,6 +48,16 @@ def test_what_is_added_is_listed_newest_first_with_its_kind(hold):
     assert "Known already" in hold("memory", "add", "We chose SQLite.", "--kind", "decision")
 
 
+def test_an_unsure_replacement_waits_for_a_decision(hold):
+    keep(hold, "Der Kurs kostet 120 Euro.")
+    assert "May replace an older one" in hold("memory", "add", "Der Kurs in Bonn kostet 135 Euro.")
+    (proposal,) = json.loads(hold("memory", "proposals", "--json"))
+    assert proposal["older"]["text"] == "Der Kurs kostet 120 Euro."
+    assert "Replaced: Der Kurs kostet 120 Euro." in hold("memory", "replace", proposal["newer"]["id"])
+    assert listed(hold) == ["Der Kurs in Bonn kostet 135 Euro."]
+    assert "nothing to decide" in hold("memory", "proposals")
+
+
 def test_an_empty_memory_says_how_to_begin(hold, monkeypatch):
     assert "memory add" in hold("memory", "list")
     assert "nothing here to search" in hold("memory", "search", "kestrel")

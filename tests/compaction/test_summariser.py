@@ -223,3 +223,34 @@ async def test_the_answer_may_be_twice_the_target_and_the_window_is_that_of_ever
     await Summariser(Prompts()).summarise(span_of(10, target=200), helper_of(server, 4_096), lambda _: None)
     (request,) = server.requests
     assert request.options == {"temperature": 0.3, "max_tokens": 400, "num_ctx": budget_for(4_096).window}
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "empty"),
+    [
+        (
+            "de",
+            "Der Server arion hört auf Port 4711. Frau Kröger prüft deploy/config.yaml. Push nie auf main.",
+            (
+                "Anfragen\n- Der Server\nZiel\n- Der Server hört\nErledigt\n- Der Server ist geprüft\n"
+                "Offen\n- nichts\nNicht tun\n- keine"
+            ),
+        ),
+        (
+            "en",
+            "The server arion listens on port 4711. Miriam checks deploy/config.yaml. Never push to main.",
+            (
+                "Requests\n- The server\nGoal\n- The server listens\nDone\n- The server is checked\n"
+                "Open\n- none\nMust not\n- none"
+            ),
+        ),
+    ],
+)
+async def test_a_summary_with_fewer_names_and_values_than_ours_is_not_used(language, said, empty):
+    items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
+    span = Span(items, None, language, 300, count_words)
+    server = Playing(summary=lambda request: empty)
+    written = await Summariser(Prompts()).summarise(span, helper_of(server, 4_096), lambda _: None)
+    assert written.way == "extractive"
+    assert "fewer" in written.troubles
+    assert "4711" in written.summary.render()

@@ -1,5 +1,6 @@
 """A talk long enough to be summarised, and a server that plays chat, flush and summary each as it is told."""
 
+import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -34,6 +35,8 @@ Open
 Must not
 - Never push to main"""
 
+GOAL = "A guide to Norderney"
+
 
 def kind_of(request):
     """What a request is for: a person's turn, reading ahead, memories or a summary."""
@@ -58,7 +61,8 @@ class Playing(ScriptedProvider):
         script = self.scripts[kind]
         if isinstance(script, Turns):
             script = script.scripts[min(len(self.asked(kind)) - 1, len(script.scripts) - 1)]
-        return script(request) if callable(script) else script
+        answer = script(request) if callable(script) else script
+        return _naming(answer, request) if kind == "summary" and answer == GOOD else answer
 
     def stop(self):
         """From now on nobody is there."""
@@ -66,6 +70,16 @@ class Playing(ScriptedProvider):
 
     def asked(self, kind="summary"):
         return [request for request in self.requests if kind_of(request) == kind]
+
+
+def _naming(answer, request):
+    """A good summary also has the numbers and the goal that were said: with fewer it would not be used."""
+    asked = request.messages[-1].text
+    if GOAL in asked:
+        answer = answer.replace("Goal\n", f"Goal\n- {GOAL}\n")
+    houses = dict.fromkeys(re.findall(r"house (\d+)|houses ([\d, ]+)", asked))
+    named = ", ".join(one or more for one, more in houses)
+    return answer.replace("Open\n", f"- Said of the houses {named}\nOpen\n") if houses else answer
 
 
 class Turns:

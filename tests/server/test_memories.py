@@ -173,6 +173,18 @@ def test_the_history_of_a_slot_is_the_same_from_each_of_its_values_and_the_newes
     assert client.post("/api/memory/y_none/take-back").status_code == 404
 
 
+def test_an_unsure_replacement_is_proposed_and_decided_by_the_person(client):
+    old = keep(client, "The course costs 120 euros.")["id"]
+    new = keep(client, "The course in Bath costs 135 euros.")["id"]
+    (proposal,) = found(client.get("/api/memory/proposals"))["proposals"]
+    assert (proposal["newer"]["id"], proposal["older"]["id"]) == (new, old)
+    assert found(client.get(f"/api/memory/{new}/history"))["rival"]["id"] == old
+    assert found(client.post(f"/api/memory/{new}/replace"))["replaced"]["id"] == old
+    assert texts(client) == ["The course in Bath costs 135 euros."]
+    assert found(client.get("/api/memory/proposals"))["proposals"] == []
+    assert client.post(f"/api/memory/{new}/keep-both").status_code == 400
+
+
 def test_a_memory_comes_with_the_conversation_it_was_learned_in(client, door):
     row, other = door.store.log.create(Scope(), title="About birds"), door.store.log.create(Scope("eve"))
     source = {"kind": "fact", "conversation": row.id}

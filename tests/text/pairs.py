@@ -25,6 +25,16 @@ Please keep your answers short.|From now on write detailed answers.
 My flight to Rome leaves at 7:15.|The flight to Rome was rescheduled, it now leaves at 9:40.
 The test server has 8 GB of RAM.|We upgraded the test server to 16 GB.
 We deploy on Thursdays.|We no longer deploy on Thursdays, it's Mondays now.
+Elif ist im Team für das Design zuständig.|Fürs Design ist jetzt Marek zuständig.
+Seit 2020 ist unsere Kinderärztin Frau Dr. Meier.|Unsere neue Kinderärztin heißt Dr. Sommer.
+Der Timeout liegt bei 30 Sekunden.|Wir haben den Timeout auf 60 Sekunden erhöht.
+Ich arbeite bei Siemens.|Seit Mai arbeite ich bei Bosch.
+Wir haben zwei Katzen.|Wir haben jetzt drei Katzen.
+Elif is in charge of design.|Marek is in charge of design now.
+Our paediatrician is Dr. Miller.|Our new paediatrician is called Dr. Summers.
+The timeout is 30 seconds.|We raised the timeout to 60 seconds.
+The server is called arion.|We renamed the server, it's triton now.
+I live in Leeds.|I moved to Bristol last week.
 """
 
 SAME = """
@@ -36,6 +46,14 @@ Our office opens at 8 am.|From 8 am our office is open.
 Invoices go out at the end of the month.|The invoices are sent at month-end.
 The API allows 500 requests per hour.|The interface won't take more than 500 calls per hour.
 I prefer short answers.|Brief replies are what I like best.
+Deployt wird bei uns donnerstags.|Unser Deployment-Tag ist der Donnerstag.
+Ich bin gegen Nüsse allergisch.|Nüsse vertrage ich nicht, ich habe eine Allergie.
+Meine Tochter heißt Mila.|Mila ist meine Tochter.
+Mein Vater ist 71 Jahre alt.|Mein Vater ist 71.
+I'm allergic to nuts.|I can't eat nuts, I have an allergy.
+My daughter is called Mila.|Mila is my daughter.
+My father is 71 years old.|My dad is 71.
+Mrs. Nowak is my boss.|My manager is Mrs. Nowak.
 """
 
 APART = """
@@ -51,6 +69,24 @@ The warehouse closes at 5 pm.|The office closes at 6 pm.
 The budget for ads is 5,000 euros.|The budget for travel is 2,000 euros.
 Choir practice is on Mondays.|Yoga is on Wednesdays.
 Anna lives in Kiel.|Peter lives in Bonn now.
+Drei von uns können helfen: Jonas, Frau Yilmaz und ich.|Frau Yilmaz hat montags Zeit, von zwei bis fünf.
+Ich habe einen Garten in Potsdam.|In Potsdam regnet es seit gestern.
+Wir haben zwei Katzen.|Die Katzen bekommen jetzt neues Futter.
+Mein Zahnarzt ist in der Goethestraße.|In der Goethestraße ist seit Montag eine Baustelle.
+Three of us can help: Jonas, Mrs. Yilmaz and me.|Mrs. Yilmaz has time on Mondays, from two to five.
+The printer is on the second floor.|From Monday the second floor is being painted.
+I don't drink alcohol.|We now order water from Huber's.
+My dentist is on Baker Street.|There's been a building site on Baker Street since Monday.
+The flight to Oslo leaves at 7:40.|The flight back from Oslo leaves at 18:15.
+Mr. Peters brings the boxes.|Mr. Peters is on holiday from Wednesday.
+I take my coffee black.|I take my tea with milk.
+"""
+
+UNSURE = """
+Der Kurs kostet 120 Euro.|Der Kurs in Bonn kostet 135 Euro.
+Frau Berg ist meine Steuerberaterin.|Herr Kaya ist mein Steuerberater.
+The course costs 120 euros.|The course in Bath costs 135 euros.
+Mrs. Berg is my accountant.|Mr. Kaya is my accountant.
 """
 
 

@@ -10,7 +10,7 @@ from holdfast.memory.base import Memory
 from holdfast.memory.keeping.tidying import judge
 from holdfast.messages import Scope
 from holdfast.text.slots import compare, values_in
-from tests.text.pairs import APART, REPLACES, SAME, pairs
+from tests.text.pairs import APART, REPLACES, SAME, UNSURE, pairs
 
 
 def verdict(old, new, likeness=0.0):
@@ -33,6 +33,13 @@ def test_the_same_in_other_words_is_there_once(old, new):
 @pytest.mark.parametrize(("old", "new"), pairs(APART))
 def test_look_alikes_stay_apart_however_alike_they_are(old, new):
     assert verdict(old, new, 0.8) == "add"
+
+
+@pytest.mark.parametrize(("old", "new"), pairs(UNSURE))
+def test_what_is_not_sure_replaces_nothing_and_names_its_rival(old, new):
+    known = Memory("m_1", "fact", old, Scope(), valid_from=100.0)
+    found = judge(Memory("m_2", "fact", new, Scope(), valid_from=200.0), [known])
+    assert (found.action, found.rival) == ("add", known)
 
 
 def test_three_days_one_after_the_other_leave_the_last_one():

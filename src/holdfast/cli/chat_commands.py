@@ -114,7 +114,7 @@ async def _forget(chat: Chat, name: str) -> None:
 
 
 async def _wrong(chat: Chat, text: str) -> None:
-    from holdfast.cli.chat_notebook import FORGET, UNDO
+    from holdfast.cli.chat_notebook import BOTH, FORGET, REPLACE, UNDO
 
     notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.talk.scope
     # A script sees no lines beside its answers; what was remembered is known all the same.
@@ -123,6 +123,8 @@ async def _wrong(chat: Chat, text: str) -> None:
         await asyncio.to_thread(notebook.undo)
     elif text == FORGET:
         await asyncio.to_thread(notebook.forget, library, scope)
+    elif text in (REPLACE, BOTH):
+        await asyncio.to_thread(notebook.decide, library, scope, replaces=text == REPLACE)
     elif text:
         await asyncio.to_thread(notebook.correct, library, scope, clean(text))
     else:
@@ -209,7 +211,7 @@ TABLE: dict[str, Command] = {
     ),
     "/wrong": Command(
         _wrong,
-        ("[TEXT|forget|undo]", "[TEXT|forget|undo]"),
+        ("[TEXT|forget|undo|replace|both]", "[TEXT|forget|undo|replace|both]"),
         (
             "Open what was remembered last; correct it, forget it, undo that.",
             "Zeigen, was zuletzt gemerkt wurde; berichtigen, vergessen, rückgängig machen.",

@@ -3,7 +3,7 @@
 Hears of it from the engine and changes it in the library. How lines come in is known elsewhere.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.memory.base import Memory
     from holdfast.memory.keeping.library import Library
 
-FORGET, UNDO = "forget", "undo"
+FORGET, UNDO, REPLACE, BOTH = "forget", "undo", "replace", "both"
 # So much of a memory stands in a line.
 _SHOWN = 100
 _NEW = ("added", "updated")
@@ -30,6 +30,8 @@ class Notebook:
         self.newest = ""
         # Not told yet, by their ids.
         self._fresh: dict[str, str] = {}
+        # Those of them that may replace an older one.
+        self._unsure: set[str] = set()
         self._undo: Callable[[], str] | None = None
 
     def hear(self, event: "Event", conversation: str | None) -> None:
@@ -38,29 +40,49 @@ class Notebook:
             return
         if data["change"] in _NEW:
             self._fresh[data["id"]] = data["text"]
+            if data.get("may_replace"):
+                self._unsure.add(data["id"])
         else:
             self._fresh.pop(data["id"], None)
 
     def tell(self) -> None:
         """A quiet line for each thing that was remembered since the last time."""
-        for text in self.catch_up():
+        for text in self._each():
             shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
             whisper(say(f"Remembered: {shown} · wrong? /wrong\n", f"Gemerkt: {shown} · falsch? /wrong\n"))
+            if self.newest in self._unsure:
+                whisper(
+                    say(
+                        "This may replace something older: /wrong shows both.\n",
+                        "Das ersetzt vielleicht etwas Älteres: /wrong zeigt beides.\n",
+                    )
+                )
 
     def catch_up(self) -> list[str]:
         """The texts that were remembered since the last time; `/wrong` is about the last of them."""
-        texts: list[str] = []
+        return list(self._each())
+
+    def _each(self) -> Iterator[str]:
         while self._fresh:
             self.newest = next(iter(self._fresh))
-            texts.append(self._fresh.pop(self.newest))
-        return texts
+            yield self._fresh.pop(self.newest)
 
     def open(self, library: "Library", scope: Scope) -> None:
         """Show the newest, what it took the place of, and what can be done about it."""
-        from holdfast.memory.keeping.succession import history_of
+        from holdfast.memory.keeping.succession import history_of, rivals
 
         for memory in history_of(library, scope, self._named()):
             write(f"{_held(memory)}  {memory.text}\n")
+        for newer, older in rivals(library, scope):
+            if newer.id == self.newest:
+                write(
+                    say(
+                        f"Instead of this? {older.text}\n"
+                        "/wrong replace: only the new one holds. /wrong both: both do.\n",
+                        f"Anstelle von diesem? {older.text}\n"
+                        "/wrong replace: nur das Neue gilt. /wrong both: beides gilt.\n",
+                    )
+                )
         write(
             say(
                 "/wrong TEXT corrects it, /wrong forget takes it back, /wrong undo undoes the last one.\n",
@@ -82,9 +104,8 @@ class Notebook:
     def forget(self, library: "Library", scope: Scope) -> None:
         """Take the newest back; what it took the place of holds again."""
         from holdfast.memory.keeping.exchange import take_in
-        from holdfast.memory.keeping.succession import take_back
 
-        wrong, restored = take_back(library, scope, self._named())
+        wrong, restored = library.take_back(scope, self._named())
 
         def undo() -> str:
             take_in(library, scope, canonical({"memories": [wrong.to_json()]}))
@@ -94,6 +115,16 @@ class Notebook:
         write(say(f"Forgotten: {wrong.text}\n", f"Vergessen: {wrong.text}\n"))
         for memory in restored:
             write(say(f"Holds again: {memory.text}\n", f"Gilt wieder: {memory.text}\n"))
+
+    def decide(self, library: "Library", scope: Scope, *, replaces: bool) -> None:
+        """Say whether the newest takes the place of the older one it was compared with."""
+        from holdfast.memory.keeping.succession import decide
+
+        newer, replaced = decide(library, scope, self._named(), replaces=replaces)
+        if replaced is not None:
+            write(say(f"Replaced: {replaced.text}\n", f"Ersetzt: {replaced.text}\n"))
+        else:
+            write(say(f"Both hold: {newer.text}\n", f"Beides gilt: {newer.text}\n"))
 
     def undo(self) -> None:
         """Take back the last correction or forgetting."""

@@ -171,6 +171,15 @@ GERMAN: dict[str, str] = {
         "Eine Erinnerung berichtigen; ohne Neues öffnen sich ihre Worte im Editor ($EDITOR)."
     ),
     "Its new words.": "Die neuen Worte.",
+    "List memories that may replace an older one; both hold until you decide.": (
+        "Erinnerungen aufzählen, die vielleicht eine ältere ersetzen; bis zur Entscheidung gelten beide."
+    ),
+    "Let a memory take the place of the older one that `proposals` names.": (
+        "Eine Erinnerung an die Stelle der älteren setzen, die `proposals` nennt."
+    ),
+    "Let a memory and the older one that `proposals` names both hold.": (
+        "Eine Erinnerung und die ältere, die `proposals` nennt, beide gelten lassen."
+    ),
     "Forget a memory for good, and see that it is not learned again.": (
         "Eine Erinnerung endgültig vergessen; sie wird nicht wieder gelernt."
     ),

@@ -83,6 +83,16 @@ def print_outcome(made: "Outcome") -> None:
     }
     kept = say("Remembered", "Gemerkt")
     console.print(Text(f"{told.get(made.action, kept)}: {made.memory.id}"))
+    if made.memory.may_replace:
+        console.print(
+            Text(
+                say(
+                    "  May replace an older one: holdfast memory proposals",
+                    "  Ersetzt vielleicht etwas Älteres: holdfast memory proposals",
+                ),
+                style="dim",
+            )
+        )
     for old in made.others:
         console.print(
             Text(say("  in place of: ", "  anstelle von: ") + f"{old.text} ({old.id})", style="dim")
@@ -227,6 +237,54 @@ def forget(
         print_json({"forgotten": found.to_json()})
     else:
         console.print(Text(say(f"Forgotten: {memory}", f"Vergessen: {memory}")))
+
+
+@app.command()
+def proposals(context: typer.Context, project: Project = None, as_json: Json = False) -> None:
+    """List memories that may replace an older one; both hold until you decide."""
+    from holdfast.memory.keeping.succession import rivals
+
+    settings, scope = load(context).settings, scope_for(None, project)
+    with remembering(settings) as parts:
+        pairs = rivals(parts.library, scope)
+    if as_json:
+        print_json([{"newer": newer.to_json(), "older": older.to_json()} for newer, older in pairs])
+    elif pairs:
+        columns = (say("id", "Id"), say("newer", "neuer"), say("instead of?", "anstelle von?"))
+        print_table(columns, [(newer.id, newer.text, older.text) for newer, older in pairs])
+        console.print(Text("holdfast memory replace ID · holdfast memory keep-both ID", style="dim"))
+    else:
+        console.print(say("There is nothing to decide.", "Es gibt nichts zu entscheiden."))
+
+
+@app.command()
+def replace(context: typer.Context, memory: MemoryId, project: Project = None, as_json: Json = False) -> None:
+    """Let a memory take the place of the older one that `proposals` names."""
+    _decide(context, memory, project, as_json, replaces=True)
+
+
+@app.command("keep-both")
+def keep_both(
+    context: typer.Context, memory: MemoryId, project: Project = None, as_json: Json = False
+) -> None:
+    """Let a memory and the older one that `proposals` names both hold."""
+    _decide(context, memory, project, as_json, replaces=False)
+
+
+def _decide(
+    context: typer.Context, memory: str, project: str | None, as_json: bool, *, replaces: bool
+) -> None:
+    from holdfast.memory.keeping.succession import decide
+
+    settings, scope = load(context).settings, scope_for(None, project)
+    with remembering(settings) as parts:
+        newer, replaced = decide(parts.library, scope, memory, replaces=replaces)
+    if as_json:
+        print_json({"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None})
+    elif replaced is not None:
+        console.print(Text(say("Replaced: ", "Ersetzt: ") + replaced.text))
+    else:
+        console.print(Text(say("Both hold: ", "Beides gilt: ") + newer.text))
 
 
 @app.command()

@@ -4,7 +4,7 @@ Knows the store. The notes themselves are written after the commit, from the out
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from holdfast.compaction.asked import points_back, remembered
 from holdfast.compaction.compactor import Made
@@ -12,7 +12,8 @@ from holdfast.compaction.extraction import Extracted
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.private import redacted
 from holdfast.store import Conversation, Store, Stored, new_id
-from holdfast.window.own_words import ends
+from holdfast.text.statements import takes_back
+from holdfast.window.own_words import ends, own_sentences
 from holdfast.words import language_of
 
 # How important it is what somebody asked to be remembered.
@@ -78,9 +79,19 @@ def remember(store: Store, conversation: Conversation, appended: Sequence[Stored
     for stored in appended:
         if stored.message.role == "user":
             text = redacted(ends(stored.message.text))
+            _promise_taking_back(store, conversation, text)
             wishes = remembered(text) or remembered(text, _said_before(store, stored))
             found = tuple(Extracted(kind, told, _ASKED_FOR, (stored.id,)) for kind, told in wishes)
             promise(store, conversation, found, stored.created_at, language_of(text), asked=True)
+
+
+def _promise_taking_back(store: Store, conversation: Conversation, text: str) -> None:
+    """What was kept of this conversation before goes when the person takes it back by its name."""
+    sentences = [masked for _, masked in own_sentences(text) if takes_back(masked)]
+    if sentences:
+        scope, name = asdict(conversation.scope), conversation.id
+        taken = [{"scope": scope, "conversation": name, "sentence": one} for one in sentences]
+        store.outbox.put(MEMORY_TOPIC, {"memories": [], "taken_back": taken})
 
 
 def _said_before(store: Store, stored: Stored) -> list[str]:

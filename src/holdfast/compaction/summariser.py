@@ -7,7 +7,7 @@ again in smaller portions, and then done without it. It keeps nothing and decide
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.compaction.asking import Helper
 from holdfast.compaction.checks import is_hopeless, strip_answer, trouble
@@ -16,6 +16,7 @@ from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.summary import SECTIONS, Summary
 from holdfast.compaction.transcript import Portion, fenced, portions
 from holdfast.errors import Overflow, ProviderError
+from holdfast.research.summary import carried
 from holdfast.window.items import Item
 from holdfast.words import terms
 
@@ -162,6 +163,11 @@ class Summariser:
             return None, wrong or "empty"
         if _grounded(summary, source) < _GROUNDED:
             return None, "invented"
+        ours = await _without_model(span, portion.items, so_far)
+        summary = _with_prohibitions(summary, ours)
+        if _carried(summary, source) < _carried(ours, source):
+            # However well it reads, it says less than the sentences themselves.
+            return None, "fewer"
         return summary, ""
 
     def _room(self, span: Span, helper: Helper) -> int:
@@ -178,7 +184,23 @@ async def _without_model(span: Span, items: Sequence[Item], previous: Summary | 
     return await asyncio.to_thread(extractive, items, previous, span.language, span.count, span.target)
 
 
+def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
+    """The summary with all that must not be done, whatever the model left out of it."""
+    known = "\n".join(summary.must_not).casefold()
+    missing = tuple(line for line in ours.must_not if line.casefold() not in known)
+    return replace(summary, must_not=(*summary.must_not, *missing))
+
+
+def _carried(summary: Summary, source: str) -> int:
+    """How many names and values of the source a summary has."""
+    return len(carried(_text_of(summary), source, summary.language))
+
+
+def _text_of(summary: Summary) -> str:
+    return "\n".join(line for name in SECTIONS for line in summary.section(name))
+
+
 def _grounded(summary: Summary, source: str) -> float:
     """The share of what the summary speaks of that the source speaks of too."""
-    spoken = set(terms(" ".join(line for name in SECTIONS for line in summary.section(name))))
+    spoken = set(terms(_text_of(summary)))
     return len(spoken.intersection(terms(source))) / len(spoken) if spoken else 1.0

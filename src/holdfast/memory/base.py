@@ -35,7 +35,8 @@ class Memory:
     """Something worth knowing beyond its conversation, with the messages it was taken from.
 
     `also` are the places where it was said again, the last time at `seen`. What no longer holds stays: it
-    tells which one took its place, and since when. A pinned one is never archived.
+    tells which one took its place, and since when. A pinned one is never archived. `may_replace` is an older
+    one whose place it perhaps takes: both hold until a person decides.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Memory:
     superseded_by: str = ""
     valid_until: float = 0.0
     pinned: bool = False
+    may_replace: str = ""
 
     @property
     def active(self) -> bool:
@@ -117,6 +119,10 @@ class Memories(Protocol):
 
     def allow(self, memories: Sequence[Memory]) -> None:
         """Somebody asks for these, whatever was forgotten before."""
+        ...
+
+    def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
+        """Somebody takes back what they said earlier in a conversation."""
         ...
 
     def write(self, memories: Sequence[Memory]) -> None: ...

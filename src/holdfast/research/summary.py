@@ -102,11 +102,14 @@ def checked(finding: Finding, reply: str) -> Checked:
     kept = _within(body, MOST_WORDS - count(tail))
     if not kept:
         return Checked(ours, "text", volatility, "empty" if not body else "too long")
-    carried, wanted = (len(_values(text, finding)) for text in (kept, ours.removesuffix(tail)))
-    if carried < wanted:
+    mine, wanted = (
+        len(carried(text, _texts(finding), finding.language, finding.question))
+        for text in (kept, ours.removesuffix(tail))
+    )
+    if mine < wanted:
         # However well it reads, it says less.
-        return Checked(ours, "text", volatility, f"{carried} of {wanted} names and values", carried)
-    return Checked(f"{kept} {tail}".strip(), "model", volatility, carried=carried)
+        return Checked(ours, "text", volatility, f"{mine} of {wanted} names and values", mine)
+    return Checked(f"{kept} {tail}".strip(), "model", volatility, carried=mine)
 
 
 def _trouble(finding: Finding, body: str) -> str:
@@ -134,15 +137,14 @@ def _texts(finding: Finding) -> str:
     )
 
 
-def _values(said: str, finding: Finding) -> set[str]:
-    """The names, numbers, days and months of the sources that a text carries, each once.
+def carried(said: str, known: str, spoken: str, asked: str = "") -> set[str]:
+    """The names, numbers, days and months of what is known that a text carries, each once.
 
-    Who only repeats those of the question says nothing.
+    Who only repeats those of what was asked says nothing.
     """
-    known, asked = _texts(finding), finding.question
     days = (_calendar(said) & _calendar(known)) - _calendar(asked)
     numbers = (_numbers(said) & _numbers(known)) - _numbers(asked)
-    names = _names(said, finding.language) & frozenset(words.terms(known)) - frozenset(words.terms(asked))
+    names = _names(said, spoken) & frozenset(words.terms(known)) - frozenset(words.terms(asked))
     return {
         *(f"{kind} {which}" for kind, which in days),
         *numbers,

@@ -18,7 +18,7 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.keeping.catalogue import Aside
 from holdfast.memory.keeping.exchange import Imported, exported, take_in
-from holdfast.memory.keeping.succession import history_of, take_back
+from holdfast.memory.keeping.succession import decide, history_of, rivals
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import folder, may_see, visible
 from holdfast.memory.searching.hits import cites
@@ -258,6 +258,32 @@ async def clear(request: Request, confirm: str = "", scope: Whose | None = None)
     return {"forgotten": await asyncio.to_thread(library.clear, where, confirm)}
 
 
+@router.get("/proposals")
+async def proposals(request: Request) -> dict[str, Any]:
+    """Memories that may replace an older one, each with that one: both hold until somebody decides."""
+    library, scope = remembering_of(request).library, scope_of(request)
+    pairs = await asyncio.to_thread(rivals, library, scope)
+    return {"proposals": [{"newer": new.to_json(), "older": old.to_json()} for new, old in pairs]}
+
+
+@router.post("/{memory}/replace")
+async def replace_(request: Request, memory: str) -> dict[str, Any]:
+    """Say that a memory takes the place of the one it was proposed to replace."""
+    return await _decided(request, memory, replaces=True)
+
+
+@router.post("/{memory}/keep-both")
+async def keep_both(request: Request, memory: str) -> dict[str, Any]:
+    """Say that a memory and the one it was proposed to replace both hold."""
+    return await _decided(request, memory, replaces=False)
+
+
+async def _decided(request: Request, memory: str, *, replaces: bool) -> dict[str, Any]:
+    library, scope = remembering_of(request).library, scope_of(request)
+    newer, replaced = await asyncio.to_thread(decide, library, scope, memory, replaces=replaces)
+    return {"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None}
+
+
 @router.get("/{memory}")
 async def show(request: Request, memory: str) -> dict[str, Any]:
     """One memory, the file it stands in, and where it comes from."""
@@ -267,7 +293,10 @@ async def show(request: Request, memory: str) -> dict[str, Any]:
 
 @router.get("/{memory}/history")
 async def history(request: Request, memory: str) -> dict[str, Any]:
-    """One memory, what it took the place of, and what took its place; `slot` is all of them, newest first."""
+    """One memory, what it took the place of, and what took its place; `slot` is all of them, newest first.
+
+    `rival` is an older one that it may replace, if somebody says so.
+    """
     library, scope = remembering_of(request).library, scope_of(request)
 
     def work() -> tuple[Memory, list[Memory], list[Memory]]:
@@ -276,10 +305,13 @@ async def history(request: Request, memory: str) -> dict[str, Any]:
 
     asked, replaced, slot = await asyncio.to_thread(work)
     newer = next((one for one in slot if one.id == asked.superseded_by), None)
+    pairs = await asyncio.to_thread(rivals, library, scope) if asked.may_replace else []
+    rival = next((old for new, old in pairs if new.id == asked.id), None)
     return {
         "memory": asked.to_json(),
         "replaced": [one.to_json() for one in replaced],
         "replaced_by": newer.to_json() if newer else None,
+        "rival": rival.to_json() if rival else None,
         "slot": [one.to_json() for one in slot],
         "conversations": await _conversations(request, slot),
     }
@@ -289,7 +321,7 @@ async def history(request: Request, memory: str) -> dict[str, Any]:
 async def take_back_(request: Request, memory: str) -> dict[str, Any]:
     """Forget what should not have been kept; what it took the place of holds again."""
     library, scope = remembering_of(request).library, scope_of(request)
-    wrong, restored = await asyncio.to_thread(take_back, library, scope, memory)
+    wrong, restored = await asyncio.to_thread(library.take_back, scope, memory)
     return {"forgotten": wrong.to_json(), "restored": [one.to_json() for one in restored]}
 
 

@@ -225,6 +225,26 @@ class Question:
         return any(sign.isalnum() for sign in self.text)
 
 
+# Sections of a summary that say what was asked and wanted, not what is so.
+_WISHES = frozenset(("requests", "goal", "anfragen", "ziel"))
+
+
+def is_wish_heading(heading: str) -> bool:
+    return heading.strip(" #*:").casefold() in _WISHES
+
+
+def without_wishes(summary: str) -> str:
+    """A summary without the sections of what was asked: they would be told as if they were known."""
+    kept: list[str] = []
+    wishes = False
+    for line in summary.split("\n"):
+        if line.startswith("#"):
+            wishes = is_wish_heading(line)
+        if not wishes:
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
 def traits_of(text: str) -> Trait:
     """The traits of a text that is indexed."""
     traits = Trait(0)

@@ -6,7 +6,7 @@ things that merely look alike stay apart. Where it cannot be told, that is said 
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Literal
@@ -30,6 +30,10 @@ _FRAME = 0.6
 _SHARED = 2
 # So much of the smaller one's topic in common, and what is left on both sides tells two things apart.
 _PARALLEL = 0.5
+# Words that begin with as many letters are of one root.
+_ROOT = 5
+# Concepts of which one person at a time has each.
+_TASKS = frozenset(("=contact", "=boss", "=doctor", "=task"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,11 @@ class Slot:
     # The name it begins with, if it does, and the stems of all its names.
     subject: str = ""
     named: frozenset[str] = frozenset()
+    # What stands before its verb behind an article, and of what it says that there is a new one.
+    head: frozenset[str] = frozenset()
+    renewed: frozenset[str] = frozenset()
+    # Whether one person speaks of themselves, or several do.
+    person: Literal["", "i", "we"] = ""
 
 
 def touches(new: str, old: str) -> bool:
@@ -65,10 +74,18 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     if max(len(new), len(old)) > _LONGEST:
         return "apart"
     a, b = slot_of(new), slot_of(old)
-    if _frame(new, old) >= _FRAME:
+    if a.renewed & b.topic:
+        a = replace(a, changed=True)
+    b = replace(b, values=_in_units_of(a, b))
+    a = replace(a, values=_in_units_of(b, a))
+    if a.changed and _hands_over(a, b):
+        return "replaces"
+    if _frame(new, old) >= _FRAME and (a.values != b.values or not a.values):
         return _in_one_frame(a, b)
     shared, left = a.topic & b.topic, not b.negated and _left_behind(a, b)
     if (not shared and not left and likeness < _NEAR) or _of_others(a, b):
+        return "apart"
+    if not a.changed and (a.words ^ b.words) & _BACK:
         return "apart"
     common = a.values.keys() & b.values.keys()
     # Who says "from 8 to 9" names both.
@@ -79,9 +96,13 @@ def compare(new: str, old: str, likeness: float = 0.0) -> Relation:
     }
     if not left and _is_parallel(a, b, shared):
         return "apart"
+    if not left and a.changed and not _has_head(a, b, differing):
+        return "maybe" if differing and shared - a.named else "apart"
     if differing:
         return _with_other_values(a, b, differing, shared, likeness, left=left)
-    if common and shared and (a.negated == b.negated or _is_telling(a, b, common)):
+    # Who is named in both may do different things in them.
+    about = shared if common - {"name"} else shared - a.named - b.named - _people(a)
+    if common and about and (a.negated == b.negated or _is_telling(a, b, common)):
         return "same"
     return _without_values(a, b, shared, likeness, left=left)
 
@@ -121,11 +142,58 @@ def _in_one_frame(a: Slot, b: Slot) -> Relation:
     """Of sentences that differ in a word or two only another day or hour is sure to replace the old one."""
     differing = {kind for kind in {*a.values, *b.values} if a.values.get(kind) != b.values.get(kind)}
     single = all(len(slot.values.get(kind, ())) == 1 for slot in (a, b) for kind in differing)
-    if not differing or (a.own - b.own and b.own - a.own):
+    if not differing or (a.own - b.own - _valued(a) and b.own - a.own - _valued(b)):
         return "apart"
     when = differing <= {"weekday", "time"} and single and a.own == b.own and a.negated == b.negated
+    if not a.changed and (a.words ^ b.words) & _DIRECTIONS:
+        # There and back, before and after: two things, whatever else is the same.
+        return "apart"
     both = differing & a.values.keys() & b.values.keys()
-    return "replaces" if when or (a.changed and both) else "apart"
+    if when or (a.changed and both):
+        return "replaces"
+    return "maybe" if both else "apart"
+
+
+def _in_units_of(other: Slot, slot: Slot) -> Mapping[str, frozenset[str]]:
+    """The values of a slot, where a bare number has the unit that the other one says: "he is 71"."""
+    units = [kind for kind in other.values if kind.startswith("number ")]
+    if len(units) != 1 or "number" not in slot.values or units[0] in slot.values:
+        return slot.values
+    return {units[0] if kind == "number" else kind: values for kind, values in slot.values.items()}
+
+
+def _hands_over(a: Slot, b: Slot) -> bool:
+    """Whether a task that one person has at a time is somebody else's now."""
+    mine, theirs = a.named | _people(a), b.named | _people(b)
+    same = (a.own & b.own) - mine - theirs
+    return bool(a.topic & b.topic & _TASKS and same and mine - theirs and theirs - mine)
+
+
+def _people(slot: Slot) -> frozenset[str]:
+    return frozenset(stem for name in slot.values.get("name", ()) for stem in terms(name))
+
+
+def _has_head(a: Slot, b: Slot, differing: Collection[str] = ()) -> bool:
+    """Whether the new statement speaks of what the old one is about, by this name or another one for it.
+
+    Or, where both have such a value, the old one of what the new one is about.
+    """
+    if differing and a.head and a.head <= b.topic:
+        return True
+    concepts = frozenset().union(*(_CONCEPTS_OF.get(word, _NONE) for word in b.head))
+    # Where both say what something is called the name is what it is about.
+    known = (
+        a.topic
+        | a.named
+        | _measured(a)
+        | (concepts if {"name"} <= a.values.keys() & b.values.keys() else _NONE)
+    )
+    return not b.head or bool((b.head | concepts) & known)
+
+
+def _measured(slot: Slot) -> frozenset[str]:
+    """A number may be a sum of money without a word for it."""
+    return frozenset({"=money"}) if any(kind.startswith("number") for kind in slot.values) else _NONE
 
 
 def _of_others(a: Slot, b: Slot) -> bool:
@@ -151,25 +219,29 @@ def _with_other_values(
     if a.changed and (shared or left or likeness >= _NEAR):
         return "replaces"
     apart = (a.own ^ b.own) - _valued(a) - _valued(b)
+    # Two people may well do what is called alike, unless both sentences are about just that.
+    told = differing != {"name"} or bool(a.head & b.head)
     if len(differing) == 1 and shared and not apart and a.negated == b.negated:
-        return "replaces"
+        return "replaces" if told else "maybe"
     return "maybe" if shared and len(apart) <= 1 and len(differing) == 1 else "apart"
 
 
 def _without_values(a: Slot, b: Slot, shared: frozenset[str], likeness: float, *, left: bool) -> Relation:
     ours = a.mine and b.mine
-    if a.changed and left and (a.names - b.names or a.values) and (not b.values or ours):
+    other = a.names - b.names or (a.values and _has_head(a, b))
+    if a.changed and left and other and (not b.values or ours):
         return "replaces"
-    if a.changed and shared and not b.values:
+    if a.changed and shared - a.named - b.named and not b.values and _has_head(a, b):
+        one = not (a.person and b.person) or a.person == b.person or bool(a.own & b.own)
         short = ours and len(b.topic) <= _SHORT and len(a.topic) <= 2 * _SHORT
         near = likeness >= (_LIKELY if a.own & b.own else _SAME)
         most = not likeness and 2 * len(shared) >= min(len(a.topic), len(b.topic))
-        return "replaces" if short or near or most else "apart"
+        return "replaces" if one and (short or near or most) else "apart"
     if a.changed or not shared or a.negated != b.negated:
         return "apart"
     if b.topic <= a.topic and len(b.topic) > 1 and b.names <= a.names:
         return "same" if likeness >= _SAME else "maybe"
-    alone = a.own - b.own and b.own - a.own
+    alone = _other_roots(a, b) and _other_roots(b, a)
     return "same" if likeness >= _SAME and not (a.values or b.values or alone) else "apart"
 
 
@@ -205,14 +277,22 @@ def _is_parallel(a: Slot, b: Slot, shared: frozenset[str]) -> bool:
 
 def _alone(one: Slot, other: Slot) -> frozenset[str]:
     """The nouns of one that the other does not have, nor another word for the same, nor a sum of money."""
-    known = other.topic | ({"=money"} if any(kind.startswith("number") for kind in other.values) else set())
+    known = other.topic | _measured(other)
     return frozenset(
         word for word in one.own - other.own - _valued(one) if not _CONCEPTS_OF.get(word, _NONE) & known
     )
 
 
+def _other_roots(one: Slot, other: Slot) -> bool:
+    """Whether one has nouns that are not even related to one of the other: allergy is to allergic."""
+    return any(
+        not any(word[:_ROOT] == known[:_ROOT] and len(word) >= _ROOT for known in other.own)
+        for word in one.own - other.own
+    )
+
+
 def _valued(slot: Slot) -> frozenset[str]:
-    return frozenset().union(*slot.values.values()) if slot.values else frozenset()
+    return frozenset().union(_people(slot), *slot.values.values())
 
 
 @lru_cache(maxsize=4_096)
@@ -221,12 +301,12 @@ def slot_of(text: str) -> Slot:
     plain = text.replace("’", "'")
     values = values_in(plain)
     bare = _VALUES.sub(" ", plain)
-    stems = [(word, stem) for word in _WORD.findall(bare) for stem in terms(word)[:1]]
+    acts = frozenset(match[1] for match in _ACTS.finditer(bare)) if spoken == "en" else _NONE
     topic, own = set[str](), set[str]()
-    for word, stem in stems:
+    for word, stem in _stems(bare):
         for one in (stem, *parts(word)):
             topic |= _CONCEPTS_OF.get(one, _NONE)
-        if stem in _GENERIC or _is_verb(word, spoken):
+        if stem in _GENERIC or word in acts or _is_verb(word, spoken):
             continue
         topic.add(stem)
         own.add(stem)
@@ -239,12 +319,39 @@ def slot_of(text: str) -> Slot:
         values,
         names,
         frozenset(word.casefold() for word in _WORD.findall(plain)),
-        bool(cues["negation"].search(plain)),
+        bool(cues["negation"].search(plain) or _DENIES.search(plain)),
         bool(_CHANGE.search(plain)),
         bool(cues["me"].search(plain) or cues["mine"].search(plain)),
         _subject(plain),
         frozenset(stem for name in names for stem in terms(name)),
+        _head(bare, spoken) - frozenset(stem for name in names for stem in terms(name)),
+        frozenset(
+            stem for match in _RENEWED.finditer(plain) for stem in (*terms(match[1]), *parts(match[1]))
+        ),
+        "i" if cues["i"].search(plain) else "we" if cues["we"].search(plain) else "",
     )
+
+
+def _stems(text: str) -> list[tuple[str, str]]:
+    """The words of a text with their stems; what hyphens join is several."""
+    words = [
+        piece for word in _WORD.findall(text) for piece in ([word] if _is_whole(word) else word.split("-"))
+    ]
+    return [(word, stem) for word in words for stem in terms(word)[:1]]
+
+
+def _is_whole(word: str) -> bool:
+    """Whether a word with hyphens is a name or a word of its own: "web-01", "stand-up"."""
+    return any(map(str.isdigit, word)) or any(stem in _CONCEPTS_OF for stem in terms(word)[:1])
+
+
+def _head(text: str, spoken: str) -> frozenset[str]:
+    """The stems of what a sentence begins with behind an article: "the guest list", "unser alter Server"."""
+    begin = (_GERMAN_HEAD if spoken == "de" else _ENGLISH_HEAD).match(text)
+    if begin is None:
+        return _NONE
+    stems = {one for word, stem in _stems(begin[1]) for one in (stem, *parts(word))}
+    return frozenset(stems - _GENERIC)
 
 
 def _subject(text: str) -> str:
@@ -292,7 +399,7 @@ def values_in(text: str) -> Mapping[str, frozenset[str]]:
 
 def _called(text: str) -> list[str]:
     """Names that are given as a value: behind a title, "is", "called", "to"."""
-    return [match[1] for match in _CALLED.finditer(text)]
+    return [name for match in _CALLED.finditer(text) for name in match.groups() if name]
 
 
 _DAYS = {
@@ -315,12 +422,16 @@ _NUMBERS = {
 _DAY = "|".join(_DAYS)
 _MONTH = "|".join(_MONTHS)
 _WORDED = "|".join(_NUMBERS)
+# "One" is an article as well, and behind a noun it is a name: "rule two".
+_COUNTED = "|".join(name for name, number in _NUMBERS.items() if number > 1)
+_SEVERAL = rf"(?:\b(?:{_COUNTED})(?= \w)|(?:(?<=\bis )|(?<=\bist )|(?<=jetzt )|(?<=turned ))(?:{_COUNTED})\b)"
 _UNITS = {
     name: unit
     for unit, names in {
         "gb": "gb gigabyte gigabytes", "mb": "mb megabyte megabytes", "tb": "tb terabyte",
         "km": "km kilometer",
         "kg": "kg kilo", "%": "% prozent percent", "l": "liter litre litres", "cm": "cm", "m": "m",
+        "s": "sekunden seconds second sekunde", "ms": "ms millisekunden milliseconds",
         "min": "minuten minutes minute", "h": "stunden hours", "d": "tage days", "w": "wochen weeks",
         "mo": "monate months", "y": "jahre years",
     }.items()
@@ -370,15 +481,16 @@ _KINDS = (
             rf"\b(?P<half>halb |half past |half )?(?P<hour>\d{{1,2}}"
             rf"|{_WORDED})(?::(?P<minute>\d\d))?(?: ?(?P<late>am|pm|uhr|o'clock)\b|(?<=:\d\d)\b"
             rf"|(?<=halb \d)\b)"
-            rf"|\b(?:um|at|ab|gegen|bis|until|to) (?P<half2>halb |half past |half )?(?P<hour2>\d{{1,2}}"
-            rf"|{_WORDED})\b(?![.,:]?\d| ?(?:euro|€|%|prozent|gb|km))"
+            rf"|\b(?:um|at|ab|gegen|bis|until|to) (?P<half2>halb |half past |half )?(?P<hour2>[01]?\d|2[0-4]"
+            rf"|{_WORDED})\b(?![.,:]?\d| ?(?:{_UNIT}|euros?|€|\$|pounds?|dollars?|franken)(?!\w))"
         ),
         lambda match: _clock_of(match),
     ),
     (
         "frequency",
         late(
-            r"\b(?:täglich|wöchentlich|monatlich|jährlich|stündlich|daily(?! (?:to|is|at))|weekly|monthly"
+            r"\b(?:(?:vierteljähr|halbjähr|zweiwöchent|täg|wöchent|monat|jähr|stünd)lich|quarterly|biweekly"
+            r"|daily(?! (?:to|is|at))|weekly|monthly"
             r"|yearly|hourly"
             r"|every (?:other |second |third )?(?:day|week|month|year|night|weekend)"
             r"|jede[nrs]? (?:zweite[nrs]? )?(?:tag|woche|monat|jahr|nacht|wochenende)"
@@ -404,7 +516,7 @@ _KINDS = (
     (
         "number",
         late(
-            rf"(?<![\w.-])(?P<number>\d[\d.,]*)(?: ?(?P<unit>{_UNIT})(?!\w)"
+            rf"(?<![\w.-])(?P<number>\d[\d.,]*|{_SEVERAL})(?: ?(?P<unit>{_UNIT})(?!\w)"
             r"| ?(?:€|euros?|eur|\$|dollar\w*|franken|pounds?|£))?(?!\w)"
         ),
         lambda match: _amount(match),
@@ -433,7 +545,8 @@ def _amount(match: re.Match[str]) -> str:
 _VALUES = late(
     rf"(?i)\b(?:kurz\w*|knapp\w*|ausführlich\w*|lang|short\w*|brief\w*|long|detailed|deutsch\w*"
     rf"|englisch\w*|german|english|every|other)\b|\b(?:{_DAY})(?:s|e|en)?\b|\b(?:{_MONTH})\b"
-    rf"|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th)?(?!\w)|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
+    rf"|{_SEVERAL}(?: (?:{_UNIT})\b)?|(?<![\w-])\d[\d.,:]*(?:st|nd|rd|th| ?(?:{_UNIT}))?(?!\w)"
+    r"|\b(?:uhr|am|pm|o'clock|halb|euro|euros)\b"
 )
 _WORD = late(r"[^\W_][\w'-]*")
 _IDENTIFIER = late(r"\b[a-z]+[-_]\w*[-_\d]\w*\b|\b[a-z]+[A-Z]\w+\b")
@@ -445,7 +558,8 @@ _GERMAN_NAME = late(
     r"|^([A-ZÄÖÜ]\w+)(?= (?:hat|ist|geht|wohnt|lebt|arbeitet|heißt)\b)"
 )
 _ENGLISH_NAME = late(
-    r"(?<=[\w,;:'] )(?!I\b|I')([A-Z][a-zäöüß]\w*)|^([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
+    r"(?<=[\w,;:'] )(?!I\b|I'|(?:Mrs?|Ms|Dr)\b)([A-Z][a-zäöüß]\w*)"
+    r"|^(?!There|It|That|Here|What)([A-Z]\w+)(?='s | (?:is|has|moved|left|lives|works)\b)"
 )
 _SUBJECT = late(
     r"([A-ZÄÖÜ][\w-]+|[a-z]+[-_]?\d\w*)(?:'s \w+)?(?= (?:is|has|lives?|works?|moved|speaks|listens|runs"
@@ -454,7 +568,30 @@ _SUBJECT = late(
 _CALLED = late(
     r"(?i:\b(?:called|named|name is|goes by|report to|reports to|heißt|heiße|namens|says|nenn mich|call me"
     r"|manager is|boss is|chef ist"
-    r"|frau|herrn?|mr\.?|mrs\.?|ms\.?) (?:jetzt |nun |now )?)([A-ZÄÖÜ][\w-]+)"
+    r"|frau|herrn?|mr\.?|mrs\.?|ms\.?|dr\.?) (?:jetzt |nun |now )?(?:(?:frau|herrn?|mrs?\b\.?|ms\b\.?|dr\b\.?"
+    r"|prof\b\.?) )*)([A-ZÄÖÜ][\w-]+)"
+    # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
+    r"|^([A-ZÄÖÜ]\w+)(?= (?:ist|is) (?:mein|unser|my|our))"
+    r"|(?i:\b(?:called|named|heißt)) ([\w-]+)(?=[.!]?$)"
+    r"|(?i:\b(?:renamed|umbenannt)\b.*?\b(?:to|in|it's|it is|heißt)(?: jetzt| nun| now)?) ([\w-]+)"
+    r"|(?i:\b(?:is|ist|lautet)|:) ((?=\w*[a-zA-Z])\w*\d[\w-]*)(?=[\s.!]*$)"
+)
+_BACK = frozenset(("back", "zurück"))
+_DIRECTIONS = _BACK | {"from", "to", "von", "nach", "aus", "before", "after", "vor", "hin", "her"}
+# What means that something is not to be without saying so.
+_DENIES = late(r"(?i)\b(?:allerg\w+|verboten|untersagt|tabu|forbidden|prohibited|off limits)\b")
+# In English what follows "I" or "we" is a verb.
+_ACTS = late(
+    r"(?i)\b(?:i|we|they|you) (?:(?:now|always|never|also|only|usually|still|can|can't|don't|do|will|must"
+    r"|should) )?([a-z]+)\b"
+)
+_RENEWED = late(r"(?i)\b(?:neue[nmrs]?|new) ([\w-]+)")
+_GERMAN_HEAD = late(
+    r"(?:(?i:der|die|das|unsere?|meine?|eine?) )((?:[a-zäöüß]+e[nrs]? ){0,2}[A-ZÄÖÜ][\w-]+)(?= )"
+)
+_ENGLISH_HEAD = late(
+    r"(?i)(?:the|our|my|an?) ((?:(?!(?:is|are|was|were|has|have|had|will|should|must|can|goes|runs|takes"
+    r"|needs|of|to|from|in|on|at|for|with|by)\b)[\w'-]+ ){1,4})"
 )
 _PARTICIPLE = late(r"(?i:ge\w+t|\w+iert|antworte|schreibe?|nenne?|fass|sprich|nutze?|verwende)")
 _ENGLISH_VERB = late(
@@ -469,16 +606,18 @@ _ENGLISH_VERB = late(
 _CHANGE = late(
     r"(?i)\b(?:jetzt|nun|neuerdings|inzwischen|mittlerweile|nicht mehr|kein\w* (?:\S+ ){0,3}mehr"
     r"|ab (?:dem |der )?(?:nächste\w* \w+|jetzt|sofort|heute|morgen)|seit (?:heute|gestern|kurzem|neuestem"
-    rf"|dem|der|{_DAY})|statt|stattdessen|doch|verschoben|verlegt|gelegt|umgestellt|umgestiegen|gewechselt"
+    rf"|dem|der|{_DAY}|{_MONTH}|anfang|ende|letzte\w+)|statt|stattdessen|doch|verschoben|verlegt|gelegt"
+    r"|umgestellt|umgestiegen|gewechselt"
     rf"|umgezogen|ersetzt|abgelöst|umbenannt|erhöht|gesenkt"
     r"|verzögert|erst (?:am|ab|im|in|um)"
     r"|aufge\w+t|umge\w+t|verkürzt|verlängert|erneuert|künftig|ab sofort|auf (?:\S+ ){1,3}?\w*ge\w{3,}(?:t"
     r"|en)|angehoben|reduziert"
     r"|now|these days|nowadays|no longer|any ?more|instead|from (?:now|next|\w+day|"
     + _MONTH
-    + r")\b(?! \d+ to\b)|since (?:the|last|this|\w+day)|moved|pushed|slipped|postponed|delayed"
-    r"|not until|switched|changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered"
-    r"|extended|dropped|drop"
+    + r")\b(?! \d+ to\b)|since (?:the|last|this|\w+day|"
+    + _MONTH
+    + r")|moved|pushed|slipped|postponed|delayed|not until|switched|"
+    r"changed|replaced|renamed|renewed|rebooked|upgraded|increased|raised|lowered|extended|dropped|drop"
     r"|(?:is|are|was) gone|again|started|stop(?:ped)?|became|went up|after all|rescheduled"
     r"|as of|by now|lately|recently|is up to|went from)\b"
 )

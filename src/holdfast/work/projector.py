@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memories, Memory, SummaryNote
+from holdfast.messages import Scope
 from holdfast.store import OutboxItem, Store
 from holdfast.store.ids import new_id
 
@@ -95,6 +96,8 @@ class Projector:
 
     def _write_memories(self, payload: Any) -> None:
         memories = [Memory.from_json(value) for value in payload["memories"]]
+        for taken in payload.get("taken_back", ()):
+            self._memories.withdraw(Scope(**taken["scope"]), taken["conversation"], taken["sentence"])
         if payload.get("asked"):
             self._memories.allow(memories)
         self._memories.write(memories)

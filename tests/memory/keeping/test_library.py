@@ -7,14 +7,17 @@ from functools import partial
 
 import pytest
 
+from holdfast.compaction.keeping import remember
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, Source
 from holdfast.memory.keeping.exchange import exported, take_in
 from holdfast.memory.keeping.library import Library
+from holdfast.memory.keeping.succession import decide, rivals
 from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.workspace.notes import Notes
-from holdfast.messages import Scope
-from holdfast.store import open_store
+from holdfast.messages import Message, Scope
+from holdfast.store import NewMessage, open_store
+from holdfast.work.projector import Projector
 
 ME = Scope()
 GARDEN = Scope(project="garden")
@@ -574,3 +577,62 @@ def test_files_are_not_read_nor_written_without_need(world):
     counted.seen.clear()
     assert world.library.clear(world.me, world.library.confirmation(world.me)) == 12
     assert sum(action == "write" for action, _ in counted.seen) == 7
+
+
+# Perhaps another value
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Der Kurs kostet 120 Euro.", "Der Kurs in Bonn kostet 135 Euro."),
+        ("The course costs 120 euros.", "The course in Bath costs 135 euros."),
+    ],
+)
+def test_where_it_is_not_sure_both_hold_until_a_person_decides(world, old, new):
+    world.library.write([world.found(old)])
+    world.library.write([world.found(new, "x_2", valid_from=NOW + 1)])
+    assert set(world.texts()) == {old, new}
+    ((newer, older),) = rivals(world.library, world.me)
+    assert (newer.text, older.text) == (new, old)
+    _, replaced = decide(world.library, world.me, "x_2", replaces=True)
+    assert replaced is not None
+    assert replaced.superseded_by == "x_2"
+    assert world.texts() == [new]
+    assert f"~~{old}~~" in (world.home / "MEMORY.md").read_text()
+    assert rivals(world.library, world.me) == []
+    world.library.take_back(world.me, "x_2")
+    assert world.texts() == [old]
+
+
+def test_who_keeps_both_is_not_asked_again(world):
+    world.library.write([world.found("Der Kurs kostet 120 Euro.")])
+    world.library.write([world.found("Der Kurs in Bonn kostet 135 Euro.", "x_2", valid_from=NOW + 1)])
+    decide(world.library, world.me, "x_2", replaces=False)
+    assert len(world.texts()) == 2
+    assert rivals(world.library, world.me) == []
+    with pytest.raises(BadRequest):
+        decide(world.library, world.me, "x_2", replaces=True)
+
+
+# Taken back later
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "sentence"),
+    [
+        ("Für Ereignisse nehmen wir Kafka.", "Der Gurkenpreis ist hoch.", "Vergiss Kafka wieder."),
+        ("We use Kafka for events.", "The gate opens at ten.", "Forget the Kafka thing."),
+    ],
+)
+def test_what_was_kept_earlier_is_taken_back_with_the_message_that_says_so(world, said, other, sentence):
+    store = world.store
+    row = store.log.create(world.me)
+    world.library.write([world.found(said, conversation=row.id)])
+    world.library.write([world.found(other, "x_2", conversation=row.id)])
+    world.library.write([world.found(said.replace(".", " too."), "x_3", conversation="c_other")])
+    stored = store.log.append(row.id, [NewMessage(Message.of("user", sentence))], parent=None, expect=None)
+    store.atomically(remember, store, store.log.get(row.id), stored)
+    Projector(store, world.library).project()
+    assert other in world.texts()
+    assert said not in world.texts()

@@ -6,7 +6,7 @@ nothing.
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Literal
@@ -19,7 +19,7 @@ from holdfast.memory.workspace.checks import listed_kind
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Use
-from holdfast.text.questions import Trait, traits_of
+from holdfast.text.questions import Trait, traits_of, without_wishes
 from holdfast.words import terms
 
 _DAY = 86_400.0
@@ -179,7 +179,11 @@ class Catalogue:
         summaries = [
             memory for several in self.notes.summaries(owner(scope), []).values() for memory in several
         ]
-        newest = sorted(summaries, key=lambda memory: memory.date)[-1:]
+        newest = [
+            replace(memory, text=text)
+            for memory in sorted(summaries, key=lambda memory: memory.date)[-1:]
+            if (text := without_wishes(memory.text))
+        ]
         rest = [memory for memory in known if memory not in first]
         return [*first, *rest, *prose, *days, *newest]
 

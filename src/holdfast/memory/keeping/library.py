@@ -23,6 +23,7 @@ from holdfast.memory.workspace.items import is_by_hand, spelled, with_memories, 
 from holdfast.memory.workspace.notes import Notes, added, by_file, by_hand
 from holdfast.messages import Scope
 from holdfast.store import Recollections, Tombstone, new_id
+from holdfast.text.statements import is_meant
 from holdfast.words import language_of
 
 log = logging.getLogger("holdfast.memory")
@@ -34,6 +35,8 @@ Told = Callable[[Sequence[Memory], Change], None]
 _BY_REQUEST = 0.8
 # Taken from the same message, so much is enough to be what was forgotten there.
 _AGAIN = 0.6
+# So many messages later something is meant only if it is named.
+_LONG_AGO = 9
 # Among the digests of words this one belongs to no word, so no text has the same ones.
 _CORRECTED = "=corrected"
 
@@ -115,6 +118,40 @@ class Library(Catalogue):
         for memory, stones in self._with_stones(memories):
             if stones:
                 self._records.lift(memory.scope, [stone.memory for stone in stones])
+
+    def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
+        """Take back the newest thing kept of a conversation that a sentence names; what it replaced holds."""
+        kept, _ = self.everything(scope)
+        known = [
+            memory
+            for memory in kept
+            if memory.active
+            and not memory.pinned
+            and any(source.conversation == conversation for source in memory.sources)
+            and is_meant(sentence, memory.text, _LONG_AGO)
+        ]
+        if known:
+            self.take_back(scope, max(known, key=lambda memory: memory.date).id)
+
+    def take_back(self, scope: Scope, name: str) -> tuple[Memory, list[Memory]]:
+        """Forget a memory that should not have been kept; what it took the place of holds again.
+
+        The forgotten one, and those that hold again.
+        """
+        wrong = self.get(scope, name)
+        before = [memory for memory in self.replaced(scope, name) if memory.superseded_by == name]
+        restored = [self._restore(memory) for memory in before]
+        self.forget(scope, name)
+        return wrong, [memory for memory in restored if memory is not None]
+
+    def _restore(self, memory: Memory) -> Memory | None:
+        file = self.place(memory.scope, memory.id)
+        restored = self.notes.revise(
+            file, memory.id, memory.scope, lambda old: replace(old, superseded_by="", valid_until=0.0)
+        )
+        if restored is not None:
+            self.told([restored], "updated")
+        return restored
 
     def make_room(self, scope: Scope) -> list[Memory]:
         """Move what is least useful to the archive, as long as there are more active ones than allowed."""

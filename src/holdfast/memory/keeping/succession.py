@@ -1,11 +1,11 @@
-"""Values that took each other's place: the history of one, and taking the newest back.
+"""Values that took each other's place: the history of one, and deciding open cases.
 
 Knows the library of memories; changes only what it is asked to.
 """
 
 from dataclasses import replace
 
-from holdfast.errors import NotFound
+from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.keeping.library import Library
 from holdfast.messages import Scope
@@ -25,23 +25,42 @@ def history_of(library: Library, scope: Scope, name: str) -> list[Memory]:
     return [newest, *library.replaced(scope, newest.id)]
 
 
-def take_back(library: Library, scope: Scope, name: str) -> tuple[Memory, list[Memory]]:
-    """Forget a memory that should not have been kept; what it took the place of holds again.
+def rivals(library: Library, scope: Scope) -> list[tuple[Memory, Memory]]:
+    """Newer memories that may replace an older one, each with that one, the newest first; both still hold."""
+    kept, _ = library.everything(scope)
+    active = {memory.id: memory for memory in kept if memory.active}
+    found = [
+        (memory, active[memory.may_replace]) for memory in active.values() if memory.may_replace in active
+    ]
+    return sorted(found, key=lambda pair: pair[0].date, reverse=True)
 
-    The forgotten one, and those that hold again.
+
+def decide(library: Library, scope: Scope, name: str, *, replaces: bool) -> tuple[Memory, Memory | None]:
+    """A person says whether a memory takes the place of its rival or both hold.
+
+    The newer one, and the one that was replaced.
     """
-    wrong = library.get(scope, name)
-    before = [memory for memory in library.replaced(scope, name) if memory.superseded_by == name]
-    restored = [_restore(library, memory) for memory in before]
-    library.forget(scope, name)
-    return wrong, [memory for memory in restored if memory is not None]
-
-
-def _restore(library: Library, memory: Memory) -> Memory | None:
-    file = library.place(memory.scope, memory.id)
-    restored = library.notes.revise(
-        file, memory.id, memory.scope, lambda old: replace(old, superseded_by="", valid_until=0.0)
+    newer = library.get(scope, name)
+    pair = next((pair for pair in rivals(library, scope) if pair[0].id == name), None)
+    if pair is None:
+        raise BadRequest(
+            f"There is nothing to decide about the memory {name!r}.", hint="See which ones are open."
+        )
+    older = pair[1]
+    replaced = None
+    if replaces:
+        until = newer.valid_from or newer.date
+        replaced = library.notes.revise(
+            library.place(scope, older.id),
+            older.id,
+            older.scope,
+            lambda old: replace(old, superseded_by=newer.id, valid_until=until),
+            successor=newer.text,
+        )
+        if replaced is not None:
+            library.told([replaced], "superseded")
+    decided = library.notes.revise(
+        library.place(scope, name), name, newer.scope, lambda item: replace(item, may_replace="")
     )
-    if restored is not None:
-        library.told([restored], "updated")
-    return restored
+    library.told([decided or newer], "updated")
+    return decided or newer, replaced

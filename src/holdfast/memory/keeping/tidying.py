@@ -34,10 +34,11 @@ _OLD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What becomes of a new memory, and which old ones it concerns."""
+    """What becomes of a new memory, and which old ones it concerns; `rival` is one that it may replace."""
 
     action: Literal["add", "known", "update", "supersede"]
     others: tuple[Memory, ...] = ()
+    rival: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) ->
         (memory, relation)
         for memory in near
         if touches(new.text, memory.text)
-        and (relation := compare(new.text, memory.text, likeness.get(memory.id, 0.0))) in ("same", "replaces")
+        and (relation := compare(new.text, memory.text, likeness.get(memory.id, 0.0))) != "apart"
     ]
     if not related:
         return Verdict("add")
@@ -90,7 +91,10 @@ def _by_slots(new: Memory, rivals: Sequence[Memory], similar: Similar | None) ->
     def nearness(memory: Memory) -> float:
         return likeness.get(memory.id, 0.0) + _SHARED * overlap(new.text, memory.text)
 
-    best, relation = max(related, key=lambda pair: nearness(pair[0]))
+    sure = [pair for pair in related if pair[1] != "maybe"]
+    best, relation = max(sure or related, key=lambda pair: nearness(pair[0]))
+    if relation == "maybe":
+        return Verdict("add", rival=best)
     if nearness(best) < _SURE and any(nearness(memory) > nearness(best) for memory in near):
         return Verdict("add")
     if relation == "same" and not says_more(new.text, best.text):
@@ -119,9 +123,10 @@ def tidied(
             continue
         gone = [replace(old, superseded_by=new.id, valid_until=new.valid_from) for old in verdict.others]
         known.update({old.id: old for old in gone})
-        known[new.id] = new
+        kept = replace(new, may_replace=verdict.rival.id) if verdict.rival else new
+        known[new.id] = kept
         names.append(new.id)
-        outcomes.append(Outcome("superseded" if gone else "added", new, tuple(gone)))
+        outcomes.append(Outcome("superseded" if gone else "added", kept, tuple(gone)))
     for name, memory in before.items():
         if known[name] != memory:
             newer = known.get(known[name].superseded_by)

@@ -26,7 +26,7 @@ from holdfast.memory.workspace.items import PART, ids_in
 from holdfast.messages import Scope
 from holdfast.store import FileState, NewPassage, NotesOf, Store
 from holdfast.store.texts import spoken_date
-from holdfast.text.questions import Trait, traits_of
+from holdfast.text.questions import Trait, is_wish_heading, traits_of
 
 # Called with how many of how many files are done.
 Progress = Callable[[int, int], None]
@@ -346,6 +346,9 @@ def passages_of(entry: Entry, text: str) -> list[NewPassage]:
         repeats[part.digest] = again = repeats.get(part.digest, -1) + 1
         name = part.memory or f"{PART}{part.digest}" + (f"_{again}" if again else "")
         at = part.at or date
+        if kind and any(map(is_wish_heading, part.headings[-1:])):
+            # What was asked for in a conversation says nothing about anything.
+            continue
         if (part.kind or kind) and traits_of(part.text) & Trait.ONLY_ASKS:
             # A question that was noted down would come back as the answer to itself.
             continue

@@ -258,6 +258,7 @@ def _memory(item: str, scope: Scope) -> Memory | None:
         superseded_by=str(fields.get("superseded_by", "")),
         valid_until=seconds_of(fields.get("valid_until")),
         pinned=fields.get("pinned") is True,
+        may_replace=str(fields.get("may_replace", "")),
     )
 
 
@@ -297,6 +298,7 @@ def _told(memory: Memory) -> dict[str, Any]:
         "superseded_by": memory.superseded_by,
         "valid_until": moment(memory.valid_until),
         "pinned": memory.pinned,
+        "may_replace": memory.may_replace,
     }
 
 

@@ -53,6 +53,9 @@ class Notes:
     def allow(self, memories: Sequence[Memory]) -> None:
         """Files alone do not know what was forgotten."""
 
+    def withdraw(self, scope: Scope, conversation: str, sentence: str) -> None:
+        """Files alone do not know which memory a sentence is about."""
+
     def write(self, memories: Sequence[Memory]) -> None:
         """Add those memories that are not there yet. What is there stays, whoever wrote it."""
         for file, group in by_file(memories).items():
@@ -119,16 +122,27 @@ class Notes:
         ]
 
     def revise(
-        self, file: PurePosixPath, name: str, scope: Scope, work: Callable[[Memory], Memory]
+        self,
+        file: PurePosixPath,
+        name: str,
+        scope: Scope,
+        work: Callable[[Memory], Memory],
+        *,
+        successor: str = "",
     ) -> Memory | None:
-        """Change one item, from what it is at the moment of writing; None where it is not there."""
+        """Change one item, from what it is at the moment of writing; None where it is not there.
+
+        `successor` are the words of what takes its place, for people who read the file.
+        """
         new: Memory | None = None
 
         def revised(text: str) -> str:
             nonlocal new
             old = next((memory for memory in self._in(text, file, scope) if memory.id == name), None)
             new = None if old is None else work(old)
-            return text if new is None else with_changed(text, new, by_hand=by_hand(file))
+            return (
+                text if new is None else with_changed(text, new, by_hand=by_hand(file), successor=successor)
+            )
 
         self.change(file, revised)
         return new

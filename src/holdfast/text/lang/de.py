@@ -697,6 +697,9 @@ CONCEPTS = {
     "shift": "schicht dienst bereitschaft rufbereitschaft",
     "homeoffice": "homeoffice büro büroplatz",
     "holiday": "urlaubstage urlaub",
+    "task": "zuständig verantwortlich leitet leitung betreut kümmert übernimmt übernommen",
+    "father": "vater papa",
+    "mother": "mutter mama",
 }
 # What a statement may be changed by without being about something else.
 GENERIC = (

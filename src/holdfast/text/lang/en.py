@@ -738,11 +738,14 @@ CONCEPTS = {
     "shift": "shift on-call duty",
     "homeoffice": "office remote",
     "holiday": "leave vacation",
+    "task": "charge responsible leads heads looks handles",
+    "father": "father dad",
+    "mother": "mother mum mom",
 }
 # What a statement may be changed by without being about something else.
 GENERIC = (
     "monday tuesday wednesday thursday friday saturday sunday week month year day hour minute end start"
     " thing time now these days everything everyone reason spot advice folks mr mrs ms dr new good way while"
     " until aside longer any more instead rather first second one just go going stuff lot back max number"
-    " moment place weekly future today"
+    " moment place weekly future today last next"
 )

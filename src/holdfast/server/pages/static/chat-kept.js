@@ -119,12 +119,25 @@ function add(made, { id, text }) {
     if (asked || item.gone) return;
     asked = true;
     const told = await call(`/api/memory/${id}/history`).catch(() => null);
+    if (told?.rival) return choose(told.rival);
     const former = told?.replaced.filter((one) => one.superseded_by === id) ?? [];
     if (!former.length) return;
     before.replaceChildren(...former.map((one) => el("span", { dir: "auto" },
       ` ${word("instead_of", { text: one.text })}`)));
     if (!item.ours) usual([button(word("take_back"), takeBack)]);
   };
+  /** It may take the place of an older one: the person says. */
+  function choose(older) {
+    const decide = (how) => async () => {
+      item.ours = true;
+      if (!(await attempt(async () => (await call(`/api/memory/${id}/${how}`, { method: "POST" }), true)))) return;
+      before.replaceChildren(how === "replace" ? el("span", { dir: "auto" }, ` ${word("instead_of", { text: older.text })}`) : "");
+      usual(how === "replace" ? [button(word("take_back"), takeBack)] : []);
+      deeds.querySelector("button").focus();
+    };
+    before.replaceChildren(el("span", { dir: "auto" }, ` ${word("or", { text: older.text })}`));
+    usual([button(word("replace"), decide("replace")), button(word("keep_both"), decide("keep-both"))]);
+  }
   usual();
   made.querySelector("ul").append(item);
   item.say(text);

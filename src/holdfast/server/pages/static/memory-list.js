@@ -49,6 +49,25 @@ export function listing() {
     byId("troubles").replaceChildren(...shown);
   }
 
+  /** Pairs of which perhaps only the newer holds: the person says. */
+  async function rivals() {
+    const { proposals } = await ask("/api/memory/proposals");
+    const row = ({ newer, older }) => {
+      const decide = (how) => attempt(async () => {
+        ours.add(newer.id).add(older.id);
+        await ask(`/api/memory/${encodeURIComponent(newer.id)}/${how}`, { method: "POST" });
+        await Promise.all([rivals(), look()]);
+        (byId("rivals").querySelector("button") ?? box).focus();
+      });
+      return el("li", { class: "proposal" }, el("div", { class: "grow" }, el("span", { dir: "auto" }, newer.text),
+        el("div", { class: "faint small", dir: "auto" }, older.text)),
+        el("div", { class: "row" }, el("button", { type: "button", onclick: () => decide("replace") }, word("replace")),
+          el("button", { type: "button", class: "quiet", onclick: () => decide("keep-both") }, word("keep_both"))));
+    };
+    byId("rivals").replaceChildren(...(proposals.length ? [el("div", { class: "card" }, el("h3", {}, word("rivals")),
+      el("ul", { class: "list" }, ...proposals.map(row)))] : []));
+  }
+
   /** Shows what is asked for now. `quietly`: nobody asked, so it must not be in anybody's way. */
   async function look(quietly = false) {
     const inTheWay = () => quietly && taken() && (offer(), true);
@@ -126,7 +145,10 @@ export function listing() {
     every[every.indexOf(at) + (event.key === "PageDown" ? 1 : -1)]?.focus();
   });
 
-  const again = later(() => (taken() ? offer() : attempt(() => look(true))), 400);
+  const again = later(() => {
+    attempt(rivals);
+    return taken() ? offer() : attempt(() => look(true));
+  }, 400);
 
   /** Whether somebody writes, or reads further down: then nothing moves by itself. */
   function taken() {
@@ -145,6 +167,7 @@ export function listing() {
     show() {
       if (begun) return undefined;
       begun = true;
+      attempt(rivals);
       return look();
     },
     stale: () => begun && again(),

@@ -110,6 +110,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "proposals": ("Proposed for your profile", "Vorschläge für Ihr Profil"),
     "because": ("Because you said: “{text}”", "Weil Sie sagten: „{text}“"),
     "accept": ("Accept", "Übernehmen"),
+    "rivals": ("Does the newer one replace the older?", "Ersetzt das Neuere das Ältere?"),
+    "replace": ("Replace", "Ersetzen"),
+    "keep_both": ("Keep both", "Beides behalten"),
     "dismiss": ("Dismiss", "Ablehnen"),
     "changed_below": (
         "The profile was changed. Your own changes are not saved yet.",

@@ -1,0 +1,35 @@
+"""What was asked in a conversation is neither found nor told as something that is known."""
+
+from pathlib import PurePosixPath
+
+import pytest
+
+from holdfast.compaction.headings import HEADINGS
+from holdfast.compaction.summary import Summary
+from holdfast.memory.searching.index import passages_of
+from holdfast.memory.workspace.base import Entry
+from holdfast.text.questions import is_wish_heading, without_wishes
+
+SUMMARY = {
+    "de": Summary(
+        ("Beschreib den Leuchtturm",), ("Ein Führer",), ("arion hört auf Port 4711",), language="de"
+    ),
+    "en": Summary(("Describe the lighthouse",), ("A guide",), ("arion listens on port 4711",), language="en"),
+}
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_only_requests_and_goals_are_wishes(language):
+    wishes = {name for name, title in HEADINGS[language].items() if is_wish_heading(title)}
+    assert wishes == {"requests", "goal"}
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_summary_is_indexed_and_told_without_its_wishes(language):
+    text = SUMMARY[language].render()
+    told = without_wishes(text)
+    entry = Entry(PurePosixPath("default/conversations/c_1/summary.md"), size=len(text), mtime=1.0, tag="t")
+    found = " ".join(one.text for one in passages_of(entry, text))
+    for shown in (told, found):
+        assert "4711" in shown
+        assert not any(wish in shown for wish in (*SUMMARY[language].requests, *SUMMARY[language].goal))

@@ -30,7 +30,7 @@ LAYERS = (
     ("window",),
     ("compaction",),
     ("work",),
-    ("fitting", "moving"),
+    ("fitting", "transfer"),
     ("engine",),
     ("wiring",),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),

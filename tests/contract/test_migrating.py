@@ -11,9 +11,9 @@ from holdfast.errors import Conflict
 from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Message, Scope
-from holdfast.moving.copying import counted
-from holdfast.moving.migrating import MARK, Move, migrate
 from holdfast.store import NewMessage, open_store
+from holdfast.transfer.copying import counted
+from holdfast.transfer.migrating import MARK, Move, migrate
 from tests.contract.test_store import talk
 
 NOTES = {
@@ -154,7 +154,7 @@ def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
 KILLED = """if True:
     import os, signal, sys
     from holdfast.memory.workspace.base import Transient
-    from holdfast.moving.migrating import Move, migrate
+    from holdfast.transfer.migrating import Move, migrate
     from holdfast.store import open_store
 
     def tell(what, done, total):

@@ -17,8 +17,8 @@ from holdfast.errors import Conflict
 from holdfast.language import say
 
 if TYPE_CHECKING:
-    from holdfast.moving.archive import Manifest
-    from holdfast.moving.places import Places
+    from holdfast.transfer.archive import Manifest
+    from holdfast.transfer.places import Places
 
 app = typer.Typer(help="Everything in one file, and back again.", no_args_is_help=True)
 
@@ -26,7 +26,7 @@ BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")]
 
 
 def places_of(settings: Settings) -> "Places":
-    from holdfast.moving.places import Places
+    from holdfast.transfer.places import Places
 
     return Places(settings.home, settings.store)
 
@@ -40,7 +40,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Write store, notes, settings and prompts into one file, and check it. A server may go on running."""
-    from holdfast.moving import backup
+    from holdfast.transfer import backup
     from holdfast.wiring import build_workspace
 
     settings = load(context).settings
@@ -54,7 +54,7 @@ def create(
 @app.command()
 def check(context: typer.Context, file: BackupFile, as_json: Json = False) -> None:
     """See that a backup is whole: every file in it, and the database."""
-    from holdfast.moving import archive
+    from holdfast.transfer import archive
 
     load(context)
     with progress() as tell:
@@ -72,7 +72,7 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Put a backup in place. Refused where there is something already, and while a server runs."""
-    from holdfast.moving import restoring
+    from holdfast.transfer import restoring
 
     settings = load(context).settings
     if place := _notes_elsewhere(settings):
@@ -117,8 +117,8 @@ def _notes_elsewhere(settings: Settings) -> str:
 @app.command()
 def finish(context: typer.Context, as_json: Json = False) -> None:
     """Finish a restore that broke off in the middle; one that had changed nothing yet is dropped."""
-    from holdfast.moving.restoring import Ending
-    from holdfast.moving.restoring import finish as finish_
+    from holdfast.transfer.restoring import Ending
+    from holdfast.transfer.restoring import finish as finish_
 
     settings = load(context).settings
     with progress() as tell:

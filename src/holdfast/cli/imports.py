@@ -18,8 +18,8 @@ from holdfast.language import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.moving.importing import Report
     from holdfast.store import Store
+    from holdfast.transfer.importing import Report
 
 _SHOWN = 20
 
@@ -42,8 +42,8 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring in what another tool has kept; exit code 1 if nothing of it could be read."""
-    from holdfast.moving.formats import FORMATS, opened
-    from holdfast.moving.importing import Importing
+    from holdfast.transfer.formats import FORMATS, opened
+    from holdfast.transfer.importing import Importing
 
     settings = load(context).settings
     kind = what[0] if what[0] in FORMATS else ""
@@ -68,8 +68,8 @@ def import_(
 
 def _check_name(user: str, store: "Store") -> None:
     """Whoever is new gets a name as keys have it; who is there already may have come with another."""
-    from holdfast.moving.people import names
     from holdfast.store.keys import is_name
+    from holdfast.transfer.people import names
 
     if not is_name(user) and user not in names(store):
         raise BadRequest(

@@ -12,9 +12,9 @@ from typing import Any
 
 from holdfast.language import say
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
-from holdfast.moving.reading import Unreadable, plain, seconds
-from holdfast.moving.sources import Turn
-from holdfast.moving.trees import hung_on, paired, parents_first
+from holdfast.transfer.reading import Unreadable, plain, seconds
+from holdfast.transfer.sources import Turn
+from holdfast.transfer.trees import hung_on, paired, parents_first
 
 Picture = Callable[[str], Image | None]
 

@@ -10,10 +10,10 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
-from holdfast.moving.formats import opened
-from holdfast.moving.importing import Importing
-from holdfast.moving.places import Places
 from holdfast.store import open_store
+from holdfast.transfer.formats import opened
+from holdfast.transfer.importing import Importing
+from holdfast.transfer.places import Places
 from tests.contract.conftest import postgres  # noqa: F401
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError
 
 from holdfast.config import FILE, HISTORY, PAGE
 from holdfast.messages import Scope
-from holdfast.moving.pieces import left_over
+from holdfast.transfer.pieces import left_over
 
 WORKSPACE, PROMPTS, BACKUPS = "workspace", "prompts", "backups"
 # What lies in the data folder beside the database and cannot be made again.

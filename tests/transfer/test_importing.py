@@ -15,12 +15,12 @@ from holdfast.memory.keeping.library import Library
 from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
-from holdfast.moving.formats import chatgpt, openclaw, opened
-from holdfast.moving.importing import Importing
-from holdfast.moving.reading import seconds
-from holdfast.moving.sources import Page, Saying, Source, Talk, Trouble, Turn
 from holdfast.store import NewMessage, open_store
-from tests.moving.conftest import SAMPLES, SCOPE, ollama_prompt
+from holdfast.transfer.formats import chatgpt, openclaw, opened
+from holdfast.transfer.importing import Importing
+from holdfast.transfer.reading import seconds
+from holdfast.transfer.sources import Page, Saying, Source, Talk, Trouble, Turn
+from tests.transfer.conftest import SAMPLES, SCOPE, ollama_prompt
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -23,12 +23,12 @@ from sqlalchemy import create_engine
 from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, Conflict, HoldfastError, StoreError
 from holdfast.messages import Message, Scope
-from holdfast.moving import archive, backup, copying, restoring
-from holdfast.moving.pieces import put_in_place, workplace
-from holdfast.moving.places import Places
 from holdfast.store import NewMessage, Tombstone, open_store
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import version_of
+from holdfast.transfer import archive, backup, copying, restoring
+from holdfast.transfer.pieces import put_in_place, workplace
+from holdfast.transfer.places import Places
 
 ADA = Scope("ada")
 
@@ -323,8 +323,8 @@ def test_a_backup_of_a_newer_holdfast_is_refused_and_an_older_one_is_brought_up_
 KILL = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
-    from holdfast.moving.places import Places
-    from holdfast.moving.restoring import restore
+    from holdfast.transfer.places import Places
+    from holdfast.transfer.restoring import restore
 
     home, file, what, step = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 
@@ -409,8 +409,8 @@ def test_a_password_or_something_forgotten_is_not_taken_for_nothing(whole, tmp_p
 KILLED_BACKUP = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
-    from holdfast.moving.backup import create
-    from holdfast.moving.places import Places
+    from holdfast.transfer.backup import create
+    from holdfast.transfer.places import Places
 
     home, file = Path(sys.argv[1]), Path(sys.argv[2])
 

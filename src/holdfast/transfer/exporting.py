@@ -18,11 +18,6 @@ from sqlalchemy import Connection, Table, select
 from holdfast.errors import HoldfastError
 from holdfast.language import say
 from holdfast.memory.workspace.base import Workspace
-from holdfast.moving.archive import new_zip
-from holdfast.moving.people import Person, files_of, home_of, person
-from holdfast.moving.pieces import put_in_place, workplace
-from holdfast.moving.places import Places
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import Store
 from holdfast.store.schema import (
     compactions,
@@ -36,6 +31,11 @@ from holdfast.store.schema import (
     proposals,
     summaries,
 )
+from holdfast.transfer.archive import new_zip
+from holdfast.transfer.people import Person, files_of, home_of, person
+from holdfast.transfer.pieces import put_in_place, workplace
+from holdfast.transfer.places import Places
+from holdfast.transfer.telling import Tell, untold
 
 # What is kept to know a secret again is of no use to its owner, and what is only for finding things neither.
 _HIDDEN = frozenset({"digest", "anchor", "branch", "tree", "prompt"})

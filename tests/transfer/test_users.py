@@ -11,15 +11,15 @@ import pytest
 from holdfast.errors import NotFound
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.messages import Image, Message, Scope, Text, ToolCall, ToolResult
-from holdfast.moving.copying import TABLES, counted
-from holdfast.moving.exporting import export
-from holdfast.moving.people import everybody
-from holdfast.moving.places import Places
-from holdfast.moving.removing import remove, scrub
 from holdfast.research.finding import Finding, Source
 from holdfast.research.findings import Findings
 from holdfast.store import Key, NewMessage, open_store
-from tests.moving.conftest import remembering_at
+from holdfast.transfer.copying import TABLES, counted
+from holdfast.transfer.exporting import export
+from holdfast.transfer.people import everybody
+from holdfast.transfer.places import Places
+from holdfast.transfer.removing import remove, scrub
+from tests.transfer.conftest import remembering_at
 
 # A name and words that stand nowhere by chance.
 NAME, WORD = "Zyxqvara", "Quimblefrotz"

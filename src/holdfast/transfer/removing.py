@@ -17,13 +17,13 @@ from holdfast.language import say
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import elsewhere
 from holdfast.memory.searching.sources import folder_of
-from holdfast.moving.people import OWNED, Person, files_of, home_of, person
-from holdfast.moving.pieces import take_away
-from holdfast.moving.places import Places
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import Conversation, NotesOf, Store
 from holdfast.store.schema import conversations, jobs, keys, outbox, passwords, prompts, sessions
 from holdfast.store.tree import portions
+from holdfast.transfer.people import OWNED, Person, files_of, home_of, person
+from holdfast.transfer.pieces import take_away
+from holdfast.transfer.places import Places
+from holdfast.transfer.telling import Tell, untold
 
 _AT_ONCE = 100
 # Later than anything was ever said.

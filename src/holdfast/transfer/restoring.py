@@ -18,13 +18,13 @@ from urllib.parse import quote
 
 from holdfast.errors import Conflict, StoreError
 from holdfast.language import say
-from holdfast.moving.archive import STORE, Manifest, check, counts_in, refuse_newer
-from holdfast.moving.copying import copied, counted
-from holdfast.moving.pieces import linked, take_away
-from holdfast.moving.places import KEPT, REPLACED, RESTORED, STAGE, Places
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import open_store
 from holdfast.store.sqlite_file import FileLock, sync_folder, version_of
+from holdfast.transfer.archive import STORE, Manifest, check, counts_in, refuse_newer
+from holdfast.transfer.copying import copied, counted
+from holdfast.transfer.pieces import linked, take_away
+from holdfast.transfer.places import KEPT, REPLACED, RESTORED, STAGE, Places
+from holdfast.transfer.telling import Tell, untold
 
 PLAN = ".restore.json"
 # Later than any version: whoever meets it refuses the file, and shows these words.

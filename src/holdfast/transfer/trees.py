@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from holdfast.messages import Message, Part, Text, ToolCall, ToolResult
-from holdfast.moving.sources import Turn
+from holdfast.transfer.sources import Turn
 
 
 def parents_first(parents: Mapping[str, str | None], broken: list[str]) -> dict[str, str | None]:

@@ -18,13 +18,13 @@ from holdfast import __version__
 from holdfast.errors import NotFound, StoreError
 from holdfast.language import say
 from holdfast.memory.workspace.base import Away, Workspace
-from holdfast.moving.archive import LOCK, STORE, Manifest, Writer, check, counts_in, new_zip
-from holdfast.moving.copying import copied
-from holdfast.moving.pieces import put_in_place, workplace
-from holdfast.moving.places import KEPT, WORKSPACE, Places
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import open_store
 from holdfast.store.sqlite_file import version_of
+from holdfast.transfer.archive import LOCK, STORE, Manifest, Writer, check, counts_in, new_zip
+from holdfast.transfer.copying import copied
+from holdfast.transfer.pieces import put_in_place, workplace
+from holdfast.transfer.places import KEPT, WORKSPACE, Places
+from holdfast.transfer.telling import Tell, untold
 
 _PIECE = ".new"
 

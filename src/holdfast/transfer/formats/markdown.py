@@ -15,8 +15,8 @@ from holdfast.memory.base import KINDS, Kind
 from holdfast.memory.workspace.folder import LARGEST
 from holdfast.memory.workspace.items import placed, without
 from holdfast.messages import Scope
-from holdfast.moving.reading import Files, Unreadable, dated, seconds, text_of
-from holdfast.moving.sources import Item, Page, Saying, Skipped, Source, Trouble
+from holdfast.transfer.reading import Files, Unreadable, dated, seconds, text_of
+from holdfast.transfer.sources import Item, Page, Saying, Skipped, Source, Trouble
 
 KIND = "markdown"
 

@@ -15,8 +15,8 @@ from typing import Any
 from holdfast.errors import BadRequest
 from holdfast.language import say
 from holdfast.messages import Image
-from holdfast.moving.formats.chatgpt_nodes import Nodes, Picture
-from holdfast.moving.reading import (
+from holdfast.transfer.formats.chatgpt_nodes import Nodes, Picture
+from holdfast.transfer.reading import (
     LARGEST_PICTURE,
     Files,
     Unreadable,
@@ -27,7 +27,7 @@ from holdfast.moving.reading import (
     tail,
     text_of,
 )
-from holdfast.moving.sources import Item, Saying, Skipped, Source, Talk, Trouble
+from holdfast.transfer.sources import Item, Saying, Skipped, Source, Talk, Trouble
 
 KIND = "chatgpt"
 

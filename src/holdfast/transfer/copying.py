@@ -8,9 +8,9 @@ from sqlalchemy import Column, Connection, Table, delete, func, insert, select
 
 from holdfast.errors import Conflict
 from holdfast.language import say
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import Store
 from holdfast.store.schema import branches, leases, messages, metadata
+from holdfast.transfer.telling import Tell, untold
 
 # In the order in which one refers to the other.
 TABLES: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if table is not leases)

@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.language import say
 from holdfast.memory.workspace.base import ABSENT, Entry, Workspace
-from holdfast.moving.copying import copied, counted, is_empty
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import Store
 from holdfast.store.sqlite_file import FileLock
+from holdfast.transfer.copying import copied, counted, is_empty
+from holdfast.transfer.telling import Tell, untold
 
 # A setting of the target as long as it is unfinished.
 MARK = "moving"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from holdfast.errors import BadRequest
 from holdfast.language import say
-from holdfast.moving.formats import chatgpt, markdown, ollama_prompt, openclaw
-from holdfast.moving.sources import Source
+from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw
+from holdfast.transfer.sources import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from typing import IO, Any
 from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, HoldfastError, StoreError
 from holdfast.language import say
-from holdfast.moving.copying import TABLES
-from holdfast.moving.places import PROMPTS, WORKSPACE
-from holdfast.moving.telling import Tell, untold
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import version_of
+from holdfast.transfer.copying import TABLES
+from holdfast.transfer.places import PROMPTS, WORKSPACE
+from holdfast.transfer.telling import Tell, untold
 
 MANIFEST, STORE = "manifest.json", "store.db"
 # By which writers of notes take turns; it says nothing, and is never in a backup.

@@ -25,10 +25,10 @@ from holdfast.memory.workspace.base import ABSENT, Transient, Workspace, look
 from holdfast.memory.workspace.items import spelled
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
-from holdfast.moving.sources import Page, Saying, Skipped, Source, Talk, Trouble
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import Conversation, NewMessage, Store, Stored, tree
 from holdfast.store.schema import conversations, messages
+from holdfast.transfer.sources import Page, Saying, Skipped, Source, Talk, Trouble
+from holdfast.transfer.telling import Tell, untold
 from holdfast.words import language_of
 
 T = TypeVar("T")

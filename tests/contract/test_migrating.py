@@ -12,8 +12,7 @@ from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
-from holdfast.transfer.copying import counted
-from holdfast.transfer.migrating import MARK, Move, migrate
+from holdfast.transfer.migrate import MARK, Move, counted, migrate
 from tests.contract.test_store import talk
 
 NOTES = {
@@ -154,7 +153,7 @@ def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
 KILLED = """if True:
     import os, signal, sys
     from holdfast.memory.workspace.base import Transient
-    from holdfast.transfer.migrating import Move, migrate
+    from holdfast.transfer.migrate import Move, migrate
     from holdfast.store import open_store
 
     def tell(what, done, total):

@@ -12,8 +12,8 @@ from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from holdfast.transfer.formats import opened
-from holdfast.transfer.importing import Importing
-from holdfast.transfer.places import Places
+from holdfast.transfer.imports import Importing
+from holdfast.transfer.staging import Places
 from tests.contract.conftest import postgres  # noqa: F401
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -17,9 +17,7 @@ from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.transfer.formats import chatgpt, openclaw, opened
-from holdfast.transfer.importing import Importing
-from holdfast.transfer.reading import seconds
-from holdfast.transfer.sources import Page, Saying, Source, Talk, Trouble, Turn
+from holdfast.transfer.imports import Importing, Page, Saying, Source, Talk, Trouble, Turn, seconds
 from tests.transfer.conftest import SAMPLES, SCOPE, ollama_prompt
 
 PIXEL = base64.b64decode(

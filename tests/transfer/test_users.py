@@ -14,11 +14,9 @@ from holdfast.messages import Image, Message, Scope, Text, ToolCall, ToolResult
 from holdfast.research.finding import Finding, Source
 from holdfast.research.findings import Findings
 from holdfast.store import Key, NewMessage, open_store
-from holdfast.transfer.copying import TABLES, counted
-from holdfast.transfer.exporting import export
-from holdfast.transfer.people import everybody
-from holdfast.transfer.places import Places
-from holdfast.transfer.removing import remove, scrub
+from holdfast.transfer.migrate import TABLES, counted
+from holdfast.transfer.staging import Places
+from holdfast.transfer.users import everybody, export, remove, scrub
 from tests.transfer.conftest import remembering_at
 
 # A name and words that stand nowhere by chance.

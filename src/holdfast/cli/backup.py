@@ -17,8 +17,8 @@ from holdfast.errors import Conflict
 from holdfast.language import say
 
 if TYPE_CHECKING:
-    from holdfast.transfer.archive import Manifest
-    from holdfast.transfer.places import Places
+    from holdfast.transfer.backup import Manifest
+    from holdfast.transfer.staging import Places
 
 app = typer.Typer(help="Everything in one file, and back again.", no_args_is_help=True)
 
@@ -26,7 +26,7 @@ BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")]
 
 
 def places_of(settings: Settings) -> "Places":
-    from holdfast.transfer.places import Places
+    from holdfast.transfer.staging import Places
 
     return Places(settings.home, settings.store)
 
@@ -54,11 +54,11 @@ def create(
 @app.command()
 def check(context: typer.Context, file: BackupFile, as_json: Json = False) -> None:
     """See that a backup is whole: every file in it, and the database."""
-    from holdfast.transfer import archive
+    from holdfast.transfer import backup
 
     load(context)
     with progress() as tell:
-        made = archive.check(file.expanduser(), tell=tell)
+        made = backup.check(file.expanduser(), tell=tell)
     _tell(made, file, as_json, say("Whole", "Heil"))
 
 
@@ -72,7 +72,7 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Put a backup in place. Refused where there is something already, and while a server runs."""
-    from holdfast.transfer import restoring
+    from holdfast.transfer import backup
 
     settings = load(context).settings
     if place := _notes_elsewhere(settings):
@@ -84,7 +84,7 @@ def restore(
             ),
         )
     with progress() as tell:
-        made = restoring.restore(places_of(settings), file.expanduser(), overwrite=overwrite, tell=tell)
+        made = backup.restore(places_of(settings), file.expanduser(), overwrite=overwrite, tell=tell)
     _tell(made, settings.home, as_json, say("Restored", "Zurückgespielt"))
     restored = load(context).settings
     if restored.store != settings.store:
@@ -117,8 +117,8 @@ def _notes_elsewhere(settings: Settings) -> str:
 @app.command()
 def finish(context: typer.Context, as_json: Json = False) -> None:
     """Finish a restore that broke off in the middle; one that had changed nothing yet is dropped."""
-    from holdfast.transfer.restoring import Ending
-    from holdfast.transfer.restoring import finish as finish_
+    from holdfast.transfer.backup import Ending
+    from holdfast.transfer.backup import finish as finish_
 
     settings = load(context).settings
     with progress() as tell:

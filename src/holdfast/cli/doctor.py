@@ -128,8 +128,8 @@ def _store(settings: Settings) -> Iterator[Finding]:
 
 def _restore(settings: Settings) -> Iterator[Finding]:
     """A restore that broke off and waits for somebody to say what becomes of it."""
-    from holdfast.transfer.places import Places
-    from holdfast.transfer.restoring import is_pending
+    from holdfast.transfer.backup import is_pending
+    from holdfast.transfer.staging import Places
 
     if is_pending(Places(settings.home, settings.store)):
         found = say("a restore broke off", "ein Zurückspielen ist abgebrochen")

@@ -19,7 +19,7 @@ from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.store import Store
-    from holdfast.transfer.importing import Report
+    from holdfast.transfer.imports import Report
 
 _SHOWN = 20
 
@@ -43,7 +43,7 @@ def import_(
 ) -> None:
     """Bring in what another tool has kept; exit code 1 if nothing of it could be read."""
     from holdfast.transfer.formats import FORMATS, opened
-    from holdfast.transfer.importing import Importing
+    from holdfast.transfer.imports import Importing
 
     settings = load(context).settings
     kind = what[0] if what[0] in FORMATS else ""
@@ -69,7 +69,7 @@ def import_(
 def _check_name(user: str, store: "Store") -> None:
     """Whoever is new gets a name as keys have it; who is there already may have come with another."""
     from holdfast.store.keys import is_name
-    from holdfast.transfer.people import names
+    from holdfast.transfer.users import names
 
     if not is_name(user) and user not in names(store):
         raise BadRequest(

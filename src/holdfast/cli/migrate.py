@@ -21,7 +21,7 @@ from holdfast.language import say
 
 if TYPE_CHECKING:
     from holdfast.memory.workspace.base import Workspace
-    from holdfast.transfer.migrating import Moved
+    from holdfast.transfer.migrate import Moved
 
 _NOTES = "workspace"
 
@@ -39,9 +39,9 @@ def migrate(
 ) -> None:
     """Move everything into another database or to another place; what there was stays as it was."""
     from holdfast.store import open_store
-    from holdfast.transfer.migrating import Move, refuse_while_used
-    from holdfast.transfer.migrating import migrate as moved_by
-    from holdfast.transfer.places import Places
+    from holdfast.transfer.migrate import Move, refuse_while_used
+    from holdfast.transfer.migrate import migrate as moved_by
+    from holdfast.transfer.staging import Places
 
     config = load(context)
     settings = config.settings
@@ -96,7 +96,7 @@ def _changes(to: str | None, notes: str | None) -> dict[str, str]:
 
 
 def _whole(location: str) -> str:
-    from holdfast.transfer.places import Places
+    from holdfast.transfer.staging import Places
 
     file = Places(Path(), location).database
     return location if file is None else f"sqlite:///{quote(str(file.expanduser().absolute()))}"

@@ -22,7 +22,7 @@ from holdfast.messages import Scope
 if TYPE_CHECKING:
     from holdfast.memory.base import Memory
     from holdfast.memory.remembering import Remembering
-    from holdfast.transfer.telling import Tell
+    from holdfast.transfer.staging import Tell
 
 # Lines that say how far something is, where no bar can be shown.
 _STEPS = 10

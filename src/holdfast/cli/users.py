@@ -25,7 +25,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users
 @app.command("list")
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List all who have anything, and how much."""
-    from holdfast.transfer.people import everybody
+    from holdfast.transfer.users import everybody
 
     with remembering(load(context).settings) as parts:
         found = everybody(parts.store, parts.workspace)
@@ -70,7 +70,7 @@ def export(
 ) -> None:
     """Write everything a user has into a zip of open formats, with a page that says what is what."""
     from holdfast.memory.scopes import safe_name
-    from holdfast.transfer.exporting import export as export_
+    from holdfast.transfer.users import export as export_
 
     target = (file or Path(f"{safe_name(name)}.zip")).expanduser().absolute()
     settings = load(context).settings
@@ -93,9 +93,8 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Delete everything a user has, for good: conversations, memories, notes, findings, keys, jobs."""
-    from holdfast.transfer.people import person
-    from holdfast.transfer.pieces import take_away
-    from holdfast.transfer.removing import remove, scrub
+    from holdfast.transfer.staging import take_away
+    from holdfast.transfer.users import person, remove, scrub
 
     settings = load(context).settings
     places = places_of(settings)

@@ -5,26 +5,301 @@ changes nothing; the other way round, a memory that was written between the two 
 caches and logs are left where they are. Knows nothing of restoring.
 """
 
+import hashlib
+import json
 import os
+import shutil
 import sqlite3
+import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import closing
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+from urllib.parse import quote
 
 from holdfast import __version__
-from holdfast.errors import NotFound, StoreError
+from holdfast.config import FILE, PAGE
+from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
 from holdfast.language import say
 from holdfast.memory.workspace.base import Away, Workspace
 from holdfast.store import open_store
-from holdfast.store.sqlite_file import version_of
-from holdfast.transfer.archive import LOCK, STORE, Manifest, Writer, check, counts_in, new_zip
-from holdfast.transfer.copying import copied
-from holdfast.transfer.pieces import put_in_place, workplace
-from holdfast.transfer.places import KEPT, WORKSPACE, Places
-from holdfast.transfer.telling import Tell, untold
+from holdfast.store.migrate import SHIPPED
+from holdfast.store.sqlite_file import FileLock, sync_folder, version_of
+from holdfast.transfer.migrate import TABLES, copied, counted
+from holdfast.transfer.staging import (
+    KEPT,
+    PROMPTS,
+    REPLACED,
+    RESTORED,
+    STAGE,
+    WORKSPACE,
+    Places,
+    Tell,
+    linked,
+    put_in_place,
+    take_away,
+    untold,
+    workplace,
+)
+
+MANIFEST, STORE = "manifest.json", "store.db"
+# By which writers of notes take turns; it says nothing, and is never in a backup.
+LOCK = ".lock"
+KIND, FORMAT = "holdfast backup", 1
+
+_BLOCK = 1 << 20
+_LARGEST_MANIFEST = 100 << 20
+# The year 9000: a calendar can show every moment before it, in every zone.
+_LATEST = 221_845_392_000
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, KeyError),
+    # Names and places in a zip that cannot be.
+    *(ValueError, OverflowError),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup holds: `schema` is the version of its database, `counts` the rows of each table."""
+
+    version: str
+    schema: str
+    created_at: float
+    counts: Mapping[str, int]
+    members: Mapping[str, Member]
+    # What could not be taken along, each with the reason.
+    left_out: tuple[str, ...] = ()
+    format: int = FORMAT
+    kind: str = KIND
+
+    @property
+    def size(self) -> int:
+        return sum(member.size for member in self.members.values())
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Writer:
+    """Adds files to a zip, and remembers what they were."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self.members: dict[str, Member] = {}
+
+    def add(self, name: str, source: IO[bytes]) -> None:
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(_info(name), "w", force_zip64=True) as target:
+            while piece := source.read(_BLOCK):
+                digest.update(piece)
+                size += len(piece)
+                target.write(piece)
+        self.members[name] = Member(size, digest.hexdigest())
+
+    def close(self, manifest: Manifest) -> None:
+        text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1)
+        self._archive.writestr(_info(MANIFEST), text)
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o600 << 16
+    return info
+
+
+@contextmanager
+def new_zip(piece: Path) -> Iterator[zipfile.ZipFile]:
+    """A new zip for its owner's eyes only, on the disk for good when all is in it."""
+    with os.fdopen(os.open(piece, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as opened:
+        with zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            yield archive
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def check(file: Path, into: Path | None = None, tell: Tell = untold) -> Manifest:
+    """See that a backup is whole: every member there is named and has its digest, and the database is sound.
+
+    Its members are written `into` a folder where one is named.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            manifest = _manifest(archive)
+            _check_names(archive, manifest)
+            with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
+                base = into or Path(spare)
+                for number, (name, member) in enumerate(manifest.members.items()):
+                    tell(say("checking", "prüfen"), number, len(manifest.members))
+                    target = base / name if into is not None or name == STORE else None
+                    _check_member(archive, name, member, target)
+                check_database(base / STORE, manifest)
+    except _BROKEN as error:
+        raise _broken(str(error)) from error
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise StoreError(say(f"{file} cannot be read: {why}.", f"{file} ist nicht lesbar: {why}.")) from error
+    return manifest
+
+
+def check_database(file: Path, manifest: Manifest) -> None:
+    """The database of a backup: sound, of the version it claims, and with the rows it claims."""
+    try:
+        schema = version_of(file)
+    except StoreError as error:
+        # Its words name a place of ours that is gone by the time they are read.
+        raise _broken(say("its database is none", "die Datenbank ist keine")) from error
+    if schema != manifest.schema:
+        raise _broken(say(f"its database has version {schema}", f"die Datenbank hat Version {schema}"))
+    with closing(sqlite3.connect(file)) as connection:
+        try:
+            (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
+            orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+            counts = counts_in(connection)
+        except sqlite3.DatabaseError as error:
+            raise _broken(str(error)) from error
+    if verdict != "ok" or orphans:
+        raise _broken(f"{verdict}, {len(orphans)}")
+    if counts != dict(manifest.counts):
+        raise _broken(say("other numbers of rows than it claims", "andere Zeilenzahlen als angegeben"))
+
+
+def counts_in(connection: sqlite3.Connection) -> dict[str, int]:
+    """The rows of each table there is; an older database has fewer tables."""
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    names = [table.name for table in TABLES if table.name in there]
+    return {
+        name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
+        for name in names
+    }
+
+
+def _manifest(archive: zipfile.ZipFile) -> Manifest:
+    try:
+        info = archive.getinfo(MANIFEST)
+        if info.file_size > _LARGEST_MANIFEST:
+            raise _broken(say("its manifest is too large", "das Verzeichnis ist zu groß"))
+        told = json.loads(archive.read(info))
+        if told["kind"] != KIND:
+            raise _no_backup()
+        if told["format"] > FORMAT:
+            raise _newer(str(told["version"]))
+        members = {name: Member(**member) for name, member in told["members"].items()}
+        made = Manifest(**{**told, "members": members, "left_out": tuple(told["left_out"])})
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        raise _no_backup() from error
+    if not _makes_sense(made):
+        raise _no_backup()
+    return made
+
+
+def _makes_sense(made: Manifest) -> bool:
+    """Whether everything in a manifest is of its kind: what somebody wrote into a file may be anything."""
+    numbers = [*made.counts.values()] if isinstance(made.counts, dict) else [None]
+    numbers += [member.size for member in made.members.values()]
+    texts = [made.version, made.schema, *made.left_out, *(one.sha256 for one in made.members.values())]
+    return (
+        type(made.format) is int
+        and type(made.created_at) in (int, float)
+        and 0 <= made.created_at < _LATEST
+        and all(type(number) is int and number >= 0 for number in numbers)
+        and all(isinstance(text, str) for text in texts)
+        and made.version.isprintable()
+    )
+
+
+def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    there = [info.filename for info in archive.infolist()]
+    if sorted(there) != sorted((*manifest.members, MANIFEST)) or STORE not in manifest.members:
+        raise _broken(say("its list of files is not right", "die Liste der Dateien stimmt nicht"))
+    folders = {str(parent) for name in there for parent in PurePosixPath(name).parents}
+    for name in there:
+        path = PurePosixPath(name)
+        unsafe = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or str(path) != name
+        # A backup has these and nothing else, each a folder or a file as it is.
+        ours = name in (MANIFEST, STORE, FILE, PAGE) or (
+            len(path.parts) > 1 and path.parts[0] in (WORKSPACE, PROMPTS)
+        )
+        if unsafe or not ours or name in folders or LOCK in path.parts:
+            raise _broken(say(f"{name!r} is no path in a backup", f"{name!r} ist kein Pfad einer Sicherung"))
+
+
+def _check_member(archive: zipfile.ZipFile, name: str, member: Member, target: Path | None) -> None:
+    digest, left = hashlib.sha256(), member.size
+    with archive.open(name) as source, _written(target) as written:
+        # Not a byte more than it claims is read, however much comes out of it.
+        while piece := source.read(min(_BLOCK, left + 1)):
+            left -= len(piece)
+            if left < 0:
+                break
+            digest.update(piece)
+            if written is not None:
+                written.write(piece)
+    if left or digest.hexdigest() != member.sha256:
+        raise _broken(say(f"{name} is not what it was", f"{name} ist nicht mehr, was es war"))
+
+
+@contextmanager
+def _written(target: Path | None) -> Iterator[IO[bytes] | None]:
+    if target is None:
+        yield None
+        return
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+        yield opened
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def refuse_newer(manifest: Manifest) -> None:
+    if manifest.schema > SHIPPED.newest:
+        raise StoreError(
+            say(
+                f"This backup was made by Holdfast {manifest.version}, which is newer than this one.",
+                f"Diese Sicherung stammt von Holdfast {manifest.version}, das neuer ist als dieses.",
+            ),
+            hint=say(
+                "Restore it with that version or a later one; nothing was changed.",
+                "Mit jener oder einer späteren Fassung zurückspielen; nichts wurde geändert.",
+            ),
+        )
+
+
+def _newer(version: str) -> HoldfastError:
+    return HoldfastError(
+        say(
+            f"This backup was made by a newer Holdfast ({version!r}).",
+            f"Diese Sicherung stammt von einem neueren Holdfast ({version!r}).",
+        ),
+        hint=say("Restore it with that one.", "Mit jenem zurückspielen."),
+    )
+
+
+def _no_backup() -> BadRequest:
+    return BadRequest(
+        say("This is no backup of Holdfast.", "Das ist keine Sicherung von Holdfast."),
+        hint=say("Name a file that `holdfast backup create` made.", "Eine von `backup create` nennen."),
+    )
+
+
+def _broken(why: str) -> StoreError:
+    return StoreError(
+        say(f"The backup is damaged: {why}.", f"Die Sicherung ist beschädigt: {why}."),
+        hint=say("Use another one; nothing was changed.", "Eine andere nehmen; nichts wurde geändert."),
+    )
+
 
 _PIECE = ".new"
 
@@ -150,3 +425,293 @@ def _files(place: Path, name: str, left_out: list[str]) -> Iterator[tuple[str, P
             left_out.append(f"{shown}: {say('its name is no text', 'der Name ist kein Text')}")
             return
         yield name, place
+
+
+PLAN = ".restore.json"
+# Later than any version: whoever meets it refuses the file, and shows these words.
+_UNFINISHED = "unfinished (run `holdfast backup finish`)"
+_JOURNALS = ("-wal", "-shm", "-journal")
+# Stands in a plan for a database on a server, which is no file to be moved.
+_ON_SERVER = ".server"
+# What comes by itself once a Holdfast runs, and can be had again.
+_NOBODYS = frozenset({"models", "embeddings"})
+
+
+class Ending(StrEnum):
+    """What became of a restore that broke off: there was none, it had not begun, or it is complete now."""
+
+    NONE = "none"
+    DROPPED = "dropped"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Something that gives way to what is staged beside it; to nothing, where the backup has none."""
+
+    target: Path
+    comes: bool = True
+
+    @property
+    def staged(self) -> Path:
+        return self.target.with_name(f".{self.target.name}{RESTORED}")
+
+    @property
+    def aside(self) -> Path:
+        return self.target.with_name(f".{self.target.name}{REPLACED}")
+
+
+def restore(places: Places, file: Path, *, overwrite: bool = False, tell: Tell = untold) -> Manifest:
+    """Put a backup in place. Where there is something already that has to be asked for."""
+    if is_pending(places):
+        raise Conflict(
+            say(
+                f"A restore to {places.home} broke off.",
+                f"In {places.home} ist ein Zurückspielen abgebrochen.",
+            ),
+            hint=say("First run `holdfast backup finish`.", "Zuerst `holdfast backup finish` ausführen."),
+        )
+    with _in_our_words(places), _alone(places.database):
+        if not overwrite and _has_data(places):
+            raise Conflict(
+                say(f"There is something in {places.home} already.", f"In {places.home} ist schon etwas."),
+                hint=say(
+                    "Add --overwrite to let the backup take its place, or name another --home.",
+                    "Mit --overwrite tritt die Sicherung an seine Stelle; oder ein anderes --home nennen.",
+                ),
+            )
+        stage = places.home / STAGE
+        take_away(stage)
+        stage.mkdir(mode=0o700, parents=True)
+        try:
+            manifest = check(file, stage, tell)
+            refuse_newer(manifest)
+            _bring_up_to_date(stage / STORE)
+            moves = _staged(places, stage)
+        finally:
+            take_away(stage)
+        _plan(places, moves)
+        _carry_out(places, moves, tell)
+    return manifest
+
+
+def is_pending(places: Places) -> bool:
+    """Whether a restore broke off after it was planned."""
+    return (places.home / PLAN).exists()
+
+
+def finish(places: Places, tell: Tell = untold) -> Ending:
+    """Carry out what is left of a restore that broke off.
+
+    One that was not begun is dropped: nothing kept anybody from going on with what was there.
+    """
+    plan = places.home / PLAN
+    if not is_pending(places):
+        return Ending.NONE
+    try:
+        written = json.loads(plan.read_text(encoding="utf-8"))
+        moves = [Move(Path(target), comes) for target, comes in written]
+    except (OSError, ValueError, TypeError) as error:
+        raise StoreError(
+            say(f"{plan} cannot be read: {error}.", f"{plan} ist nicht lesbar: {error}.")
+        ) from error
+    # The settings may have come into place already, and name another database than the plan does.
+    database = moves[-1]
+    on_server = _is_on_server(database)
+    with _in_our_words(places), _alone(None if on_server else database.target):
+        if database.staged.exists() and not on_server and not _is_barred(database.target):
+            _clear(places, moves)
+            return Ending.DROPPED
+        _carry_out(places, moves, tell)
+    return Ending.FINISHED
+
+
+def _has_data(places: Places) -> bool:
+    """Whether a restore would take anything away. A lock or an empty database is nothing."""
+    if any(_is_filled(places.home / name) for name in KEPT):
+        return True
+    if places.database is not None:
+        return version_of(places.database) is not None and _is_used(_rows_in(places.database))
+    with open_store(places.store) as store:
+        return _is_used(counted(store))
+
+
+def _is_filled(place: Path) -> bool:
+    return any(not one.name.startswith(".") for one in place.iterdir()) if place.is_dir() else place.exists()
+
+
+def _rows_in(database: Path) -> dict[str, int]:
+    with closing(sqlite3.connect(f"file:{quote(str(database))}?mode=ro", uri=True)) as connection:
+        return counts_in(connection)
+
+
+def _is_used(counts: Mapping[str, int]) -> bool:
+    """Whether there is anything of anybody in a database, and not only what starting once leaves there."""
+    return any(number for name, number in counts.items() if name not in _NOBODYS)
+
+
+@contextmanager
+def _in_our_words(places: Places) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        raise StoreError(
+            say(f"Restoring to {places.home} failed: {why}.", f"{places.home}: {why}."),
+            hint=say(
+                "See that it can be written to and has room, and begin again.",
+                "Sehen, dass dort geschrieben werden kann und Platz ist, und von vorn beginnen.",
+            ),
+        ) from error
+
+
+@contextmanager
+def _alone(database: Path | None) -> Iterator[None]:
+    """While nobody else has the database open. On a server that cannot be known."""
+    if database is None:
+        yield
+        return
+    database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
+        if not lock.exclusive():
+            raise Conflict(
+                say(f"A Holdfast is running on {database}.", f"Auf {database} läuft ein Holdfast."),
+                hint=say("Stop the server, chats and MCP first.", "Zuerst Server, Chats und MCP beenden."),
+            )
+        yield
+
+
+def _staged(places: Places, stage: Path) -> list[Move]:
+    """Each part beside the place it is meant for, on the same disk, so that moving it is one step."""
+    database = places.database or places.home / _ON_SERVER
+    parts = {stage / name: places.home / name for name in KEPT} | {stage / STORE: database}
+    moves = [Move(target, source.exists()) for source, target in parts.items()]
+    for source, move in zip(parts, moves, strict=True):
+        take_away(move.staged)
+        take_away(move.aside)
+        if move.comes:
+            shutil.move(source, move.staged)
+            _sync(move.staged)
+    return moves
+
+
+def _bring_up_to_date(database: Path) -> None:
+    """An older database becomes one of today, in one file without a journal beside it."""
+    open_store(f"sqlite:///{database}").close()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _plan(places: Places, moves: list[Move]) -> None:
+    plan = places.home / PLAN
+    piece = plan.with_suffix(".new")
+    with piece.open("w", encoding="utf-8") as opened:
+        json.dump([(str(move.target), move.comes) for move in moves], opened)
+        opened.flush()
+        os.fsync(opened.fileno())
+    piece.replace(plan)
+    sync_folder(places.home)
+
+
+def _carry_out(places: Places, moves: list[Move], tell: Tell) -> None:
+    """Every step can be done again: what is staged no longer was moved already."""
+    *others, database = moves
+    what, steps = say("putting in place", "einsetzen"), len(moves)
+    tell(what, 0, steps)
+    on_server, waits = _is_on_server(database), database.staged.exists()
+    if waits and on_server:
+        # One transaction there; should we be killed before the next line, it is done once more.
+        with open_store(f"sqlite:///{database.staged}") as source, open_store(places.store) as target:
+            copied(source, target, replace=True, tell=tell)
+        take_away(database.staged)
+    elif waits:
+        _bar(database)
+    if waits or on_server:
+        for number, move in enumerate(others, 1):
+            _swap(move)
+            tell(what, number, steps)
+        if not on_server:
+            for journal in _JOURNALS:
+                Path(f"{database.target}{journal}").unlink(missing_ok=True)
+            database.staged.replace(database.target)
+            sync_folder(database.target.parent)
+        tell(what, steps, steps)
+    _clear(places, moves)
+
+
+def _clear(places: Places, moves: list[Move]) -> None:
+    """Take away what was staged and what gave way; the plan goes last, so that this is begun again, too."""
+    for move in moves:
+        take_away(move.aside)
+        take_away(move.staged)
+    database = moves[-1]
+    for journal in _JOURNALS:
+        Path(f"{database.staged}{journal}").unlink(missing_ok=True)
+        Path(f"{database.staged}.lock").unlink(missing_ok=True)
+    (places.home / PLAN).unlink()
+    sync_folder(places.home)
+
+
+def _is_on_server(database: Move) -> bool:
+    return database.target.name == _ON_SERVER
+
+
+def _bar(database: Move) -> None:
+    """Put a database in place that nobody opens; the old one is kept beside it until the end."""
+    target = database.target
+    if _is_barred(target):
+        return
+    barrier = target.with_name(f".{target.name}.barrier")
+    barrier.unlink(missing_ok=True)
+    with closing(sqlite3.connect(barrier)) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT NOT NULL)")
+        connection.execute("INSERT INTO alembic_version VALUES (?)", (_UNFINISHED,))
+        connection.commit()
+    if target.exists():
+        _settle(target)
+        if not database.aside.exists() and not linked(target, database.aside):
+            shutil.copyfile(target, database.aside)
+    for journal in _JOURNALS:
+        Path(f"{target}{journal}").unlink(missing_ok=True)
+    barrier.replace(target)
+    sync_folder(target.parent)
+
+
+def _is_barred(database: Path) -> bool:
+    try:
+        return version_of(database) == _UNFINISHED
+    except StoreError:
+        # A file that is damaged is why somebody restores.
+        return False
+
+
+def _settle(database: Path) -> None:
+    """Empty its journal into it: an old one must not be taken for that of another file."""
+    with closing(sqlite3.connect(database)) as connection:
+        try:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            # There is no database in the file any more.
+            return
+
+
+def _swap(move: Move) -> None:
+    waits = move.staged.exists()
+    # What came already is staged no longer, and stays.
+    if move.target.exists() and (waits or not move.comes):
+        move.target.replace(move.aside)
+    if waits:
+        move.staged.replace(move.target)
+    sync_folder(move.target.parent)
+
+
+def _sync(path: Path) -> None:
+    """See that names are on the disk; what is in the files was written so."""
+    for folder in (path, *(one for one in path.rglob("*") if one.is_dir())) if path.is_dir() else ():
+        # For their owner alone, as they are made.
+        folder.chmod(0o700)
+        sync_folder(folder)
+    sync_folder(path.parent)

@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.errors import BadRequest
 from holdfast.language import say
 from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw
-from holdfast.transfer.sources import Source
+from holdfast.transfer.imports import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,19 @@ from holdfast.memory.base import KINDS, Kind
 from holdfast.memory.workspace.folder import LARGEST
 from holdfast.memory.workspace.items import placed, without
 from holdfast.messages import Scope
-from holdfast.transfer.reading import Files, Unreadable, dated, seconds, text_of
-from holdfast.transfer.sources import Item, Page, Saying, Skipped, Source, Trouble
+from holdfast.transfer.imports import (
+    Files,
+    Item,
+    Page,
+    Saying,
+    Skipped,
+    Source,
+    Trouble,
+    Unreadable,
+    dated,
+    seconds,
+    text_of,
+)
 
 KIND = "markdown"
 

@@ -17,8 +17,20 @@ from urllib.parse import quote
 from holdfast.errors import BadRequest
 from holdfast.language import say
 from holdfast.messages import Message
-from holdfast.transfer.reading import Unreadable, parsed, plain, seconds
-from holdfast.transfer.sources import Item, Saying, Skipped, Source, Talk, Trouble, Turn, title_from
+from holdfast.transfer.imports import (
+    Item,
+    Saying,
+    Skipped,
+    Source,
+    Talk,
+    Trouble,
+    Turn,
+    Unreadable,
+    parsed,
+    plain,
+    seconds,
+    title_from,
+)
 
 KIND = "ollama-prompt"
 

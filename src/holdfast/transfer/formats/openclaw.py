@@ -14,9 +14,28 @@ from holdfast.language import say
 from holdfast.memory.workspace.folder import LARGEST as LARGEST_NOTE
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
 from holdfast.transfer.formats.markdown import SUFFIXES, split
-from holdfast.transfer.reading import Files, Unreadable, dated, noon_of, parsed, plain, seconds, tail, text_of
-from holdfast.transfer.sources import Item, Page, Skipped, Source, Talk, Trouble, Turn, title_from
-from holdfast.transfer.trees import hung_on, paired, parents_first
+from holdfast.transfer.imports import (
+    Files,
+    Item,
+    Page,
+    Skipped,
+    Source,
+    Talk,
+    Trouble,
+    Turn,
+    Unreadable,
+    dated,
+    hung_on,
+    noon_of,
+    paired,
+    parents_first,
+    parsed,
+    plain,
+    seconds,
+    tail,
+    text_of,
+    title_from,
+)
 
 KIND = "openclaw"
 

@@ -1,8 +1,4 @@
-"""Files on the way to their place: where they are made, how they get there, and what a crash left of others.
-
-Whoever works on one holds a lock beside it, so what nobody holds is left over, and nobody will miss it. Knows
-nothing of what is in the files.
-"""
+"""Where data lies, and files on the way to their place."""
 
 import errno
 import os
@@ -10,10 +6,16 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from holdfast.config import FILE, HISTORY, PAGE
 from holdfast.errors import BadRequest, StoreError
 from holdfast.language import say
+from holdfast.messages import Scope
 from holdfast.store.sqlite_file import FileLock, sync_folder
 
 _FOLDERS, _LOCK = ".holdfast-", "holdfast.lock"
@@ -114,3 +116,64 @@ def _there_already(file: Path) -> BadRequest:
         say(f"{file} is there already.", f"{file} gibt es schon."),
         hint=say("Name another file.", "Eine andere Datei nennen."),
     )
+
+
+WORKSPACE, PROMPTS, BACKUPS = "workspace", "prompts", "backups"
+# What lies in the data folder beside the database and cannot be made again.
+KEPT = (WORKSPACE, PROMPTS, FILE, PAGE)
+# Where a restore unpacks, and what it calls things that come into their place and that give way.
+STAGE, RESTORED, REPLACED = ".restore", ".restored", ".replaced"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """`store` is the location of the database, as the settings have it."""
+
+    home: Path
+    store: str
+
+    @property
+    def database(self) -> Path | None:
+        """The file the database is in; None where it is on a server."""
+        try:
+            url = make_url(self.store)
+        except ArgumentError:
+            return None
+        in_file = url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:")
+        return Path(str(url.database)) if in_file else None
+
+    @property
+    def workspace(self) -> Path:
+        return self.home / WORKSPACE
+
+    def typed_by(self, user: str) -> list[Path]:
+        """What the command line keeps of its user beside the database: typed lines, and notes of the chat."""
+        files = (self.home / HISTORY, self.home / "logs" / "chat.log")
+        return [file for file in files if file.is_file()] if user == Scope().user else []
+
+    @property
+    def old_copies(self) -> list[Path]:
+        """Copies of the database that migrations left, backups that somebody put beside them, and what a
+        backup or a restore that was killed left behind.
+        """
+        folders = {self.home} | ({self.database.parent} if self.database else set())
+        copies = [
+            path
+            for folder in folders
+            if (folder / BACKUPS).is_dir()
+            for path in (folder / BACKUPS).iterdir()
+            if path.is_file()
+        ]
+        for folder in folders:
+            copies += [*left_over(folder), *left_over(folder / BACKUPS)]
+            copies += [path for end in (RESTORED, REPLACED) for path in folder.glob(f".*{end}")]
+        stage = self.home / STAGE
+        return sorted([*copies, stage] if stage.is_dir() else copies)
+
+
+# Told what is being done, and how much of how much is.
+Tell = Callable[[str, int, int], None]
+
+
+def untold(what: str, done: int, total: int) -> None:
+    """For those who do not want to hear how far it is."""

@@ -27,7 +27,7 @@ from holdfast.store import NewMessage, Tombstone, open_store
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import version_of
 from holdfast.transfer import backup, migrate
-from holdfast.transfer.staging import Places, put_in_place, workplace
+from holdfast.transfer.staging import DataFolder, put_in_place, staging_folder
 
 ADA = Scope("ada")
 
@@ -36,7 +36,7 @@ def fill(places, *said, notes=None):
     with open_store(places.store) as store:
         for text in said:
             store.log.begin(ADA, [NewMessage(Message.of("user", text))], title=text)
-        counts = migrate.counted(store)
+        counts = migrate.count_rows(store)
     for name, content in (notes or {}).items():
         file = places.workspace / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def state(places):
 
 
 def elsewhere(tmp_path, name="other"):
-    return Places(tmp_path / name, f"sqlite:///{tmp_path / name / 'holdfast.db'}")
+    return DataFolder(tmp_path / name, f"sqlite:///{tmp_path / name / 'holdfast.db'}")
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_whatever_is_backed_up_has_the_same_rows_and_bytes_afterwards(tmp_path, 
     backup.create(old, tmp_path / "any.zip")
     backup.restore(new, tmp_path / "any.zip")
     with open_store(new.store) as store:
-        assert migrate.counted(store) == counts
+        assert migrate.count_rows(store) == counts
     assert state(new) == state(old)
 
 
@@ -289,7 +289,7 @@ def test_a_backup_of_a_newer_holdfast_is_refused_and_an_older_one_is_brought_up_
             digest = hashlib.sha256(members["store.db"]).hexdigest()
             files["store.db"] = {"size": len(members["store.db"]), "sha256": digest}
             with closing(sqlite3.connect(file)) as connection:
-                counts = backup.counts_in(connection)
+                counts = backup.count_rows_in(connection)
             _manifest(members, schema=schema, members=files, counts=counts)
 
         return changed(made, tmp_path, replaced)
@@ -381,7 +381,7 @@ def test_a_restore_is_finished_though_its_settings_name_another_database(places,
     expected = state(places)
     with pytest.raises(Stopped):
         backup.restore(places, made, overwrite=True, tell=stop)
-    now_named = Places(places.home, f"sqlite:///{tmp_path / 'another.db'}")
+    now_named = DataFolder(places.home, f"sqlite:///{tmp_path / 'another.db'}")
     assert backup.finish(now_named) == "finished"
     assert state(places) == expected
 
@@ -428,7 +428,7 @@ def test_what_a_killed_backup_left_is_an_old_copy_and_gone_with_the_next_one(pla
     (left,) = folder.iterdir()
     assert left.stat().st_mode & 0o777 == 0o700
     assert places.old_copies == [left]
-    with workplace(folder / "another.zip") as at_work:
+    with staging_folder(folder / "another.zip") as at_work:
         assert list(folder.iterdir()) == [at_work]
         assert places.old_copies == []
         # Whoever is still at it is left in peace.
@@ -463,7 +463,7 @@ def test_links_and_names_that_are_no_text_are_told_of(places, tmp_path):
 
 @pytest.mark.real
 def test_a_store_on_postgresql_is_backed_up_into_a_file_and_comes_back(postgres, tmp_path):
-    old = Places(tmp_path / "pg", postgres.new_database())
+    old = DataFolder(tmp_path / "pg", postgres.new_database())
     fill(old, "first", "second", notes={"ada/MEMORY.md": b"- Likes tea.\n"})
     with open_store(old.store) as store:
         row = store.log.recent(ADA)[0]
@@ -473,16 +473,16 @@ def test_a_store_on_postgresql_is_backed_up_into_a_file_and_comes_back(postgres,
         store.log.append(
             row.id, [NewMessage(Message.of("assistant", "two"))], parent=parent, expect=None, move_head=False
         )
-        counts = migrate.counted(store)
+        counts = migrate.count_rows(store)
     backup.create(old, tmp_path / "pg.zip")
     on_disk = elsewhere(tmp_path)
     backup.restore(on_disk, tmp_path / "pg.zip")
     with open_store(on_disk.store) as store:
-        assert migrate.counted(store) == counts
-    on_server = Places(tmp_path / "again", postgres.new_database())
+        assert migrate.count_rows(store) == counts
+    on_server = DataFolder(tmp_path / "again", postgres.new_database())
     backup.restore(on_server, tmp_path / "pg.zip")
     with open_store(on_server.store) as store:
-        assert migrate.counted(store) == counts
+        assert migrate.count_rows(store) == counts
     with pytest.raises(Conflict):
         backup.restore(on_server, tmp_path / "pg.zip")
     fill(on_server, "third")

@@ -18,17 +18,17 @@ from holdfast.language import say
 
 if TYPE_CHECKING:
     from holdfast.transfer.backup import Manifest
-    from holdfast.transfer.staging import Places
+    from holdfast.transfer.staging import DataFolder
 
 app = typer.Typer(help="Everything in one file, and back again.", no_args_is_help=True)
 
 BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")]
 
 
-def places_of(settings: Settings) -> "Places":
-    from holdfast.transfer.staging import Places
+def places_of(settings: Settings) -> "DataFolder":
+    from holdfast.transfer.staging import DataFolder
 
-    return Places(settings.home, settings.store)
+    return DataFolder(settings.home, settings.store)
 
 
 @app.command()
@@ -117,22 +117,22 @@ def _notes_elsewhere(settings: Settings) -> str:
 @app.command()
 def finish(context: typer.Context, as_json: Json = False) -> None:
     """Finish a restore that broke off in the middle; one that had changed nothing yet is dropped."""
-    from holdfast.transfer.backup import Ending
+    from holdfast.transfer.backup import RestoreOutcome
     from holdfast.transfer.backup import finish as finish_
 
     settings = load(context).settings
     with progress() as tell:
         ending = finish_(places_of(settings), tell)
     if as_json:
-        print_json({"finished": ending is Ending.FINISHED, "ending": ending})
+        print_json({"finished": ending is RestoreOutcome.FINISHED, "ending": ending})
         return
     told = {
-        Ending.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
-        Ending.DROPPED: say(
+        RestoreOutcome.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
+        RestoreOutcome.DROPPED: say(
             "The restore had changed nothing yet. All is as it was; begin again if you want it.",
             "Es war noch nichts geändert. Alles ist, wie es war; bei Bedarf von vorn beginnen.",
         ),
-        Ending.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
+        RestoreOutcome.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
     }
     console.print(told[ending])
 

@@ -31,7 +31,7 @@ from holdfast.memory.workspace.base import Away, Workspace
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import FileLock, sync_folder, version_of
-from holdfast.transfer.migrate import TABLES, copied, counted
+from holdfast.transfer.migrate import TABLES, copy_rows, count_rows
 from holdfast.transfer.staging import (
     KEPT,
     PROMPTS,
@@ -39,13 +39,13 @@ from holdfast.transfer.staging import (
     RESTORED,
     STAGE,
     WORKSPACE,
-    Places,
-    Tell,
-    linked,
+    DataFolder,
+    ProgressCallback,
+    hard_link,
+    ignore_progress,
     put_in_place,
-    take_away,
-    untold,
-    workplace,
+    remove_path,
+    staging_folder,
 )
 
 MANIFEST, STORE = "manifest.json", "store.db"
@@ -92,7 +92,7 @@ class Manifest:
         return asdict(self)
 
 
-class Writer:
+class ArchiveWriter:
     """Adds files to a zip, and remembers what they were."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
@@ -101,7 +101,7 @@ class Writer:
 
     def add(self, name: str, source: IO[bytes]) -> None:
         digest, size = hashlib.sha256(), 0
-        with self._archive.open(_info(name), "w", force_zip64=True) as target:
+        with self._archive.open(_zip_info(name), "w", force_zip64=True) as target:
             while piece := source.read(_BLOCK):
                 digest.update(piece)
                 size += len(piece)
@@ -110,10 +110,10 @@ class Writer:
 
     def close(self, manifest: Manifest) -> None:
         text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1)
-        self._archive.writestr(_info(MANIFEST), text)
+        self._archive.writestr(_zip_info(MANIFEST), text)
 
 
-def _info(name: str) -> zipfile.ZipInfo:
+def _zip_info(name: str) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o600 << 16
@@ -130,14 +130,14 @@ def new_zip(piece: Path) -> Iterator[zipfile.ZipFile]:
         os.fsync(opened.fileno())
 
 
-def check(file: Path, into: Path | None = None, tell: Tell = untold) -> Manifest:
+def check(file: Path, into: Path | None = None, tell: ProgressCallback = ignore_progress) -> Manifest:
     """See that a backup is whole: every member there is named and has its digest, and the database is sound.
 
     Its members are written `into` a folder where one is named.
     """
     try:
         with zipfile.ZipFile(file) as archive:
-            manifest = _manifest(archive)
+            manifest = _read_manifest(archive)
             _check_names(archive, manifest)
             with tempfile.TemporaryDirectory(prefix="holdfast-") as spare:
                 base = into or Path(spare)
@@ -147,7 +147,7 @@ def check(file: Path, into: Path | None = None, tell: Tell = untold) -> Manifest
                     _check_member(archive, name, member, target)
                 check_database(base / STORE, manifest)
     except _BROKEN as error:
-        raise _broken(str(error)) from error
+        raise _damaged_error(str(error)) from error
     except OSError as error:
         why = error.strerror or str(error)
         raise StoreError(say(f"{file} cannot be read: {why}.", f"{file} ist nicht lesbar: {why}.")) from error
@@ -160,72 +160,77 @@ def check_database(file: Path, manifest: Manifest) -> None:
         schema = version_of(file)
     except StoreError as error:
         # Its words name a place of ours that is gone by the time they are read.
-        raise _broken(say("its database is none", "die Datenbank ist keine")) from error
+        raise _damaged_error(say("its database is none", "die Datenbank ist keine")) from error
     if schema != manifest.schema:
-        raise _broken(say(f"its database has version {schema}", f"die Datenbank hat Version {schema}"))
+        raise _damaged_error(say(f"its database has version {schema}", f"die Datenbank hat Version {schema}"))
     with closing(sqlite3.connect(file)) as connection:
         try:
             (verdict,) = connection.execute("PRAGMA integrity_check").fetchone()
             orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
-            counts = counts_in(connection)
+            counts = count_rows_in(connection)
         except sqlite3.DatabaseError as error:
-            raise _broken(str(error)) from error
+            raise _damaged_error(str(error)) from error
     if verdict != "ok" or orphans:
-        raise _broken(f"{verdict}, {len(orphans)}")
+        raise _damaged_error(f"{verdict}, {len(orphans)}")
     if counts != dict(manifest.counts):
-        raise _broken(say("other numbers of rows than it claims", "andere Zeilenzahlen als angegeben"))
+        raise _damaged_error(say("other numbers of rows than it claims", "andere Zeilenzahlen als angegeben"))
 
 
-def counts_in(connection: sqlite3.Connection) -> dict[str, int]:
+def count_rows_in(connection: sqlite3.Connection) -> dict[str, int]:
     """The rows of each table there is; an older database has fewer tables."""
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    names = [table.name for table in TABLES if table.name in there]
+    existing = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    names = [table.name for table in TABLES if table.name in existing]
     return {
         name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
         for name in names
     }
 
 
-def _manifest(archive: zipfile.ZipFile) -> Manifest:
+def _read_manifest(archive: zipfile.ZipFile) -> Manifest:
     try:
         info = archive.getinfo(MANIFEST)
         if info.file_size > _LARGEST_MANIFEST:
-            raise _broken(say("its manifest is too large", "das Verzeichnis ist zu groß"))
-        told = json.loads(archive.read(info))
-        if told["kind"] != KIND:
-            raise _no_backup()
-        if told["format"] > FORMAT:
-            raise _newer(str(told["version"]))
-        members = {name: Member(**member) for name, member in told["members"].items()}
-        made = Manifest(**{**told, "members": members, "left_out": tuple(told["left_out"])})
+            raise _damaged_error(say("its manifest is too large", "das Verzeichnis ist zu groß"))
+        values = json.loads(archive.read(info))
+        if values["kind"] != KIND:
+            raise _not_a_backup_error()
+        if values["format"] > FORMAT:
+            raise _newer_error(str(values["version"]))
+        members = {name: Member(**member) for name, member in values["members"].items()}
+        manifest = Manifest(**{**values, "members": members, "left_out": tuple(values["left_out"])})
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-        raise _no_backup() from error
-    if not _makes_sense(made):
-        raise _no_backup()
-    return made
+        raise _not_a_backup_error() from error
+    if not _is_valid(manifest):
+        raise _not_a_backup_error()
+    return manifest
 
 
-def _makes_sense(made: Manifest) -> bool:
+def _is_valid(manifest: Manifest) -> bool:
     """Whether everything in a manifest is of its kind: what somebody wrote into a file may be anything."""
-    numbers = [*made.counts.values()] if isinstance(made.counts, dict) else [None]
-    numbers += [member.size for member in made.members.values()]
-    texts = [made.version, made.schema, *made.left_out, *(one.sha256 for one in made.members.values())]
+    numbers = [*manifest.counts.values()] if isinstance(manifest.counts, dict) else [None]
+    numbers += [member.size for member in manifest.members.values()]
+    texts = [
+        manifest.version,
+        manifest.schema,
+        *manifest.left_out,
+        *(member.sha256 for member in manifest.members.values()),
+    ]
     return (
-        type(made.format) is int
-        and type(made.created_at) in (int, float)
-        and 0 <= made.created_at < _LATEST
+        type(manifest.format) is int
+        and type(manifest.created_at) in (int, float)
+        and 0 <= manifest.created_at < _LATEST
         and all(type(number) is int and number >= 0 for number in numbers)
         and all(isinstance(text, str) for text in texts)
-        and made.version.isprintable()
+        and manifest.version.isprintable()
     )
 
 
 def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
-    there = [info.filename for info in archive.infolist()]
-    if sorted(there) != sorted((*manifest.members, MANIFEST)) or STORE not in manifest.members:
-        raise _broken(say("its list of files is not right", "die Liste der Dateien stimmt nicht"))
-    folders = {str(parent) for name in there for parent in PurePosixPath(name).parents}
-    for name in there:
+    file_names = [info.filename for info in archive.infolist()]
+    if sorted(file_names) != sorted((*manifest.members, MANIFEST)) or STORE not in manifest.members:
+        raise _damaged_error(say("its list of files is not right", "die Liste der Dateien stimmt nicht"))
+    folders = {str(parent) for name in file_names for parent in PurePosixPath(name).parents}
+    for name in file_names:
         path = PurePosixPath(name)
         unsafe = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or str(path) != name
         # A backup has these and nothing else, each a folder or a file as it is.
@@ -233,12 +238,14 @@ def _check_names(archive: zipfile.ZipFile, manifest: Manifest) -> None:
             len(path.parts) > 1 and path.parts[0] in (WORKSPACE, PROMPTS)
         )
         if unsafe or not ours or name in folders or LOCK in path.parts:
-            raise _broken(say(f"{name!r} is no path in a backup", f"{name!r} ist kein Pfad einer Sicherung"))
+            raise _damaged_error(
+                say(f"{name!r} is no path in a backup", f"{name!r} ist kein Pfad einer Sicherung")
+            )
 
 
 def _check_member(archive: zipfile.ZipFile, name: str, member: Member, target: Path | None) -> None:
     digest, left = hashlib.sha256(), member.size
-    with archive.open(name) as source, _written(target) as written:
+    with archive.open(name) as source, _open_target(target) as written:
         # Not a byte more than it claims is read, however much comes out of it.
         while piece := source.read(min(_BLOCK, left + 1)):
             left -= len(piece)
@@ -248,11 +255,11 @@ def _check_member(archive: zipfile.ZipFile, name: str, member: Member, target: P
             if written is not None:
                 written.write(piece)
     if left or digest.hexdigest() != member.sha256:
-        raise _broken(say(f"{name} is not what it was", f"{name} ist nicht mehr, was es war"))
+        raise _damaged_error(say(f"{name} is not what it was", f"{name} ist nicht mehr, was es war"))
 
 
 @contextmanager
-def _written(target: Path | None) -> Iterator[IO[bytes] | None]:
+def _open_target(target: Path | None) -> Iterator[IO[bytes] | None]:
     if target is None:
         yield None
         return
@@ -277,7 +284,7 @@ def refuse_newer(manifest: Manifest) -> None:
         )
 
 
-def _newer(version: str) -> HoldfastError:
+def _newer_error(version: str) -> HoldfastError:
     return HoldfastError(
         say(
             f"This backup was made by a newer Holdfast ({version!r}).",
@@ -287,14 +294,14 @@ def _newer(version: str) -> HoldfastError:
     )
 
 
-def _no_backup() -> BadRequest:
+def _not_a_backup_error() -> BadRequest:
     return BadRequest(
         say("This is no backup of Holdfast.", "Das ist keine Sicherung von Holdfast."),
         hint=say("Name a file that `holdfast backup create` made.", "Eine von `backup create` nennen."),
     )
 
 
-def _broken(why: str) -> StoreError:
+def _damaged_error(why: str) -> StoreError:
     return StoreError(
         say(f"The backup is damaged: {why}.", f"Die Sicherung ist beschädigt: {why}."),
         hint=say("Use another one; nothing was changed.", "Eine andere nehmen; nichts wurde geändert."),
@@ -308,17 +315,19 @@ def default_name(now: float | None = None) -> str:
     return time.strftime("holdfast-%Y-%m-%d-%H%M%S.zip", time.localtime(now))
 
 
-def create(places: Places, file: Path, tell: Tell = untold, notes: Workspace | None = None) -> Manifest:
+def create(
+    places: DataFolder, file: Path, tell: ProgressCallback = ignore_progress, notes: Workspace | None = None
+) -> Manifest:
     """Write a backup, and see that it is whole before it gets its name.
 
     `notes` are those that lie elsewhere, and not in the data folder.
     """
     try:
-        with workplace(file) as folder:
+        with staging_folder(file) as folder:
             piece = folder / file.name
             with new_zip(piece) as archive:
                 # Beside the archive, where there has to be room for it anyway.
-                manifest = _filled(archive, places, folder / f".{STORE}", tell, notes)
+                manifest = _fill_archive(archive, places, folder / f".{STORE}", tell, notes)
             check(piece, tell=tell)
             put_in_place(piece, file)
     except sqlite3.Error as error:
@@ -329,13 +338,13 @@ def create(places: Places, file: Path, tell: Tell = untold, notes: Workspace | N
     return manifest
 
 
-def _filled(
-    archive: zipfile.ZipFile, places: Places, copy: Path, tell: Tell, notes: Workspace | None
+def _fill_archive(
+    archive: zipfile.ZipFile, places: DataFolder, copy: Path, tell: ProgressCallback, notes: Workspace | None
 ) -> Manifest:
-    writer, left_out = Writer(archive), list[str]()
+    writer, left_out = ArchiveWriter(archive), list[str]()
     _copy_store(places, copy, tell)
     with closing(sqlite3.connect(copy)) as connection:
-        counts = counts_in(connection)
+        counts = count_rows_in(connection)
     schema = version_of(copy)
     with copy.open("rb") as database:
         writer.add(STORE, database)
@@ -368,7 +377,7 @@ def _filled(
     return manifest
 
 
-def _add_notes(writer: Writer, notes: Workspace, left_out: list[str], tell: Tell) -> None:
+def _add_notes(writer: ArchiveWriter, notes: Workspace, left_out: list[str], tell: ProgressCallback) -> None:
     entries = notes.entries()
     for number, entry in enumerate(entries, 1):
         tell(say("notes", "Notizen"), number, len(entries))
@@ -389,14 +398,14 @@ def _add_notes(writer: Writer, notes: Workspace, left_out: list[str], tell: Tell
             writer.add(f"{WORKSPACE}/{entry.path}", BytesIO(text.encode("utf-8", "surrogateescape")))
 
 
-def _copy_store(places: Places, copy: Path, tell: Tell) -> None:
+def _copy_store(places: DataFolder, copy: Path, tell: ProgressCallback) -> None:
     """The whole database as one file, as of one moment."""
     database = places.database
     # Opened as ever: it is made or brought up to date where it is not, and nobody migrates it meanwhile.
     with open_store(places.store) as store:
         if database is None:
             with open_store(f"sqlite:///{copy}") as target:
-                copied(store, target, tell=tell)
+                copy_rows(store, target, tell=tell)
         else:
             tell(say("database", "Datenbank"), 0, 1)
             os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -434,10 +443,10 @@ _JOURNALS = ("-wal", "-shm", "-journal")
 # Stands in a plan for a database on a server, which is no file to be moved.
 _ON_SERVER = ".server"
 # What comes by itself once a Holdfast runs, and can be had again.
-_NOBODYS = frozenset({"models", "embeddings"})
+_REBUILT_TABLES = frozenset({"models", "embeddings"})
 
 
-class Ending(StrEnum):
+class RestoreOutcome(StrEnum):
     """What became of a restore that broke off: there was none, it had not begun, or it is complete now."""
 
     NONE = "none"
@@ -446,7 +455,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class StagedMove:
     """Something that gives way to what is staged beside it; to nothing, where the backup has none."""
 
     target: Path
@@ -461,7 +470,9 @@ class Move:
         return self.target.with_name(f".{self.target.name}{REPLACED}")
 
 
-def restore(places: Places, file: Path, *, overwrite: bool = False, tell: Tell = untold) -> Manifest:
+def restore(
+    places: DataFolder, file: Path, *, overwrite: bool = False, tell: ProgressCallback = ignore_progress
+) -> Manifest:
     """Put a backup in place. Where there is something already that has to be asked for."""
     if is_pending(places):
         raise Conflict(
@@ -471,7 +482,7 @@ def restore(places: Places, file: Path, *, overwrite: bool = False, tell: Tell =
             ),
             hint=say("First run `holdfast backup finish`.", "Zuerst `holdfast backup finish` ausführen."),
         )
-    with _in_our_words(places), _alone(places.database):
+    with _translate_errors(places), _exclusive_access(places.database):
         if not overwrite and _has_data(places):
             raise Conflict(
                 say(f"There is something in {places.home} already.", f"In {places.home} ist schon etwas."),
@@ -481,36 +492,36 @@ def restore(places: Places, file: Path, *, overwrite: bool = False, tell: Tell =
                 ),
             )
         stage = places.home / STAGE
-        take_away(stage)
+        remove_path(stage)
         stage.mkdir(mode=0o700, parents=True)
         try:
             manifest = check(file, stage, tell)
             refuse_newer(manifest)
             _bring_up_to_date(stage / STORE)
-            moves = _staged(places, stage)
+            moves = _stage_parts(places, stage)
         finally:
-            take_away(stage)
-        _plan(places, moves)
+            remove_path(stage)
+        _write_plan(places, moves)
         _carry_out(places, moves, tell)
     return manifest
 
 
-def is_pending(places: Places) -> bool:
+def is_pending(places: DataFolder) -> bool:
     """Whether a restore broke off after it was planned."""
     return (places.home / PLAN).exists()
 
 
-def finish(places: Places, tell: Tell = untold) -> Ending:
+def finish(places: DataFolder, tell: ProgressCallback = ignore_progress) -> RestoreOutcome:
     """Carry out what is left of a restore that broke off.
 
     One that was not begun is dropped: nothing kept anybody from going on with what was there.
     """
     plan = places.home / PLAN
     if not is_pending(places):
-        return Ending.NONE
+        return RestoreOutcome.NONE
     try:
         written = json.loads(plan.read_text(encoding="utf-8"))
-        moves = [Move(Path(target), comes) for target, comes in written]
+        moves = [StagedMove(Path(target), comes) for target, comes in written]
     except (OSError, ValueError, TypeError) as error:
         raise StoreError(
             say(f"{plan} cannot be read: {error}.", f"{plan} ist nicht lesbar: {error}.")
@@ -518,40 +529,42 @@ def finish(places: Places, tell: Tell = untold) -> Ending:
     # The settings may have come into place already, and name another database than the plan does.
     database = moves[-1]
     on_server = _is_on_server(database)
-    with _in_our_words(places), _alone(None if on_server else database.target):
-        if database.staged.exists() and not on_server and not _is_barred(database.target):
+    with _translate_errors(places), _exclusive_access(None if on_server else database.target):
+        if database.staged.exists() and not on_server and not _has_barrier(database.target):
             _clear(places, moves)
-            return Ending.DROPPED
+            return RestoreOutcome.DROPPED
         _carry_out(places, moves, tell)
-    return Ending.FINISHED
+    return RestoreOutcome.FINISHED
 
 
-def _has_data(places: Places) -> bool:
+def _has_data(places: DataFolder) -> bool:
     """Whether a restore would take anything away. A lock or an empty database is nothing."""
-    if any(_is_filled(places.home / name) for name in KEPT):
+    if any(_has_content(places.home / name) for name in KEPT):
         return True
     if places.database is not None:
         return version_of(places.database) is not None and _is_used(_rows_in(places.database))
     with open_store(places.store) as store:
-        return _is_used(counted(store))
+        return _is_used(count_rows(store))
 
 
-def _is_filled(place: Path) -> bool:
-    return any(not one.name.startswith(".") for one in place.iterdir()) if place.is_dir() else place.exists()
+def _has_content(place: Path) -> bool:
+    return (
+        any(not child.name.startswith(".") for child in place.iterdir()) if place.is_dir() else place.exists()
+    )
 
 
 def _rows_in(database: Path) -> dict[str, int]:
     with closing(sqlite3.connect(f"file:{quote(str(database))}?mode=ro", uri=True)) as connection:
-        return counts_in(connection)
+        return count_rows_in(connection)
 
 
 def _is_used(counts: Mapping[str, int]) -> bool:
     """Whether there is anything of anybody in a database, and not only what starting once leaves there."""
-    return any(number for name, number in counts.items() if name not in _NOBODYS)
+    return any(number for name, number in counts.items() if name not in _REBUILT_TABLES)
 
 
 @contextmanager
-def _in_our_words(places: Places) -> Iterator[None]:
+def _translate_errors(places: DataFolder) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -566,7 +579,7 @@ def _in_our_words(places: Places) -> Iterator[None]:
 
 
 @contextmanager
-def _alone(database: Path | None) -> Iterator[None]:
+def _exclusive_access(database: Path | None) -> Iterator[None]:
     """While nobody else has the database open. On a server that cannot be known."""
     if database is None:
         yield
@@ -581,17 +594,17 @@ def _alone(database: Path | None) -> Iterator[None]:
         yield
 
 
-def _staged(places: Places, stage: Path) -> list[Move]:
+def _stage_parts(places: DataFolder, stage: Path) -> list[StagedMove]:
     """Each part beside the place it is meant for, on the same disk, so that moving it is one step."""
     database = places.database or places.home / _ON_SERVER
     parts = {stage / name: places.home / name for name in KEPT} | {stage / STORE: database}
-    moves = [Move(target, source.exists()) for source, target in parts.items()]
+    moves = [StagedMove(target, source.exists()) for source, target in parts.items()]
     for source, move in zip(parts, moves, strict=True):
-        take_away(move.staged)
-        take_away(move.aside)
+        remove_path(move.staged)
+        remove_path(move.aside)
         if move.comes:
             shutil.move(source, move.staged)
-            _sync(move.staged)
+            _sync_tree(move.staged)
     return moves
 
 
@@ -603,7 +616,7 @@ def _bring_up_to_date(database: Path) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
 
 
-def _plan(places: Places, moves: list[Move]) -> None:
+def _write_plan(places: DataFolder, moves: list[StagedMove]) -> None:
     plan = places.home / PLAN
     piece = plan.with_suffix(".new")
     with piece.open("w", encoding="utf-8") as opened:
@@ -614,37 +627,37 @@ def _plan(places: Places, moves: list[Move]) -> None:
     sync_folder(places.home)
 
 
-def _carry_out(places: Places, moves: list[Move], tell: Tell) -> None:
+def _carry_out(places: DataFolder, moves: list[StagedMove], tell: ProgressCallback) -> None:
     """Every step can be done again: what is staged no longer was moved already."""
-    *others, database = moves
-    what, steps = say("putting in place", "einsetzen"), len(moves)
-    tell(what, 0, steps)
+    *files, database = moves
+    step, steps = say("putting in place", "einsetzen"), len(moves)
+    tell(step, 0, steps)
     on_server, waits = _is_on_server(database), database.staged.exists()
     if waits and on_server:
         # One transaction there; should we be killed before the next line, it is done once more.
         with open_store(f"sqlite:///{database.staged}") as source, open_store(places.store) as target:
-            copied(source, target, replace=True, tell=tell)
-        take_away(database.staged)
+            copy_rows(source, target, replace=True, tell=tell)
+        remove_path(database.staged)
     elif waits:
-        _bar(database)
+        _place_barrier(database)
     if waits or on_server:
-        for number, move in enumerate(others, 1):
+        for number, move in enumerate(files, 1):
             _swap(move)
-            tell(what, number, steps)
+            tell(step, number, steps)
         if not on_server:
             for journal in _JOURNALS:
                 Path(f"{database.target}{journal}").unlink(missing_ok=True)
             database.staged.replace(database.target)
             sync_folder(database.target.parent)
-        tell(what, steps, steps)
+        tell(step, steps, steps)
     _clear(places, moves)
 
 
-def _clear(places: Places, moves: list[Move]) -> None:
+def _clear(places: DataFolder, moves: list[StagedMove]) -> None:
     """Take away what was staged and what gave way; the plan goes last, so that this is begun again, too."""
     for move in moves:
-        take_away(move.aside)
-        take_away(move.staged)
+        remove_path(move.aside)
+        remove_path(move.staged)
     database = moves[-1]
     for journal in _JOURNALS:
         Path(f"{database.staged}{journal}").unlink(missing_ok=True)
@@ -653,14 +666,14 @@ def _clear(places: Places, moves: list[Move]) -> None:
     sync_folder(places.home)
 
 
-def _is_on_server(database: Move) -> bool:
+def _is_on_server(database: StagedMove) -> bool:
     return database.target.name == _ON_SERVER
 
 
-def _bar(database: Move) -> None:
+def _place_barrier(database: StagedMove) -> None:
     """Put a database in place that nobody opens; the old one is kept beside it until the end."""
     target = database.target
-    if _is_barred(target):
+    if _has_barrier(target):
         return
     barrier = target.with_name(f".{target.name}.barrier")
     barrier.unlink(missing_ok=True)
@@ -669,8 +682,8 @@ def _bar(database: Move) -> None:
         connection.execute("INSERT INTO alembic_version VALUES (?)", (_UNFINISHED,))
         connection.commit()
     if target.exists():
-        _settle(target)
-        if not database.aside.exists() and not linked(target, database.aside):
+        _checkpoint(target)
+        if not database.aside.exists() and not hard_link(target, database.aside):
             shutil.copyfile(target, database.aside)
     for journal in _JOURNALS:
         Path(f"{target}{journal}").unlink(missing_ok=True)
@@ -678,7 +691,7 @@ def _bar(database: Move) -> None:
     sync_folder(target.parent)
 
 
-def _is_barred(database: Path) -> bool:
+def _has_barrier(database: Path) -> bool:
     try:
         return version_of(database) == _UNFINISHED
     except StoreError:
@@ -686,7 +699,7 @@ def _is_barred(database: Path) -> bool:
         return False
 
 
-def _settle(database: Path) -> None:
+def _checkpoint(database: Path) -> None:
     """Empty its journal into it: an old one must not be taken for that of another file."""
     with closing(sqlite3.connect(database)) as connection:
         try:
@@ -698,7 +711,7 @@ def _settle(database: Path) -> None:
             return
 
 
-def _swap(move: Move) -> None:
+def _swap(move: StagedMove) -> None:
     waits = move.staged.exists()
     # What came already is staged no longer, and stays.
     if move.target.exists() and (waits or not move.comes):
@@ -708,9 +721,9 @@ def _swap(move: Move) -> None:
     sync_folder(move.target.parent)
 
 
-def _sync(path: Path) -> None:
+def _sync_tree(path: Path) -> None:
     """See that names are on the disk; what is in the files was written so."""
-    for folder in (path, *(one for one in path.rglob("*") if one.is_dir())) if path.is_dir() else ():
+    for folder in (path, *(child for child in path.rglob("*") if child.is_dir())) if path.is_dir() else ():
         # For their owner alone, as they are made.
         folder.chmod(0o700)
         sync_folder(folder)

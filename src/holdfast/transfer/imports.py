@@ -31,12 +31,12 @@ from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Part, Scope, Text, ToolCall, ToolResult
 from holdfast.store import Conversation, NewMessage, Store, Stored, tree
 from holdfast.store.schema import conversations, messages
-from holdfast.transfer.staging import Tell, untold
+from holdfast.transfer.staging import ProgressCallback, ignore_progress
 from holdfast.words import language_of
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ImportedMessage:
     """A message under the name its source gives it; `parent` is the one it follows, None for a first one."""
 
     key: str
@@ -47,19 +47,19 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ImportedConversation:
     """A conversation as a tree of turns, each after the one it follows; `head` is where it was last seen."""
 
     key: str
     title: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ImportedMessage, ...]
     head: str
     created_at: float
     updated_at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class ImportedMemory:
     """Something the source had remembered; `talk` names the conversation it comes from, if one is known."""
 
     text: str
@@ -69,7 +69,7 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ImportedNote:
     """A text that stays a file of its own, under the path it had in its source."""
 
     path: str
@@ -77,7 +77,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedItem:
     """What was left out on purpose, and why."""
 
     place: str
@@ -85,18 +85,18 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class UnreadableItem:
     """What could not be read, and why."""
 
     place: str
     reason: str
 
 
-Item = Talk | Saying | Page | Skipped | Trouble
+Item = ImportedConversation | ImportedMemory | ImportedNote | SkippedItem | UnreadableItem
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """An opened source. `steps` is how many items come at least, for who shows how far it is; 0: unknown."""
 
     kind: str
@@ -104,10 +104,10 @@ class Source:
     steps: int = 0
 
 
-def title_from(turns: tuple[Turn, ...], longest: int = 60) -> str:
+def title_from(turns: tuple[ImportedMessage, ...], longest: int = 60) -> str:
     """What a talk without a title is called: how its first question begins."""
-    said = next((turn.message.text for turn in turns if turn.message.role == "user"), "")
-    line = " ".join(said.split())
+    question = next((turn.message.text for turn in turns if turn.message.role == "user"), "")
+    line = " ".join(question.split())
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
@@ -130,7 +130,7 @@ class Unreadable(Exception):
     """Why one part of a source cannot be read; the rest may well be."""
 
 
-class Files:
+class SourceFiles:
     """The files of a folder, of a zip, or one file alone, by their paths."""
 
     def __init__(self, place: Path) -> None:
@@ -224,7 +224,7 @@ def _no_zip(place: Path, error: Exception) -> BadRequest:
     )
 
 
-def text_of(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     """Text in UTF-8, or in UTF-16 that says so."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
     try:
@@ -238,14 +238,14 @@ def text_of(content: bytes) -> str:
     return text
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable(say(f"no JSON: {error}", f"kein JSON: {error}")) from error
 
 
-def elements(text: str) -> Iterator[Any]:
+def iter_json_list(text: str) -> Iterator[Any]:
     """The elements of a JSON list one after the other, so that those before a break are not lost with it."""
     decoder = json.JSONDecoder()
     at = _after_space(text, 0)
@@ -271,43 +271,43 @@ def _after_space(text: str, at: int) -> int:
     return at
 
 
-def plain(text: object) -> str:
+def clean_text(text: object) -> str:
     """Text as it can be stored: half a character becomes a sign for one; what is no text is empty."""
     return text.encode("utf-8", "replace").decode() if isinstance(text, str) else ""
 
 
-def seconds(told: object, otherwise: float = 0.0) -> float:
+def parse_time(moment: object, otherwise: float = 0.0) -> float:
     """A moment as sources spell it: seconds or milliseconds since 1970, or a date. Without a zone it is
     local time.
     """
     value = 0.0
     with suppress(ValueError, OverflowError, OSError):
-        if isinstance(told, int | float) and not isinstance(told, bool):
-            value = float(told) / (1000 if told > 1e11 else 1)
-        elif isinstance(told, str) and told.strip():
-            value = datetime.fromisoformat(told.strip()).timestamp()
+        if isinstance(moment, int | float) and not isinstance(moment, bool):
+            value = float(moment) / (1000 if moment > 1e11 else 1)
+        elif isinstance(moment, str) and moment.strip():
+            value = datetime.fromisoformat(moment.strip()).timestamp()
     return value if 0 < value < _LATEST else otherwise
 
 
 def noon_of(day: str) -> float:
     """The middle of a day written as 2026-02-24, where the person is; 0 where it is none."""
-    return seconds(f"{day}T12:00")
+    return parse_time(f"{day}T12:00")
 
 
-def dated(path: Path) -> float:
+def modified_at(path: Path) -> float:
     """When a file was last written."""
     now = datetime.now(UTC).timestamp()
     try:
-        return seconds(int(path.stat().st_mtime), now)
+        return parse_time(int(path.stat().st_mtime), now)
     except OSError:
         return now
 
 
-def tail(name: str) -> str:
+def file_name(name: str) -> str:
     return PurePosixPath(name).name
 
 
-def parents_first(parents: Mapping[str, str | None], broken: list[str]) -> dict[str, str | None]:
+def order_parents_first(parents: Mapping[str, str | None], broken: list[str]) -> dict[str, str | None]:
     """The same nodes, each after its parent. What names no known parent, or stands in a circle, is a root.
 
     `broken` is told which nodes lost their parent that way.
@@ -334,16 +334,16 @@ def parents_first(parents: Mapping[str, str | None], broken: list[str]) -> dict[
     return ordered
 
 
-def hung_on(order: Mapping[str, str | None], kept: Iterable[str]) -> dict[str, str | None]:
+def reparent(order: Mapping[str, str | None], keep: Iterable[str]) -> dict[str, str | None]:
     """For each of the nodes that are kept: the nearest one above it that is kept, too."""
-    wanted = set(kept)
+    wanted = set(keep)
     nearest: dict[str, str | None] = {}
     for key, parent in order.items():
         nearest[key] = parent if parent is None or parent in wanted else nearest[parent]
     return {key: nearest[key] for key in order if key in wanted}
 
 
-def paired(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+def pair_tool_calls(turns: Iterable[ImportedMessage]) -> tuple[ImportedMessage, ...]:
     """Calls and results that have each other stay what they are; one without the other becomes plain words.
 
     Model servers refuse a history for good in which a result has no call, or a call no result.
@@ -352,10 +352,10 @@ def paired(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     calls = {call.id for turn in every for call in turn.message.tool_calls}
     results = {result.call_id for turn in every for result in turn.message.tool_results}
     both = (calls & results) - {""}
-    return tuple(replace(turn, message=_mended(turn.message, both)) for turn in every)
+    return tuple(replace(turn, message=_orphans_to_text(turn.message, both)) for turn in every)
 
 
-def _mended(message: Message, both: set[str]) -> Message:
+def _orphans_to_text(message: Message, both: set[str]) -> Message:
     parts: list[Part] = []
     for part in message.parts:
         if isinstance(part, ToolCall) and part.id not in both:
@@ -381,7 +381,7 @@ _LINES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ScopeCounts:
     """How much a scope has."""
 
     conversations: int = 0
@@ -390,13 +390,13 @@ class Counts:
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """What an import came to. In a dry run nothing of it has happened."""
 
     kind: str
     dry_run: bool
-    before: Counts = field(default_factory=Counts)
-    after: Counts = field(default_factory=Counts)
+    before: ScopeCounts = field(default_factory=ScopeCounts)
+    after: ScopeCounts = field(default_factory=ScopeCounts)
     conversations: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("new", "grown", "known"), 0))
     messages: int = 0
     memories: dict[str, int] = field(
@@ -410,22 +410,22 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    def note(self, item: Skipped | Trouble) -> None:
-        lines = self.unreadable if isinstance(item, Trouble) else self.left_out
+    def note(self, item: SkippedItem | UnreadableItem) -> None:
+        lines = self.unreadable if isinstance(item, UnreadableItem) else self.left_out
         if len(lines) < _LINES:
             lines.append(f"{item.place}: {item.reason}")
         else:
             self.more_lines += 1
 
 
-class _Undone(Exception):
+class _DryRunResult(Exception):
     """Ends a transaction of a dry run; what it came to is in it."""
 
     def __init__(self, result: object) -> None:
         self.result = result
 
 
-class Importing:
+class Importer:
     """Into one scope. A dry run does all there is to do, and leaves no trace of it."""
 
     def __init__(
@@ -435,49 +435,49 @@ class Importing:
         scope: Scope,
         *,
         dry_run: bool = False,
-        tell: Tell = untold,
+        tell: ProgressCallback = ignore_progress,
     ) -> None:
         self._store = store
         self._scope = scope
         self._dry = dry_run
         self._tell = tell
-        self._library = _rehearsal(library, scope, store) if dry_run else library
+        self._library = _temporary_library(library, scope, store) if dry_run else library
         self._workspace: Workspace = self._library.notes.workspace
         # The conversations that talks became, for what was remembered in them.
         self._became: dict[str, str] = {}
 
-    def take(self, source: Source) -> Report:
-        report = Report(source.kind, self._dry, before=self._counted())
-        sayings: list[Saying] = []
+    def take(self, source: ImportSource) -> ImportReport:
+        report = ImportReport(source.kind, self._dry, before=self._counted())
+        sayings: list[ImportedMemory] = []
         for number, item in enumerate(source.items, 1):
             self._tell(source.kind, number, max(source.steps, number))
             match item:
-                case Talk():
+                case ImportedConversation():
                     self._talk(source.kind, item, report)
-                case Saying():
+                case ImportedMemory():
                     sayings.append(item)
-                case Page():
+                case ImportedNote():
                     self._page(source.kind, item, report)
-                case Skipped() | Trouble():
+                case SkippedItem() | UnreadableItem():
                     report.note(item)
         self._sayings(sayings, report)
         report.after = self._counted()
         if self._dry:
             grown = report.before.conversations + report.conversations["new"]
-            said = report.before.messages + report.messages
-            report.after = replace(report.after, conversations=grown, messages=said)
+            message_count = report.before.messages + report.messages
+            report.after = replace(report.after, conversations=grown, messages=message_count)
         return report
 
-    def _counted(self) -> Counts:
+    def _counted(self) -> ScopeCounts:
         memories = self._library.page(self._scope, limit=0, history=True).total
-        numbers = self._store.database.read(lambda connection: _numbers(connection, self._scope))
-        return Counts(*numbers, memories)
+        numbers = self._store.database.read(lambda connection: _count_messages(connection, self._scope))
+        return ScopeCounts(*numbers, memories)
 
-    def _talk(self, kind: str, talk: Talk, report: Report) -> None:
+    def _talk(self, kind: str, talk: ImportedConversation, report: ImportReport) -> None:
         try:
             name, known, added = self._in_one_step(lambda: self._keep(f"{kind}:{talk.key}", kind, talk))
         except Conflict as error:
-            report.note(Trouble(talk.title or talk.key, str(error)))
+            report.note(UnreadableItem(talk.title or talk.key, str(error)))
             return
         self._became[talk.key] = name
         report.messages += added
@@ -485,30 +485,32 @@ class Importing:
 
     def _in_one_step(self, work: Callable[[], T]) -> T:
         def undone() -> T:
-            raise _Undone(work())
+            raise _DryRunResult(work())
 
         try:
             return self._store.atomically(undone if self._dry else work)
-        except _Undone as end:
+        except _DryRunResult as end:
             result: T = end.result  # type: ignore[assignment]
             return result
 
-    def _keep(self, name: str, client: str, talk: Talk) -> tuple[str, bool, int]:
+    def _keep(self, name: str, client: str, talk: ImportedConversation) -> tuple[str, bool, int]:
         """The conversation's id, whether it was known, and how many messages are new."""
         log = self._store.log
-        found = log.by_external_id(self._scope, name)
+        existing = log.by_external_id(self._scope, name)
         row = (
-            found[0]
-            if found
+            existing[0]
+            if existing
             else log.create(
                 self._scope, title=talk.title, client=client, external_id=name, now=talk.created_at
             )
         )
         # Nobody else changes it until this transaction ends.
         row = log.taken(row.id)
-        places, added = self._store.database.write(lambda connection: _grown(connection, row.tree, talk))
+        places, added = self._store.database.write(
+            lambda connection: _append_turns(connection, row.tree, talk)
+        )
         self._stand(row, places[talk.head], talk.updated_at)
-        return row.id, bool(found), added
+        return row.id, bool(existing), added
 
     def _stand(self, row: Conversation, head: str, now: float) -> None:
         """Move the head to where the source has it, unless somebody went on here in another direction."""
@@ -516,9 +518,9 @@ class Importing:
         if behind and row.head != head:
             self._store.log.set_head(row.id, head, expect=row.head, now=max(now, row.updated_at))
 
-    def _sayings(self, sayings: list[Saying], report: Report) -> None:
-        kept, archived = self._library.everything(self._scope)
-        known = {memory.id for memory in (*kept, *archived)}
+    def _sayings(self, sayings: list[ImportedMemory], report: ImportReport) -> None:
+        current, archived = self._library.everything(self._scope)
+        known = {memory.id for memory in (*current, *archived)}
         fresh: dict[str, Memory] = {}
         for saying in sayings:
             memory = self._memory(saying)
@@ -535,7 +537,7 @@ class Importing:
             for outcome in self._library.keep(ordered[start : start + _PORTION]):
                 report.memories[names.get(outcome.action, outcome.action)] += 1
 
-    def _memory(self, saying: Saying) -> Memory:
+    def _memory(self, saying: ImportedMemory) -> Memory:
         words = spelled(redacted(saying.text))
         digest = hashlib.sha256(" ".join(words.split()).encode()).hexdigest()[:16]
         return Memory(
@@ -548,29 +550,29 @@ class Importing:
             conversation=self._became.get(saying.talk, ""),
         )
 
-    def _page(self, kind: str, page: Page, report: Report) -> None:
+    def _page(self, kind: str, page: ImportedNote, report: ImportReport) -> None:
         place, text = self._place(kind, page.path), redacted(page.text)
         digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:8]
         # What somebody changed, here or there, stays, and the other version stands beside it.
         beside = place.with_name(f"{place.stem}-{digest}{place.suffix}")
         try:
-            there = {one: look(self._workspace, one) for one in (place, beside)}
-            if any(note.tag != ABSENT and note.text == text for note in there.values()):
+            notes = {path: look(self._workspace, path) for path in (place, beside)}
+            if any(note.tag != ABSENT and note.text == text for note in notes.values()):
                 report.notes["known"] += 1
                 return
-            target = place if there[place].tag == ABSENT else beside
-            self._workspace.write(target, text, expect=there[target].tag)
+            target = place if notes[place].tag == ABSENT else beside
+            self._workspace.write(target, text, expect=notes[target].tag)
             report.notes["new"] += 1
         except HoldfastError as error:
-            report.note(Trouble(page.path, error.message))
+            report.note(UnreadableItem(page.path, error.message))
 
     def _place(self, kind: str, path: str) -> PurePosixPath:
         """A path in the notes of the scope that no path of a source can lead out of."""
-        parts = [name for part in path.replace("\\", "/").split("/") if (name := _usable(part))]
+        parts = [name for part in path.replace("\\", "/").split("/") if (name := _safe_file_name(part))]
         return (folder(owner(self._scope)) / NOTES / kind).joinpath(*parts)
 
 
-def _usable(name: str) -> str:
+def _safe_file_name(name: str) -> str:
     """A name that is none of ours and that every file system takes."""
     plain = _ODD.sub("-", name).strip(". -")
     if len(plain) > _LONGEST:
@@ -579,22 +581,24 @@ def _usable(name: str) -> str:
     return plain.lower() if plain == "MEMORY.md" else plain
 
 
-def _grown(connection: Connection, place: str, talk: Talk) -> tuple[dict[str, str], int]:
+def _append_turns(
+    connection: Connection, place: str, talk: ImportedConversation
+) -> tuple[dict[str, str], int]:
     """The talk in its tree: under which names its turns stand there now, and how many of them are new."""
     stored: dict[str, Stored] = {}
     added = 0
     for turn in talk.turns:
         above = None if turn.parent is None else stored[turn.parent]
         new = [NewMessage(turn.message, anchor(turn.message), turn.model)]
-        found = tree.known(connection, place, above, new)
-        if not found:
-            found = tree.grow(connection, place, above, new, turn.at)
+        stored_messages = tree.known(connection, place, above, new)
+        if not stored_messages:
+            stored_messages = tree.grow(connection, place, above, new, turn.at)
             added += 1
-        stored[turn.key] = found[0]
-    return {key: one.id for key, one in stored.items()}, added
+        stored[turn.key] = stored_messages[0]
+    return {key: message.id for key, message in stored.items()}, added
 
 
-def _numbers(connection: Connection, scope: Scope) -> tuple[int, int]:
+def _count_messages(connection: Connection, scope: Scope) -> tuple[int, int]:
     ours = (
         conversations.c.user == scope.user,
         conversations.c.project == scope.project,
@@ -602,15 +606,17 @@ def _numbers(connection: Connection, scope: Scope) -> tuple[int, int]:
     )
     trees = select(conversations.c.tree).where(*ours).distinct()
     talks = connection.scalar(select(func.count()).select_from(conversations).where(*ours))
-    said = connection.scalar(select(func.count()).select_from(messages).where(messages.c.tree.in_(trees)))
-    return talks or 0, said or 0
+    message_count = connection.scalar(
+        select(func.count()).select_from(messages).where(messages.c.tree.in_(trees))
+    )
+    return talks or 0, message_count or 0
 
 
-def _rehearsal(library: Library, scope: Scope, store: Store) -> Library:
+def _temporary_library(library: Library, scope: Scope, store: Store) -> Library:
     """The same memories in a workspace that is gone afterwards. Notes that cannot be read are not in it."""
     stage = Transient()
-    places = dict.fromkeys(folder(one) for one in visible(scope))
-    for entry in (one for place in places for one in library.notes.workspace.entries(place)):
+    places = dict.fromkeys(folder(listed) for listed in visible(scope))
+    for entry in (listed for place in places for listed in library.notes.workspace.entries(place)):
         if not entry.trouble:
             try:
                 stage.write(entry.path, library.notes.workspace.read(entry.path).text)

@@ -17,7 +17,7 @@ from holdfast.memory.workspace.base import ABSENT, Entry, Workspace
 from holdfast.store import Store
 from holdfast.store.schema import branches, leases, messages, metadata
 from holdfast.store.sqlite_file import FileLock
-from holdfast.transfer.staging import Tell, untold
+from holdfast.transfer.staging import ProgressCallback, ignore_progress
 
 # In the order in which one refers to the other.
 TABLES: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if table is not leases)
@@ -26,16 +26,18 @@ _ORDER: dict[Table, Column[int]] = {branches: branches.c.fork_depth, messages: m
 _PORTION = 500
 
 
-def counted(store: Store) -> dict[str, int]:
+def count_rows(store: Store) -> dict[str, int]:
     """How many rows each table has, all of one moment."""
     return store.database.read(_counts)
 
 
 def is_empty(store: Store) -> bool:
-    return not any(counted(store).values())
+    return not any(count_rows(store).values())
 
 
-def copied(source: Store, target: Store, *, replace: bool = False, tell: Tell = untold) -> dict[str, int]:
+def copy_rows(
+    source: Store, target: Store, *, replace: bool = False, tell: ProgressCallback = ignore_progress
+) -> dict[str, int]:
     """Copy all rows, and say how many there were of each table. A target that has some is refused, unless
     `replace` lets them go.
     """
@@ -54,17 +56,17 @@ def copied(source: Store, target: Store, *, replace: bool = False, tell: Tell = 
     return source.database.read(lambda reading: target.database.write(lambda writing: work(reading, writing)))
 
 
-def _copy(table: Table, reading: Connection, writing: Connection, tell: Tell) -> int:
+def _copy(table: Table, reading: Connection, writing: Connection, tell: ProgressCallback) -> int:
     total = reading.scalar(select(func.count()).select_from(table)) or 0
     query = select(table).execution_options(yield_per=_PORTION)
     if table in _ORDER:
         query = query.order_by(_ORDER[table])
-    done, what = 0, say(f"database, {table.name}", f"Datenbank, {table.name}")
-    tell(what, done, total)
+    done, step = 0, say(f"database, {table.name}", f"Datenbank, {table.name}")
+    tell(step, done, total)
     for rows in reading.execute(query).mappings().partitions():
         writing.execute(insert(table), [dict(row) for row in rows])
         done += len(rows)
-        tell(what, done, total)
+        tell(step, done, total)
     return done
 
 
@@ -77,7 +79,7 @@ MARK = "moving"
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Migration:
     """What goes where; None for what stays. `origin` and `notes_to` are the names of places in the mark."""
 
     source: Store
@@ -93,7 +95,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class NotesMoved:
+class NotesResult:
     """How many notes there were, how many are there now, and which could not come along, with the reason."""
 
     before: int = 0
@@ -102,12 +104,12 @@ class NotesMoved:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MigrationResult:
     """Rows of each table before and after; no tables where the database stayed, None where the notes did."""
 
     before: Mapping[str, int]
     after: Mapping[str, int]
-    notes: NotesMoved | None = None
+    notes: NotesResult | None = None
 
 
 def refuse_while_used(database: Path | None) -> None:
@@ -122,21 +124,21 @@ def refuse_while_used(database: Path | None) -> None:
             )
 
 
-def migrate(move: Move, tell: Tell = untold) -> Moved:
+def migrate(move: Migration, tell: ProgressCallback = ignore_progress) -> MigrationResult:
     """Do all of it. The store comes first: what it still owes to the notes is written there, too, later."""
-    again = move.target is not None and _broke_off(move, move.target)
-    before = _store_moved(move, move.target, again, tell) if move.target is not None else {}
+    again = move.target is not None and _is_resumed(move, move.target)
+    before = _migrate_store(move, move.target, again, tell) if move.target is not None else {}
     notes = None
     if move.target_notes is not None:
-        notes = _notes_moved(move.notes, move.target_notes, again, tell)
+        notes = _migrate_notes(move.notes, move.target_notes, again, tell)
     if move.target is None:
-        return Moved({}, {}, notes)
-    if counted(move.source) != before:
-        raise _went_on(
+        return MigrationResult({}, {}, notes)
+    if count_rows(move.source) != before:
+        raise _changed_meanwhile_error(
             say("something was said", "etwas gesagt"), say("Stop all servers.", "Alle Server anhalten.")
         )
     move.target.settings.forget(MARK)
-    after = counted(move.target)
+    after = count_rows(move.target)
     if after != before:
         raise StoreError(
             say(
@@ -145,10 +147,10 @@ def migrate(move: Move, tell: Tell = untold) -> Moved:
             ),
             hint=say("Does somebody use the target already?", "Benutzt schon jemand das Ziel?"),
         )
-    return Moved(before, after, notes)
+    return MigrationResult(before, after, notes)
 
 
-def _broke_off(move: Move, target: Store) -> bool:
+def _is_resumed(move: Migration, target: Store) -> bool:
     """Whether the target has what an earlier try of the same move left; anything else there is refused."""
     if move.source.settings.get(MARK) is not None:
         raise Conflict(
@@ -182,37 +184,37 @@ def _broke_off(move: Move, target: Store) -> bool:
     return False
 
 
-def _store_moved(move: Move, target: Store, again: bool, tell: Tell) -> dict[str, int]:
+def _migrate_store(move: Migration, target: Store, again: bool, tell: ProgressCallback) -> dict[str, int]:
     def work() -> dict[str, int]:
-        counts = copied(move.source, target, replace=again, tell=tell)
+        counts = copy_rows(move.source, target, replace=again, tell=tell)
         target.settings.set(MARK, move.mark)
         return counts
 
     return target.atomically(work)
 
 
-def _notes_moved(source: Workspace, target: Workspace, again: bool, tell: Tell) -> NotesMoved:
+def _migrate_notes(source: Workspace, target: Workspace, again: bool, tell: ProgressCallback) -> NotesResult:
     listed = source.entries()
     left_out = [f"{entry.path}: {entry.trouble}" for entry in listed if entry.trouble]
     wanted = [entry for entry in listed if not entry.trouble]
-    there = _checked(source, target, wanted, again=again)
-    what = say("notes", "Notizen")
-    tell(what, 0, len(wanted))
+    existing = _check_target_notes(source, target, wanted, again=again)
+    step = say("notes", "Notizen")
+    tell(step, 0, len(wanted))
     for number, entry in enumerate(wanted, 1):
         try:
             text = source.read(entry.path).text
         except HoldfastError as error:
             left_out.append(f"{entry.path}: {error.message}")
         else:
-            if entry.path not in there or target.read(entry.path).text != text:
-                target.write(entry.path, text, None if entry.path in there else ABSENT)
-        tell(what, number, len(wanted))
+            if entry.path not in existing or target.read(entry.path).text != text:
+                target.write(entry.path, text, None if entry.path in existing else ABSENT)
+        tell(step, number, len(wanted))
     if _tags(source.entries()) != _tags(listed):
-        raise _went_on(
+        raise _changed_meanwhile_error(
             say("notes were written", "Notizen geschrieben"),
             say("Let nobody write.", "Niemand darf schreiben."),
         )
-    return NotesMoved(len(listed), len(target.entries()), tuple(left_out))
+    return NotesResult(len(listed), len(target.entries()), tuple(left_out))
 
 
 def _tags(entries: list[Entry]) -> dict[PurePosixPath, str]:
@@ -220,13 +222,15 @@ def _tags(entries: list[Entry]) -> dict[PurePosixPath, str]:
     return {entry.path: entry.tag for entry in entries}
 
 
-def _checked(source: Workspace, target: Workspace, wanted: list[Entry], *, again: bool) -> set[object]:
+def _check_target_notes(
+    source: Workspace, target: Workspace, wanted: list[Entry], *, again: bool
+) -> set[object]:
     """The notes that are in the target already. Such that are not ours are refused before one is written."""
     ours = {entry.path: entry for entry in wanted}
-    there = target.entries()
+    existing = target.entries()
     foreign = [
         str(entry.path)
-        for entry in there
+        for entry in existing
         if entry.path not in ours
         or (not again and source.read(entry.path).text != target.read(entry.path).text)
     ]
@@ -238,12 +242,12 @@ def _checked(source: Workspace, target: Workspace, wanted: list[Entry], *, again
                 "Choose an empty place, or remove them.", "Einen leeren Ort wählen, oder sie entfernen."
             ),
         )
-    return {entry.path for entry in there}
+    return {entry.path for entry in existing}
 
 
-def _went_on(what: str, remedy: str) -> Conflict:
+def _changed_meanwhile_error(change: str, remedy: str) -> Conflict:
     return Conflict(
-        say(f"While it was moved, {what}.", f"Während des Umzugs wurde {what}."),
+        say(f"While it was moved, {change}.", f"Während des Umzugs wurde {change}."),
         hint=say(
             f"{remedy} Then move again: it goes on from here.",
             f"{remedy} Dann den Umzug wiederholen: er geht von hier aus weiter.",

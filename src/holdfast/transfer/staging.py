@@ -26,20 +26,20 @@ Link = Callable[[Path, Path], None]
 
 
 @contextmanager
-def workplace(file: Path) -> Iterator[Path]:
+def staging_folder(file: Path) -> Iterator[Path]:
     """A folder beside `file` to make it in, for its owner's eyes only; gone afterwards, whatever happened.
 
     What is there under that name is refused at once: nothing is written over.
     """
     if file.exists():
-        raise _there_already(file)
+        raise _exists_error(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        for left in left_over(file.parent):
-            take_away(left)
+        for left in find_leftovers(file.parent):
+            remove_path(left)
         folder = Path(tempfile.mkdtemp(dir=file.parent, prefix=_FOLDERS))
     except OSError as error:
-        raise unwritable(file, error) from error
+        raise unwritable_error(file, error) from error
     try:
         with closing(FileLock(folder / _LOCK)) as lock:
             # A share that knows no locks takes a backup all the same.
@@ -47,18 +47,18 @@ def workplace(file: Path) -> Iterator[Path]:
                 lock.exclusive()
             yield folder
     except OSError as error:
-        raise unwritable(file, error) from error
+        raise unwritable_error(file, error) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def left_over(folder: Path) -> list[Path]:
+def find_leftovers(folder: Path) -> list[Path]:
     """Workplaces in a folder that nobody works in any more."""
-    found = sorted(path.parent for path in folder.glob(f"{_FOLDERS}*/{_LOCK}"))
-    return [place for place in found if not place.is_symlink() and not _is_held(place / _LOCK)]
+    folders = sorted(path.parent for path in folder.glob(f"{_FOLDERS}*/{_LOCK}"))
+    return [place for place in folders if not place.is_symlink() and not _is_locked(place / _LOCK)]
 
 
-def _is_held(file: Path) -> bool:
+def _is_locked(file: Path) -> bool:
     try:
         with closing(FileLock(file)) as lock:
             return not lock.exclusive()
@@ -71,17 +71,17 @@ def put_in_place(piece: Path, file: Path, link: Link = os.link) -> None:
     """Give a finished file its name, in one step; one that appeared there meanwhile stays."""
     try:
         # Unlike renaming, linking fails where there is something.
-        if not linked(piece, file, link):
+        if not hard_link(piece, file, link):
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             piece.replace(file)
         sync_folder(file.parent)
     except FileExistsError as error:
-        raise _there_already(file) from error
+        raise _exists_error(file) from error
     except OSError as error:
-        raise unwritable(file, error) from error
+        raise unwritable_error(file, error) from error
 
 
-def linked(source: Path, target: Path, link: Link = os.link) -> bool:
+def hard_link(source: Path, target: Path, link: Link = os.link) -> bool:
     """Give a file a second name; False where the file system cannot."""
     try:
         link(source, target)
@@ -92,7 +92,7 @@ def linked(source: Path, target: Path, link: Link = os.link) -> bool:
     return True
 
 
-def take_away(path: Path) -> None:
+def remove_path(path: Path) -> None:
     """Remove a file, a link or a whole folder; one that is not there is no trouble."""
     with suppress(FileNotFoundError):
         if path.is_dir() and not path.is_symlink():
@@ -101,7 +101,7 @@ def take_away(path: Path) -> None:
             path.unlink()
 
 
-def unwritable(file: Path, error: OSError) -> StoreError:
+def unwritable_error(file: Path, error: OSError) -> StoreError:
     why = error.strerror or str(error)
     return StoreError(
         say(f"{file} cannot be written: {why}.", f"{file} ist nicht schreibbar: {why}."),
@@ -111,7 +111,7 @@ def unwritable(file: Path, error: OSError) -> StoreError:
     )
 
 
-def _there_already(file: Path) -> BadRequest:
+def _exists_error(file: Path) -> BadRequest:
     return BadRequest(
         say(f"{file} is there already.", f"{file} gibt es schon."),
         hint=say("Name another file.", "Eine andere Datei nennen."),
@@ -126,7 +126,7 @@ STAGE, RESTORED, REPLACED = ".restore", ".restored", ".replaced"
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class DataFolder:
     """`store` is the location of the database, as the settings have it."""
 
     home: Path
@@ -165,15 +165,15 @@ class Places:
             if path.is_file()
         ]
         for folder in folders:
-            copies += [*left_over(folder), *left_over(folder / BACKUPS)]
+            copies += [*find_leftovers(folder), *find_leftovers(folder / BACKUPS)]
             copies += [path for end in (RESTORED, REPLACED) for path in folder.glob(f".*{end}")]
         stage = self.home / STAGE
         return sorted([*copies, stage] if stage.is_dir() else copies)
 
 
 # Told what is being done, and how much of how much is.
-Tell = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 
 
-def untold(what: str, done: int, total: int) -> None:
+def ignore_progress(step: str, done: int, total: int) -> None:
     """For those who do not want to hear how far it is."""

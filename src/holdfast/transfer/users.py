@@ -47,7 +47,14 @@ from holdfast.store.schema import (
 )
 from holdfast.store.tree import portions
 from holdfast.transfer.backup import new_zip
-from holdfast.transfer.staging import Places, Tell, put_in_place, take_away, untold, workplace
+from holdfast.transfer.staging import (
+    DataFolder,
+    ProgressCallback,
+    ignore_progress,
+    put_in_place,
+    remove_path,
+    staging_folder,
+)
 
 # Every table in which a row says whose it is.
 OWNED: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if "user" in table.c)
@@ -57,7 +64,7 @@ _MADE = re.compile(r"\A[\w-]+~[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class UserData:
     """`notes` are files; `memories` are what is in them, history and archive included."""
 
     name: str
@@ -74,30 +81,30 @@ class Person:
         return asdict(self)
 
 
-def everybody(store: Store, workspace: Workspace) -> list[Person]:
+def list_users(store: Store, workspace: Workspace) -> list[UserData]:
     """All who have anything, by name."""
-    named = names(store)
+    named = user_names(store)
     # A folder that belongs to none of them was somebody's, too.
     folders = {entry.path.parts[0] for entry in workspace.entries() if len(entry.path.parts) > 1}
     strangers = folders - {safe_name(name) for name in named} - {_GROUPS}
-    return [_person(store, workspace, name) for name in sorted(named | strangers)]
+    return [_load_user(store, workspace, name) for name in sorted(named | strangers)]
 
 
-def person(store: Store, workspace: Workspace, name: str) -> Person:
-    found = _person(store, workspace, name)
+def get_user(store: Store, workspace: Workspace, name: str) -> UserData:
+    user = _load_user(store, workspace, name)
     # Whoever sits at the machine is always there, whatever they have.
-    known = name == Scope().user or name in names(store) or bool(found.notes)
+    known = name == Scope().user or name in user_names(store) or bool(user.notes)
     if not known:
         raise NotFound(
             say(f"There is no user {name}.", f"Es gibt keinen Benutzer {name}."),
             hint=say("`holdfast users list` has their names.", "`holdfast users list` nennt sie."),
         )
-    return found
+    return user
 
 
-def names(store: Store) -> set[str]:
+def user_names(store: Store) -> set[str]:
     """All whom the database knows."""
-    return store.database.read(_names)
+    return store.database.read(_select_names)
 
 
 def home_of(workspace: Workspace, name: str) -> PurePosixPath:
@@ -113,16 +120,16 @@ def files_of(workspace: Workspace, name: str) -> list[Entry]:
     return [] if is_link else workspace.entries(home)
 
 
-def _names(connection: Connection) -> set[str]:
+def _select_names(connection: Connection) -> set[str]:
     return {name for table in OWNED for name in connection.scalars(select(table.c["user"]).distinct())}
 
 
-def _person(store: Store, workspace: Workspace, name: str) -> Person:
+def _load_user(store: Store, workspace: Workspace, name: str) -> UserData:
     files = [entry for entry in files_of(workspace, name) if not entry.trouble]
 
     def counts(connection: Connection) -> dict[str, Any]:
         trees = select(conversations.c.tree).where(conversations.c.user == name).distinct()
-        said = select(func.count()).select_from(messages).where(messages.c.tree.in_(trees))
+        message_count = select(func.count()).select_from(messages).where(messages.c.tree.in_(trees))
         used = select(func.max(conversations.c.updated_at)).where(conversations.c.user == name)
         rows = {
             table.name: connection.scalar(
@@ -130,18 +137,22 @@ def _person(store: Store, workspace: Workspace, name: str) -> Person:
             )
             for table in (conversations, keys, jobs)
         }
-        return {**rows, "messages": connection.scalar(said), "last_used": connection.scalar(used) or 0.0}
+        return {
+            **rows,
+            "messages": connection.scalar(message_count),
+            "last_used": connection.scalar(used) or 0.0,
+        }
 
-    return Person(
+    return UserData(
         name,
         **store.database.read(counts),
-        memories=sum(1 for _ in _memories(workspace, files)),
+        memories=sum(1 for _ in _memory_ids(workspace, files)),
         findings=sum(is_finding(entry.path) and entry.path.suffix == ".md" for entry in files),
         notes=len(files),
     )
 
 
-def _memories(workspace: Workspace, files: list[Entry]) -> Iterator[str]:
+def _memory_ids(workspace: Workspace, files: list[Entry]) -> Iterator[str]:
     for entry in files:
         if entry.path.suffix != ".md" or is_finding(entry.path):
             continue
@@ -182,37 +193,44 @@ Zeiten in Sekunden seit 1970, UTC.
 
 
 def export(
-    store: Store, workspace: Workspace, places: Places, name: str, file: Path, tell: Tell = untold
-) -> Person:
+    store: Store,
+    workspace: Workspace,
+    places: DataFolder,
+    name: str,
+    file: Path,
+    tell: ProgressCallback = ignore_progress,
+) -> UserData:
     """Write all of it into a file that only its owner can read."""
-    found = person(store, workspace, name)
-    with workplace(file) as folder:
+    user = get_user(store, workspace, name)
+    with staging_folder(file) as folder:
         piece = folder / file.name
         with new_zip(piece) as archive:
-            store.database.read(lambda connection: _export_rows(connection, archive, found, tell))
+            store.database.read(lambda connection: _export_rows(connection, archive, user, tell))
             _export_notes(archive, workspace, name, tell)
             for typed in places.typed_by(name):
                 archive.write(typed, f"terminal/{typed.name}")
             archive.writestr("README.md", README.format(name=name))
         put_in_place(piece, file)
-    return found
+    return user
 
 
-def _export_rows(connection: Connection, archive: zipfile.ZipFile, found: Person, tell: Tell) -> None:
-    ours = conversations.c.user == found.name
+def _export_rows(
+    connection: Connection, archive: zipfile.ZipFile, user: UserData, tell: ProgressCallback
+) -> None:
+    ours = conversations.c.user == user.name
     trees = list(connection.scalars(select(conversations.c.tree).where(ours).distinct()))
     for number, tree in enumerate(sorted(trees), 1):
         tell(say("conversations", "Gespräche"), number, len(trees))
-        lines = [_spelled(line) for line in _tree(connection, archive, tree)]
+        lines = [_to_json(line) for line in _tree(connection, archive, tree)]
         archive.writestr(f"conversations/{tree}.jsonl", "".join(lines))
-    told = {
-        **found.to_json(),
-        "key_list": _listed(connection, keys, found.name),
-        "proposals": _listed(connection, proposals, found.name),
-        "memory_uses": _listed(connection, memory_uses, found.name),
+    user_json = {
+        **user.to_json(),
+        "key_list": _rows_of(connection, keys, user.name),
+        "proposals": _rows_of(connection, proposals, user.name),
+        "memory_uses": _rows_of(connection, memory_uses, user.name),
     }
-    archive.writestr("user.json", json.dumps(told, ensure_ascii=False, indent=2))
-    archive.writestr("jobs.jsonl", "".join(map(_spelled, _listed(connection, jobs, found.name))))
+    archive.writestr("user.json", json.dumps(user_json, ensure_ascii=False, indent=2))
+    archive.writestr("jobs.jsonl", "".join(map(_to_json, _rows_of(connection, jobs, user.name))))
 
 
 def _tree(connection: Connection, archive: zipfile.ZipFile, tree: str) -> Iterator[dict[str, Any]]:
@@ -238,7 +256,8 @@ def _without_data(archive: zipfile.ZipFile, part: Mapping[str, Any], name: str) 
     """What is attached as a file, and the part says which one."""
     if part.get("parts"):
         inner = [
-            _without_data(archive, one, f"{name}-{number}") for number, one in enumerate(part["parts"], 1)
+            _without_data(archive, inner_part, f"{name}-{number}")
+            for number, inner_part in enumerate(part["parts"], 1)
         ]
         return {**part, "parts": inner}
     if part["type"] not in ("image", "file") or not part.get("data"):
@@ -252,7 +271,7 @@ def _without_data(archive: zipfile.ZipFile, part: Mapping[str, Any], name: str) 
     return {**{key: value for key, value in part.items() if key != "data"}, "file": file}
 
 
-def _export_notes(archive: zipfile.ZipFile, workspace: Workspace, name: str, tell: Tell) -> None:
+def _export_notes(archive: zipfile.ZipFile, workspace: Workspace, name: str, tell: ProgressCallback) -> None:
     home, files = home_of(workspace, name), files_of(workspace, name)
     for number, entry in enumerate(files, 1):
         tell(say("notes", "Notizen"), number, len(files))
@@ -265,7 +284,7 @@ def _export_notes(archive: zipfile.ZipFile, workspace: Workspace, name: str, tel
             archive.writestr(f"notes/{inner}", text.encode("utf-8", "surrogateescape"))
 
 
-def _listed(connection: Connection, table: Table, user: str) -> list[dict[str, Any]]:
+def _rows_of(connection: Connection, table: Table, user: str) -> list[dict[str, Any]]:
     rows = connection.execute(select(table).where(table.c["user"] == user)).mappings()
     return [{key: value for key, value in row.items() if key not in _HIDDEN} for row in rows]
 
@@ -280,7 +299,7 @@ def _lines(connection: Connection, table: Table, kind: str, where: Any) -> list[
     ]
 
 
-def _spelled(line: Mapping[str, Any]) -> str:
+def _to_json(line: Mapping[str, Any]) -> str:
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
@@ -290,24 +309,30 @@ _EVER = float("inf")
 _PATIENCE = 10.0
 
 
-def remove(store: Store, remembering: Remembering, places: Places, name: str, tell: Tell = untold) -> Person:
+def remove(
+    store: Store,
+    remembering: Remembering,
+    places: DataFolder,
+    name: str,
+    tell: ProgressCallback = ignore_progress,
+) -> UserData:
     """Remove all of it; what there was."""
-    found = person(store, remembering.workspace, name)
+    user = get_user(store, remembering.workspace, name)
     store.database.write(lambda connection: _lock_out(connection, name))
     for number, row in enumerate(_conversations(store, name), 1):
-        tell(say("conversations", "Gespräche"), number, max(number, found.conversations))
+        tell(say("conversations", "Gespräche"), number, max(number, user.conversations))
         store.log.delete(row.id)
         remembering.conversation_deleted(row.scope, row.id)
-    tell(say("notes", "Notizen"), 0, found.notes)
+    tell(say("notes", "Notizen"), 0, user.notes)
     _remove_notes(remembering, name)
     _take_away(*places.typed_by(name))
-    tell(say("notes", "Notizen"), found.notes, found.notes)
+    tell(say("notes", "Notizen"), user.notes, user.notes)
     _unindex(store, remembering, name)
     store.database.write(lambda connection: _remove_rows(connection, name))
-    return found
+    return user
 
 
-def scrub(places: Places) -> str:
+def scrub(places: DataFolder) -> str:
     """See that what was removed is not on the disk either; why it could not be done, if it could not.
 
     On a server it is the server's business, which takes the room back in its own time.
@@ -354,7 +379,7 @@ def _remove_notes(remembering: Remembering, name: str) -> None:
 def _take_away(*paths: Path) -> None:
     for path in paths:
         try:
-            take_away(path)
+            remove_path(path)
         except OSError as error:
             why = error.strerror or str(error)
             raise StoreError(
@@ -396,4 +421,4 @@ def _users_in(payload: Any) -> set[str]:
     if not isinstance(payload, Mapping):
         return set()
     scoped = [payload, *payload.get("memories", ())]
-    return {one["scope"]["user"] for one in scoped if isinstance(one, Mapping) and "scope" in one}
+    return {entry["scope"]["user"] for entry in scoped if isinstance(entry, Mapping) and "scope" in entry}

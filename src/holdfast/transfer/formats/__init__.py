@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.errors import BadRequest
 from holdfast.language import say
 from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw
-from holdfast.transfer.imports import Source
+from holdfast.transfer.imports import ImportSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Format:
     """How a kind of source is recognised and opened; some are made of several paths."""
 
     looks_like: Callable[[Path], bool]
-    read: Callable[[Sequence[Path]], Source]
+    read: Callable[[Sequence[Path]], ImportSource]
     several: bool = False
 
 
@@ -32,7 +32,7 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def opened(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> Source:
+def open_source(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> ImportSource:
     """Open a source of this kind, or of the kind it looks like. `memories` is for Markdown: see there."""
     for path in paths:
         if not path.exists():
@@ -41,7 +41,7 @@ def opened(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> 
                 hint=say("See how it is spelled.", "Die Schreibweise prüfen."),
             )
     try:
-        return _opened(paths, kind, memories)
+        return _open(paths, kind, memories)
     except OSError as error:
         raise BadRequest(
             say(f"{paths[0]} cannot be read: {error}.", f"{paths[0]} ist nicht lesbar: {error}."),
@@ -49,8 +49,8 @@ def opened(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> 
         ) from error
 
 
-def _opened(paths: Sequence[Path], kind: str, memories: bool) -> Source:
-    name = kind or _recognised(paths[0])
+def _open(paths: Sequence[Path], kind: str, memories: bool) -> ImportSource:
+    name = kind or _detect_format(paths[0])
     form = FORMATS[name]
     if len(paths) > 1 and not form.several:
         raise BadRequest(
@@ -61,11 +61,11 @@ def _opened(paths: Sequence[Path], kind: str, memories: bool) -> Source:
     return reader(paths)
 
 
-def _recognised(path: Path) -> str:
-    found = next((name for name, form in FORMATS.items() if form.looks_like(path)), None)
-    if found is None:
+def _detect_format(path: Path) -> str:
+    detected = next((name for name, form in FORMATS.items() if form.looks_like(path)), None)
+    if detected is None:
         raise BadRequest(
             say(f"{path} looks like nothing that can be imported.", f"{path} kann nicht eingelesen werden."),
             hint=say("Say what it is: ", "Sagen, was es ist: ") + ", ".join(FORMATS) + ".",
         )
-    return found
+    return detected

@@ -259,7 +259,7 @@ def _no_database(members):
         _no_database,
     ],
 )
-def test_a_backup_that_is_not_what_it_was_is_refused_and_changes_nothing(change, whole, tmp_path):
+def test_a_changed_backup_is_refused_and_changes_nothing(change, whole, tmp_path):
     file = changed(whole, tmp_path, change)
     other = elsewhere(tmp_path)
     with pytest.raises(HoldfastError) as refused:
@@ -278,7 +278,7 @@ def test_a_backup_that_was_cut_short_is_refused(cut, whole, tmp_path):
         backup.check(file)
 
 
-def test_a_backup_of_a_newer_holdfast_is_refused_and_an_older_one_is_brought_up_to_date(made, tmp_path):
+def test_a_newer_backup_is_refused_and_an_older_one_is_upgraded(made, tmp_path):
     def with_database(change):
         def replaced(members):
             file = tmp_path / "store.db"
@@ -421,7 +421,7 @@ KILLED_BACKUP = textwrap.dedent("""
 """)
 
 
-def test_what_a_killed_backup_left_is_an_old_copy_and_gone_with_the_next_one(places, made):
+def test_the_next_backup_removes_what_a_killed_one_left(places, made):
     folder = places.home / "backups"
     file = folder / "b.zip"
     subprocess.run([sys.executable, "-c", KILLED_BACKUP, places.home, file], check=False)
@@ -462,7 +462,7 @@ def test_links_and_names_that_are_no_text_are_told_of(places, tmp_path):
 
 
 @pytest.mark.real
-def test_a_store_on_postgresql_is_backed_up_into_a_file_and_comes_back(postgres, tmp_path):
+def test_a_postgresql_store_is_backed_up_and_restored(postgres, tmp_path):
     old = DataFolder(tmp_path / "pg", postgres.new_database())
     fill(old, "first", "second", notes={"ada/MEMORY.md": b"- Likes tea.\n"})
     with open_store(old.store) as store:

@@ -135,7 +135,7 @@ def assert_nowhere(places, *words):
             assert word.lower() not in str(file).lower()
 
 
-def test_what_the_person_at_the_machine_typed_goes_out_and_goes_away(places, tmp_path):
+def test_typed_history_is_exported_and_removed(places, tmp_path):
     with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
         live(memory, "default", WORD)
         live(memory, "Eve", "apples")

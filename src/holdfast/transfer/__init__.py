@@ -1,4 +1,4 @@
-"""What comes in from elsewhere and what goes out whole: imports, backups, and all that one user has.
+"""Moves data in and out as a whole: imports, backups, migration to another store, and the data of one user.
 
-Knows the store and the notes. It knows no model, no window and no door.
+Uses the store and the notes; knows nothing of models, windows, or the server.
 """

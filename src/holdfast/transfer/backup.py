@@ -1,8 +1,11 @@
-"""Makes a backup while everything runs: the store as of one moment, then the notes, settings and prompts.
+"""Creates, checks and restores backups.
 
-The store comes first. What the outbox still owes then is in it, and projecting it again after a restore
-changes nothing; the other way round, a memory that was written between the two would be in neither. Models,
-caches and logs are left where they are. Knows nothing of restoring.
+A backup is a zip with a manifest that lists every member with its size and digest; it is checked as if a
+stranger had made it. `create` runs beside a running server: it copies the store first, then notes,
+settings and prompts, so that a memory written in between is still in the outbox of the copied store.
+Models, caches and logs are not included. `restore` unpacks everything beside its target and writes a
+plan; a barrier database keeps other processes out while files are swapped, and after a crash `finish`
+completes or drops the plan.
 """
 
 import hashlib
@@ -72,7 +75,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup holds: `schema` is the version of its database, `counts` the rows of each table."""
+    """The contents of a backup: `schema` is the database version, `counts` the rows of each table."""
 
     version: str
     schema: str
@@ -93,7 +96,7 @@ class Manifest:
 
 
 class ArchiveWriter:
-    """Adds files to a zip, and remembers what they were."""
+    """Adds files to a zip and collects their sizes and digests for the manifest."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -122,7 +125,7 @@ def _zip_info(name: str) -> zipfile.ZipInfo:
 
 @contextmanager
 def new_zip(piece: Path) -> Iterator[zipfile.ZipFile]:
-    """A new zip for its owner's eyes only, on the disk for good when all is in it."""
+    """Creates a zip that only its owner can read, synced to disk on exit."""
     with os.fdopen(os.open(piece, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as opened:
         with zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
             yield archive
@@ -131,9 +134,9 @@ def new_zip(piece: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def check(file: Path, into: Path | None = None, tell: ProgressCallback = ignore_progress) -> Manifest:
-    """See that a backup is whole: every member there is named and has its digest, and the database is sound.
+    """Verifies a backup: member list, digests, and the integrity of the database; raises StoreError.
 
-    Its members are written `into` a folder where one is named.
+    Extracts the members `into` a folder if one is given.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -155,7 +158,7 @@ def check(file: Path, into: Path | None = None, tell: ProgressCallback = ignore_
 
 
 def check_database(file: Path, manifest: Manifest) -> None:
-    """The database of a backup: sound, of the version it claims, and with the rows it claims."""
+    """Checks integrity, schema version and row counts of the database of a backup."""
     try:
         schema = version_of(file)
     except StoreError as error:
@@ -177,7 +180,7 @@ def check_database(file: Path, manifest: Manifest) -> None:
 
 
 def count_rows_in(connection: sqlite3.Connection) -> dict[str, int]:
-    """The rows of each table there is; an older database has fewer tables."""
+    """Row counts by table; an older database has fewer tables."""
     existing = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     names = [table.name for table in TABLES if table.name in existing]
     return {
@@ -206,7 +209,7 @@ def _read_manifest(archive: zipfile.ZipFile) -> Manifest:
 
 
 def _is_valid(manifest: Manifest) -> bool:
-    """Whether everything in a manifest is of its kind: what somebody wrote into a file may be anything."""
+    """Whether every field of a manifest has the right type: the file may come from anywhere."""
     numbers = [*manifest.counts.values()] if isinstance(manifest.counts, dict) else [None]
     numbers += [member.size for member in manifest.members.values()]
     texts = [
@@ -318,9 +321,9 @@ def default_name(now: float | None = None) -> str:
 def create(
     places: DataFolder, file: Path, tell: ProgressCallback = ignore_progress, notes: Workspace | None = None
 ) -> Manifest:
-    """Write a backup, and see that it is whole before it gets its name.
+    """Writes a backup and verifies it before it gets its final name.
 
-    `notes` are those that lie elsewhere, and not in the data folder.
+    `notes` is given where notes are stored outside of the data folder.
     """
     try:
         with staging_folder(file) as folder:
@@ -399,7 +402,7 @@ def _add_notes(writer: ArchiveWriter, notes: Workspace, left_out: list[str], tel
 
 
 def _copy_store(places: DataFolder, copy: Path, tell: ProgressCallback) -> None:
-    """The whole database as one file, as of one moment."""
+    """Copies the database into one file, as of one moment."""
     database = places.database
     # Opened as ever: it is made or brought up to date where it is not, and nobody migrates it meanwhile.
     with open_store(places.store) as store:
@@ -418,7 +421,7 @@ def _copy_store(places: DataFolder, copy: Path, tell: ProgressCallback) -> None:
 
 
 def _files(place: Path, name: str, left_out: list[str]) -> Iterator[tuple[str, Path]]:
-    """Every file below a place, under the name it gets; links are told of and left alone."""
+    """Lists all files below a path with their names in the archive; links are reported and skipped."""
     if place.is_symlink():
         left_out.append(f"{name}: {say('a link', 'eine Verknüpfung')}")
     elif place.is_dir():
@@ -447,7 +450,7 @@ _REBUILT_TABLES = frozenset({"models", "embeddings"})
 
 
 class RestoreOutcome(StrEnum):
-    """What became of a restore that broke off: there was none, it had not begun, or it is complete now."""
+    """The result of `finish`: no restore was pending, it had not started, or it is complete now."""
 
     NONE = "none"
     DROPPED = "dropped"
@@ -456,7 +459,7 @@ class RestoreOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StagedMove:
-    """Something that gives way to what is staged beside it; to nothing, where the backup has none."""
+    """A target that is replaced by the copy staged beside it, or removed if the backup has none."""
 
     target: Path
     comes: bool = True
@@ -473,7 +476,7 @@ class StagedMove:
 def restore(
     places: DataFolder, file: Path, *, overwrite: bool = False, tell: ProgressCallback = ignore_progress
 ) -> Manifest:
-    """Put a backup in place. Where there is something already that has to be asked for."""
+    """Restores a backup; existing data is only replaced with `overwrite`."""
     if is_pending(places):
         raise Conflict(
             say(
@@ -507,14 +510,14 @@ def restore(
 
 
 def is_pending(places: DataFolder) -> bool:
-    """Whether a restore broke off after it was planned."""
+    """Whether an interrupted restore has left a plan."""
     return (places.home / PLAN).exists()
 
 
 def finish(places: DataFolder, tell: ProgressCallback = ignore_progress) -> RestoreOutcome:
-    """Carry out what is left of a restore that broke off.
+    """Completes an interrupted restore.
 
-    One that was not begun is dropped: nothing kept anybody from going on with what was there.
+    One that had not started is dropped, since the old data may have been used in the meantime.
     """
     plan = places.home / PLAN
     if not is_pending(places):
@@ -538,7 +541,7 @@ def finish(places: DataFolder, tell: ProgressCallback = ignore_progress) -> Rest
 
 
 def _has_data(places: DataFolder) -> bool:
-    """Whether a restore would take anything away. A lock or an empty database is nothing."""
+    """Whether a restore would replace data. A lock file or an empty database does not count."""
     if any(_has_content(places.home / name) for name in KEPT):
         return True
     if places.database is not None:
@@ -559,7 +562,7 @@ def _rows_in(database: Path) -> dict[str, int]:
 
 
 def _is_used(counts: Mapping[str, int]) -> bool:
-    """Whether there is anything of anybody in a database, and not only what starting once leaves there."""
+    """Whether a database has user data, beyond what the first start creates."""
     return any(number for name, number in counts.items() if name not in _REBUILT_TABLES)
 
 
@@ -580,7 +583,7 @@ def _translate_errors(places: DataFolder) -> Iterator[None]:
 
 @contextmanager
 def _exclusive_access(database: Path | None) -> Iterator[None]:
-    """While nobody else has the database open. On a server that cannot be known."""
+    """Holds the lock of the database file. Databases on a server cannot be locked this way."""
     if database is None:
         yield
         return
@@ -595,7 +598,7 @@ def _exclusive_access(database: Path | None) -> Iterator[None]:
 
 
 def _stage_parts(places: DataFolder, stage: Path) -> list[StagedMove]:
-    """Each part beside the place it is meant for, on the same disk, so that moving it is one step."""
+    """Moves each part beside its target, onto the same disk, so that the swap is one rename."""
     database = places.database or places.home / _ON_SERVER
     parts = {stage / name: places.home / name for name in KEPT} | {stage / STORE: database}
     moves = [StagedMove(target, source.exists()) for source, target in parts.items()]
@@ -609,7 +612,7 @@ def _stage_parts(places: DataFolder, stage: Path) -> list[StagedMove]:
 
 
 def _bring_up_to_date(database: Path) -> None:
-    """An older database becomes one of today, in one file without a journal beside it."""
+    """Upgrades the schema and folds the journal into the file."""
     open_store(f"sqlite:///{database}").close()
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
@@ -628,7 +631,7 @@ def _write_plan(places: DataFolder, moves: list[StagedMove]) -> None:
 
 
 def _carry_out(places: DataFolder, moves: list[StagedMove], tell: ProgressCallback) -> None:
-    """Every step can be done again: what is staged no longer was moved already."""
+    """Swaps all staged parts in. Idempotent: what is no longer staged was moved already."""
     *files, database = moves
     step, steps = say("putting in place", "einsetzen"), len(moves)
     tell(step, 0, steps)
@@ -654,7 +657,7 @@ def _carry_out(places: DataFolder, moves: list[StagedMove], tell: ProgressCallba
 
 
 def _clear(places: DataFolder, moves: list[StagedMove]) -> None:
-    """Take away what was staged and what gave way; the plan goes last, so that this is begun again, too."""
+    """Removes staged and replaced files; the plan goes last, so that this can be repeated, too."""
     for move in moves:
         remove_path(move.aside)
         remove_path(move.staged)
@@ -671,7 +674,7 @@ def _is_on_server(database: StagedMove) -> bool:
 
 
 def _place_barrier(database: StagedMove) -> None:
-    """Put a database in place that nobody opens; the old one is kept beside it until the end."""
+    """Replaces the database with one that every version refuses to open; the old one is kept."""
     target = database.target
     if _has_barrier(target):
         return
@@ -700,7 +703,7 @@ def _has_barrier(database: Path) -> bool:
 
 
 def _checkpoint(database: Path) -> None:
-    """Empty its journal into it: an old one must not be taken for that of another file."""
+    """Folds the journal into the database: it must not be taken for that of the new file."""
     with closing(sqlite3.connect(database)) as connection:
         try:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -722,7 +725,7 @@ def _swap(move: StagedMove) -> None:
 
 
 def _sync_tree(path: Path) -> None:
-    """See that names are on the disk; what is in the files was written so."""
+    """Syncs folders to disk; the contents of files are synced when they are written."""
     for folder in (path, *(child for child in path.rglob("*") if child.is_dir())) if path.is_dir() else ():
         # For their owner alone, as they are made.
         folder.chmod(0o700)

@@ -1,6 +1,7 @@
-"""What a foreign source holds, as plain values: talks, sayings, pages, and what could not be read of it.
+"""Imports conversations, memories and notes of other tools.
 
-The formats make these, `importing` takes them in. They know neither the format they come from nor the store.
+The readers in `formats` turn a source into the values below, with size limits on everything they read, and
+`Importer` writes those values to the store and the notes. Importing the same source twice changes nothing.
 """
 
 import codecs
@@ -37,7 +38,7 @@ from holdfast.words import language_of
 
 @dataclass(frozen=True, slots=True)
 class ImportedMessage:
-    """A message under the name its source gives it; `parent` is the one it follows, None for a first one."""
+    """A message with its id in the source; `parent` is the message it follows, None for the first."""
 
     key: str
     parent: str | None
@@ -48,7 +49,7 @@ class ImportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ImportedConversation:
-    """A conversation as a tree of turns, each after the one it follows; `head` is where it was last seen."""
+    """A conversation as a tree of messages, parents first; `head` is the active leaf."""
 
     key: str
     title: str
@@ -60,7 +61,7 @@ class ImportedConversation:
 
 @dataclass(frozen=True, slots=True)
 class ImportedMemory:
-    """Something the source had remembered; `talk` names the conversation it comes from, if one is known."""
+    """A memory of the source; `talk` is the key of its conversation, if known."""
 
     text: str
     kind: Kind = "fact"
@@ -70,7 +71,7 @@ class ImportedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ImportedNote:
-    """A text that stays a file of its own, under the path it had in its source."""
+    """A text that becomes a note, under its path in the source."""
 
     path: str
     text: str
@@ -78,7 +79,7 @@ class ImportedNote:
 
 @dataclass(frozen=True, slots=True)
 class SkippedItem:
-    """What was left out on purpose, and why."""
+    """Something that was skipped on purpose, and why."""
 
     place: str
     reason: str
@@ -86,7 +87,7 @@ class SkippedItem:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableItem:
-    """What could not be read, and why."""
+    """Something that could not be read, and why."""
 
     place: str
     reason: str
@@ -97,7 +98,7 @@ Item = ImportedConversation | ImportedMemory | ImportedNote | SkippedItem | Unre
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """An opened source. `steps` is how many items come at least, for who shows how far it is; 0: unknown."""
+    """An open source. `steps` is the least number of items, for a progress bar; 0 if unknown."""
 
     kind: str
     items: Iterator[Item]
@@ -105,7 +106,7 @@ class ImportSource:
 
 
 def title_from(turns: tuple[ImportedMessage, ...], longest: int = 60) -> str:
-    """What a talk without a title is called: how its first question begins."""
+    """A title for a conversation without one: the beginning of its first question."""
     question = next((turn.message.text for turn in turns if turn.message.role == "user"), "")
     line = " ".join(question.split())
     return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
@@ -127,11 +128,11 @@ _MARKS = (
 
 
 class Unreadable(Exception):
-    """Why one part of a source cannot be read; the rest may well be."""
+    """One part of a source cannot be read; the other parts may be fine."""
 
 
 class SourceFiles:
-    """The files of a folder, of a zip, or one file alone, by their paths."""
+    """The files of a folder or a zip, or a single file, by path."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -152,7 +153,7 @@ class SourceFiles:
             self._zip.close()
 
     def names(self) -> list[str]:
-        """The paths of all files, sorted; links and hidden ones are left alone."""
+        """The paths of all files, sorted, without links and hidden files."""
         if self._zip is not None:
             return sorted(info.filename for info in self._zip.infolist() if not info.is_dir())
         if self.place.is_file():
@@ -164,7 +165,7 @@ class SourceFiles:
         )
 
     def left_alone(self) -> Iterator[tuple[str, str]]:
-        """What `names` does not name of a folder, with the reason: links, what is hidden, what is no file."""
+        """The files that `names` skips, with the reason: links, hidden files, special files."""
         for path in sorted(self.place.rglob("*")) if self.place.is_dir() else ():
             name = path.relative_to(self.place).as_posix()
             if path.is_symlink():
@@ -225,7 +226,7 @@ def _no_zip(place: Path, error: Exception) -> BadRequest:
 
 
 def decode_text(content: bytes) -> str:
-    """Text in UTF-8, or in UTF-16 that says so."""
+    """Decodes UTF-8, or UTF-16 with a byte order mark; raises Unreadable."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "utf-8")
     try:
         text = content.decode(encoding)
@@ -246,7 +247,7 @@ def parse_json(text: str) -> Any:
 
 
 def iter_json_list(text: str) -> Iterator[Any]:
-    """The elements of a JSON list one after the other, so that those before a break are not lost with it."""
+    """Yields the elements of a JSON list one by one, so that a truncated file loses only its end."""
     decoder = json.JSONDecoder()
     at = _after_space(text, 0)
     if text[at : at + 1] != "[":
@@ -272,12 +273,12 @@ def _after_space(text: str, at: int) -> int:
 
 
 def clean_text(text: object) -> str:
-    """Text as it can be stored: half a character becomes a sign for one; what is no text is empty."""
+    """Replaces lone surrogates, which cannot be stored; returns "" for anything but text."""
     return text.encode("utf-8", "replace").decode() if isinstance(text, str) else ""
 
 
 def parse_time(moment: object, otherwise: float = 0.0) -> float:
-    """A moment as sources spell it: seconds or milliseconds since 1970, or a date. Without a zone it is
+    """Parses seconds or milliseconds since 1970, or an ISO date. Without a zone it is
     local time.
     """
     value = 0.0
@@ -290,12 +291,12 @@ def parse_time(moment: object, otherwise: float = 0.0) -> float:
 
 
 def noon_of(day: str) -> float:
-    """The middle of a day written as 2026-02-24, where the person is; 0 where it is none."""
+    """Noon of an ISO date in local time; 0 if it is not a date."""
     return parse_time(f"{day}T12:00")
 
 
 def modified_at(path: Path) -> float:
-    """When a file was last written."""
+    """The modification time of a file; now, if it cannot be read."""
     now = datetime.now(UTC).timestamp()
     try:
         return parse_time(int(path.stat().st_mtime), now)
@@ -308,9 +309,9 @@ def file_name(name: str) -> str:
 
 
 def order_parents_first(parents: Mapping[str, str | None], broken: list[str]) -> dict[str, str | None]:
-    """The same nodes, each after its parent. What names no known parent, or stands in a circle, is a root.
+    """Orders nodes parents first. A node with an unknown parent, or in a cycle, becomes a root.
 
-    `broken` is told which nodes lost their parent that way.
+    Such nodes are appended to `broken`.
     """
     ordered: dict[str, str | None] = {}
     for start in parents:
@@ -335,7 +336,7 @@ def order_parents_first(parents: Mapping[str, str | None], broken: list[str]) ->
 
 
 def reparent(order: Mapping[str, str | None], keep: Iterable[str]) -> dict[str, str | None]:
-    """For each of the nodes that are kept: the nearest one above it that is kept, too."""
+    """Maps each node in `keep` to its nearest ancestor that is in `keep`, too."""
     wanted = set(keep)
     nearest: dict[str, str | None] = {}
     for key, parent in order.items():
@@ -344,7 +345,7 @@ def reparent(order: Mapping[str, str | None], keep: Iterable[str]) -> dict[str, 
 
 
 def pair_tool_calls(turns: Iterable[ImportedMessage]) -> tuple[ImportedMessage, ...]:
-    """Calls and results that have each other stay what they are; one without the other becomes plain words.
+    """Turns tool calls without a result, and results without a call, into plain text.
 
     Model servers refuse a history for good in which a result has no call, or a call no result.
     """
@@ -382,7 +383,7 @@ _LINES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ScopeCounts:
-    """How much a scope has."""
+    """How much is stored in a scope."""
 
     conversations: int = 0
     messages: int = 0
@@ -391,7 +392,7 @@ class ScopeCounts:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import came to. In a dry run nothing of it has happened."""
+    """The result of an import. In a dry run nothing was written."""
 
     kind: str
     dry_run: bool
@@ -419,14 +420,14 @@ class ImportReport:
 
 
 class _DryRunResult(Exception):
-    """Ends a transaction of a dry run; what it came to is in it."""
+    """Rolls back the transaction of a dry run and carries its result."""
 
     def __init__(self, result: object) -> None:
         self.result = result
 
 
 class Importer:
-    """Into one scope. A dry run does all there is to do, and leaves no trace of it."""
+    """Imports sources into one scope. A dry run does the same work and rolls it back."""
 
     def __init__(
         self,
@@ -513,7 +514,7 @@ class Importer:
         return row.id, bool(existing), added
 
     def _stand(self, row: Conversation, head: str, now: float) -> None:
-        """Move the head to where the source has it, unless somebody went on here in another direction."""
+        """Moves the head to that of the source, unless the conversation was continued here."""
         behind = row.head is None or row.head in self._store.log.path_ids(head)
         if behind and row.head != head:
             self._store.log.set_head(row.id, head, expect=row.head, now=max(now, row.updated_at))
@@ -567,13 +568,13 @@ class Importer:
             report.note(UnreadableItem(page.path, error.message))
 
     def _place(self, kind: str, path: str) -> PurePosixPath:
-        """A path in the notes of the scope that no path of a source can lead out of."""
+        """A path inside the notes of the scope, whatever the source's path is."""
         parts = [name for part in path.replace("\\", "/").split("/") if (name := _safe_file_name(part))]
         return (folder(owner(self._scope)) / NOTES / kind).joinpath(*parts)
 
 
 def _safe_file_name(name: str) -> str:
-    """A name that is none of ours and that every file system takes."""
+    """A file name that every file system accepts and that is not one of ours."""
     plain = _ODD.sub("-", name).strip(". -")
     if len(plain) > _LONGEST:
         plain = plain[: _LONGEST - 20] + PurePosixPath(plain).suffix[:20]
@@ -584,7 +585,7 @@ def _safe_file_name(name: str) -> str:
 def _append_turns(
     connection: Connection, place: str, talk: ImportedConversation
 ) -> tuple[dict[str, str], int]:
-    """The talk in its tree: under which names its turns stand there now, and how many of them are new."""
+    """Appends the messages that are new; returns the stored id of each key and the number added."""
     stored: dict[str, Stored] = {}
     added = 0
     for turn in talk.turns:
@@ -613,7 +614,7 @@ def _count_messages(connection: Connection, scope: Scope) -> tuple[int, int]:
 
 
 def _temporary_library(library: Library, scope: Scope, store: Store) -> Library:
-    """The same memories in a workspace that is gone afterwards. Notes that cannot be read are not in it."""
+    """A copy of the memories in a temporary workspace, without unreadable notes."""
     stage = Transient()
     places = dict.fromkeys(folder(listed) for listed in visible(scope))
     for entry in (listed for place in places for listed in library.notes.workspace.entries(place)):

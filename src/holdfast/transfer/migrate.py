@@ -1,4 +1,4 @@
-"""Moves everything into another database and other notes, and leaves what there was as it was.
+"""Copies everything into another database and other notes, and leaves the source unchanged.
 
 The database comes over in one transaction, the notes file by file. Until all of it is there the target has a
 mark, by which a move that broke off is known and done again. Knows no settings.
@@ -27,7 +27,7 @@ _PORTION = 500
 
 
 def count_rows(store: Store) -> dict[str, int]:
-    """How many rows each table has, all of one moment."""
+    """Row counts by table, as of one moment."""
     return store.database.read(_counts)
 
 
@@ -38,7 +38,7 @@ def is_empty(store: Store) -> bool:
 def copy_rows(
     source: Store, target: Store, *, replace: bool = False, tell: ProgressCallback = ignore_progress
 ) -> dict[str, int]:
-    """Copy all rows, and say how many there were of each table. A target that has some is refused, unless
+    """Copies all rows; returns the row counts by table. A target that has some is refused, unless
     `replace` lets them go.
     """
     if not replace and not is_empty(target):
@@ -80,7 +80,7 @@ MARK = "moving"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What goes where; None for what stays. `origin` and `notes_to` are the names of places in the mark."""
+    """Source and targets; None for what stays. `origin` and `notes_to` are names for the mark."""
 
     source: Store
     notes: Workspace
@@ -96,7 +96,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class NotesResult:
-    """How many notes there were, how many are there now, and which could not come along, with the reason."""
+    """The number of notes before and after, and those that could not be copied, with the reason."""
 
     before: int = 0
     after: int = 0
@@ -105,7 +105,7 @@ class NotesResult:
 
 @dataclass(frozen=True, slots=True)
 class MigrationResult:
-    """Rows of each table before and after; no tables where the database stayed, None where the notes did."""
+    """Row counts before and after, empty if the database stayed; `notes` is None if the notes did."""
 
     before: Mapping[str, int]
     after: Mapping[str, int]
@@ -113,7 +113,7 @@ class MigrationResult:
 
 
 def refuse_while_used(database: Path | None) -> None:
-    """What is said meanwhile would be left behind. On a server that is seen only at the end."""
+    """Refuses a database file that is in use. On a server, changes are only noticed at the end."""
     if database is None or not database.exists():
         return
     with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
@@ -125,7 +125,7 @@ def refuse_while_used(database: Path | None) -> None:
 
 
 def migrate(move: Migration, tell: ProgressCallback = ignore_progress) -> MigrationResult:
-    """Do all of it. The store comes first: what it still owes to the notes is written there, too, later."""
+    """Migrates the store, then the notes; pending outbox entries are copied and projected later."""
     again = move.target is not None and _is_resumed(move, move.target)
     before = _migrate_store(move, move.target, again, tell) if move.target is not None else {}
     notes = None
@@ -151,7 +151,7 @@ def migrate(move: Migration, tell: ProgressCallback = ignore_progress) -> Migrat
 
 
 def _is_resumed(move: Migration, target: Store) -> bool:
-    """Whether the target has what an earlier try of the same move left; anything else there is refused."""
+    """Whether an earlier attempt of the same migration was interrupted; refuses a target with other data."""
     if move.source.settings.get(MARK) is not None:
         raise Conflict(
             say(
@@ -225,7 +225,7 @@ def _tags(entries: list[Entry]) -> dict[PurePosixPath, str]:
 def _check_target_notes(
     source: Workspace, target: Workspace, wanted: list[Entry], *, again: bool
 ) -> set[object]:
-    """The notes that are in the target already. Such that are not ours are refused before one is written."""
+    """The paths that exist in the target; refuses foreign notes before anything is written."""
     ours = {entry.path: entry for entry in wanted}
     existing = target.entries()
     foreign = [

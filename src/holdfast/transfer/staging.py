@@ -1,4 +1,4 @@
-"""Where data lies, and files on the way to their place."""
+"""The data folder, and files that are written beside their target and renamed when they are complete."""
 
 import errno
 import os
@@ -27,7 +27,7 @@ Link = Callable[[Path, Path], None]
 
 @contextmanager
 def staging_folder(file: Path) -> Iterator[Path]:
-    """A folder beside `file` to make it in, for its owner's eyes only; gone afterwards, whatever happened.
+    """A temporary folder beside `file` that only its owner can read; removed on exit.
 
     What is there under that name is refused at once: nothing is written over.
     """
@@ -53,7 +53,7 @@ def staging_folder(file: Path) -> Iterator[Path]:
 
 
 def find_leftovers(folder: Path) -> list[Path]:
-    """Workplaces in a folder that nobody works in any more."""
+    """Staging folders that an ended process left behind."""
     folders = sorted(path.parent for path in folder.glob(f"{_FOLDERS}*/{_LOCK}"))
     return [place for place in folders if not place.is_symlink() and not _is_locked(place / _LOCK)]
 
@@ -68,7 +68,7 @@ def _is_locked(file: Path) -> bool:
 
 
 def put_in_place(piece: Path, file: Path, link: Link = os.link) -> None:
-    """Give a finished file its name, in one step; one that appeared there meanwhile stays."""
+    """Renames a finished file to its final name atomically; refuses to replace an existing one."""
     try:
         # Unlike renaming, linking fails where there is something.
         if not hard_link(piece, file, link):
@@ -82,7 +82,7 @@ def put_in_place(piece: Path, file: Path, link: Link = os.link) -> None:
 
 
 def hard_link(source: Path, target: Path, link: Link = os.link) -> bool:
-    """Give a file a second name; False where the file system cannot."""
+    """Creates a hard link; False where the file system has none."""
     try:
         link(source, target)
     except OSError as error:
@@ -93,7 +93,7 @@ def hard_link(source: Path, target: Path, link: Link = os.link) -> bool:
 
 
 def remove_path(path: Path) -> None:
-    """Remove a file, a link or a whole folder; one that is not there is no trouble."""
+    """Removes a file, a link or a folder, if it exists."""
     with suppress(FileNotFoundError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -127,14 +127,14 @@ STAGE, RESTORED, REPLACED = ".restore", ".restored", ".replaced"
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """`store` is the location of the database, as the settings have it."""
+    """Paths in the data folder. `store` is the location of the database as in the settings."""
 
     home: Path
     store: str
 
     @property
     def database(self) -> Path | None:
-        """The file the database is in; None where it is on a server."""
+        """The file of the database; None if it is on a server."""
         try:
             url = make_url(self.store)
         except ArgumentError:
@@ -176,4 +176,4 @@ ProgressCallback = Callable[[str, int, int], None]
 
 
 def ignore_progress(step: str, done: int, total: int) -> None:
-    """For those who do not want to hear how far it is."""
+    """A progress callback that does nothing."""

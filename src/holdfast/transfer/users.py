@@ -1,6 +1,6 @@
-"""Who there is, and how much each of them has: in the database by name, in the notes by folder.
+"""All data of one user: lists users and how much they have, exports it, and removes it.
 
-Only looks. Knows neither exports nor deletion, which begin with it.
+In the database a user is a name, in the notes a folder.
 """
 
 import base64
@@ -65,7 +65,7 @@ _MADE = re.compile(r"\A[\w-]+~[0-9a-f]+")
 
 @dataclass(frozen=True, slots=True)
 class UserData:
-    """`notes` are files; `memories` are what is in them, history and archive included."""
+    """How much a user has. `notes` counts files, `memories` their items with history and archive."""
 
     name: str
     conversations: int = 0
@@ -82,7 +82,7 @@ class UserData:
 
 
 def list_users(store: Store, workspace: Workspace) -> list[UserData]:
-    """All who have anything, by name."""
+    """All users who have any data, by name."""
     named = user_names(store)
     # A folder that belongs to none of them was somebody's, too.
     folders = {entry.path.parts[0] for entry in workspace.entries() if len(entry.path.parts) > 1}
@@ -103,18 +103,18 @@ def get_user(store: Store, workspace: Workspace, name: str) -> UserData:
 
 
 def user_names(store: Store) -> set[str]:
-    """All whom the database knows."""
+    """The names of all users in the database."""
     return store.database.read(_select_names)
 
 
 def home_of(workspace: Workspace, name: str) -> PurePosixPath:
-    """The folder of a user's notes; a folder whose name was made of another may be named itself."""
+    """The folder of a user's notes; `name` may also be the name of an escaped folder itself."""
     itself = _MADE.fullmatch(name) and workspace.entries(name)
     return PurePosixPath(name if itself else safe_name(name))
 
 
 def files_of(workspace: Workspace, name: str) -> list[Entry]:
-    """Their notes. Where somebody put a link in the place of the folder, what it leads to is another's."""
+    """The notes of a user. A folder that is a link is skipped: its target is not theirs."""
     home = home_of(workspace, name)
     is_link = workspace.folder is not None and (workspace.folder / home).is_symlink()
     return [] if is_link else workspace.entries(home)
@@ -200,7 +200,7 @@ def export(
     file: Path,
     tell: ProgressCallback = ignore_progress,
 ) -> UserData:
-    """Write all of it into a file that only its owner can read."""
+    """Exports all data of a user into a zip that only its owner can read."""
     user = get_user(store, workspace, name)
     with staging_folder(file) as folder:
         piece = folder / file.name
@@ -253,7 +253,7 @@ def _tree(connection: Connection, archive: zipfile.ZipFile, tree: str) -> Iterat
 
 
 def _without_data(archive: zipfile.ZipFile, part: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What is attached as a file, and the part says which one."""
+    """Moves inline data into a file of the archive and refers to it from the part."""
     if part.get("parts"):
         inner = [
             _without_data(archive, inner_part, f"{name}-{number}")
@@ -316,7 +316,7 @@ def remove(
     name: str,
     tell: ProgressCallback = ignore_progress,
 ) -> UserData:
-    """Remove all of it; what there was."""
+    """Removes all data of a user; returns what there was."""
     user = get_user(store, remembering.workspace, name)
     store.database.write(lambda connection: _lock_out(connection, name))
     for number, row in enumerate(_conversations(store, name), 1):
@@ -417,7 +417,7 @@ def _remove_rows(connection: Connection, name: str) -> None:
 
 
 def _users_in(payload: Any) -> set[str]:
-    """Whose memories or summary a promise is about."""
+    """The users that an outbox entry is about."""
     if not isinstance(payload, Mapping):
         return set()
     scoped = [payload, *payload.get("memories", ())]

@@ -1,6 +1,6 @@
-"""The foreign formats, one module each, by name; and which of them a path is of.
+"""The formats that can be imported, one module each, and their detection.
 
-Each has `KIND`, `looks_like` and `read`. None of them knows what becomes of what it reads.
+Each module has `KIND`, `looks_like` and `read`.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from holdfast.transfer.imports import ImportSource
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a kind of source is recognised and opened; some are made of several paths."""
+    """How a format is detected and opened; `several` paths can be one source."""
 
     looks_like: Callable[[Path], bool]
     read: Callable[[Sequence[Path]], ImportSource]
@@ -33,7 +33,7 @@ FORMATS: dict[str, Format] = {
 
 
 def open_source(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> ImportSource:
-    """Open a source of this kind, or of the kind it looks like. `memories` is for Markdown: see there."""
+    """Opens a source of this kind, or of the detected one. `memories` is for Markdown."""
     for path in paths:
         if not path.exists():
             raise BadRequest(

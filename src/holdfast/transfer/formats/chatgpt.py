@@ -338,8 +338,8 @@ def _memories(files: SourceFiles, name: str) -> Iterator[Item]:
         yield UnreadableItem(name, str(error))
         return
     listed = value.get("memories") if isinstance(value, dict) else value
-    for number, one in enumerate(listed if isinstance(listed, list) else (), 1):
-        entry: Mapping[str, Any] = one if isinstance(one, dict) else {"content": one}
+    for number, item in enumerate(listed if isinstance(listed, list) else (), 1):
+        entry: Mapping[str, Any] = item if isinstance(item, dict) else {"content": item}
         text = clean_text(entry.get("content") or entry.get("text") or entry.get("memory"))
         if text.strip():
             at = parse_time(entry.get("updated_at"), parse_time(entry.get("created_at")))

@@ -88,7 +88,7 @@ def test_what_chatgpt_remembered_becomes_a_memory_with_its_conversation(memory, 
     assert found.conversation == only(memory.store, "Sailing in the north").id
 
 
-def test_what_is_broken_in_an_export_is_told_and_loses_nothing_else(memory, bring_in):
+def test_broken_parts_of_an_export_are_reported_and_lose_nothing_else(memory, bring_in):
     report = bring_in("chatgpt", "chatgpt.json")
     told = "\n".join(report.unreadable)
     assert "lost" in told
@@ -114,7 +114,7 @@ def test_pictures_come_along_out_of_the_zip(memory, tmp_path):
     assert not (tmp_path.parent / "outside.png").exists()
 
 
-def test_an_export_that_was_cut_short_gives_what_is_whole_in_it(memory, tmp_path):
+def test_a_truncated_export_gives_its_whole_conversations(memory, tmp_path):
     whole = (SAMPLES / "chatgpt.json").read_text()
     file = tmp_path / "conversations.json"
     file.write_text(whole[: whole.index('"talk-2"') + 200])
@@ -175,7 +175,7 @@ def test_both_versions_of_ollama_prompt_come_in(memory, tmp_path):
     assert "Be brief." not in str(report.left_out)
 
 
-def test_a_session_of_which_nothing_can_be_read_is_told_and_stops_nothing(memory, tmp_path):
+def test_an_unreadable_session_is_reported_and_stops_nothing(memory, tmp_path):
     file = ollama_prompt(
         tmp_path / "sessions.db",
         [
@@ -274,7 +274,7 @@ def test_a_dry_run_counts_all_and_changes_nothing(kind, memory, bring_in, places
     )
 
 
-def test_a_source_that_grew_adds_what_is_new_and_leaves_what_was_gone_on_with(memory, tmp_path):
+def test_a_grown_source_adds_only_what_is_new(memory, tmp_path):
     turns = tuple(
         ImportedMessage(
             str(n),

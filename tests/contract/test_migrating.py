@@ -153,7 +153,7 @@ def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
 KILLED = """if True:
     import os, signal, sys
     from holdfast.memory.workspace.base import Transient
-    from holdfast.transfer.migrate import Move, migrate
+    from holdfast.transfer.migrate import Migration, migrate
     from holdfast.store import open_store
 
     def tell(what, done, total):
@@ -161,7 +161,7 @@ KILLED = """if True:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_store(sys.argv[1]) as source, open_store(sys.argv[2]) as target:
-        migrate(Move(source, Transient(), target), tell)
+        migrate(Migration(source, Transient(), target), tell)
     """
 
 

@@ -322,7 +322,7 @@ def test_a_newer_backup_is_refused_and_an_older_one_is_upgraded(made, tmp_path):
 KILL = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
-    from holdfast.transfer.staging import Places
+    from holdfast.transfer.staging import DataFolder
     from holdfast.transfer.backup import restore
 
     home, file, what, step = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -331,7 +331,7 @@ KILL = textwrap.dedent("""
         if told[:2] == (what, step):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    restore(Places(home, f"sqlite:///{home / 'holdfast.db'}"), file, overwrite=True, tell=tell)
+    restore(DataFolder(home, f"sqlite:///{home / 'holdfast.db'}"), file, overwrite=True, tell=tell)
 """)
 
 
@@ -409,7 +409,7 @@ KILLED_BACKUP = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
     from holdfast.transfer.backup import create
-    from holdfast.transfer.staging import Places
+    from holdfast.transfer.staging import DataFolder
 
     home, file = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -417,7 +417,7 @@ KILLED_BACKUP = textwrap.dedent("""
         if what == "notes":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    create(Places(home, f"sqlite:///{home / 'holdfast.db'}"), file, tell)
+    create(DataFolder(home, f"sqlite:///{home / 'holdfast.db'}"), file, tell)
 """)
 
 

@@ -1,6 +1,6 @@
 """`holdfast backup`: everything in one file, while it runs; and back again.
 
-What is in it and how it gets there is known in `moving`.
+What is in it and how it gets there is known in `transfer`.
 """
 
 from pathlib import Path

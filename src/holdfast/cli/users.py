@@ -1,6 +1,6 @@
 """`holdfast users`: who there is; all that one of them has, to take away or to delete.
 
-What belongs to a user, and where it is, is known in `moving`.
+What belongs to a user, and where it is, is known in `transfer`.
 """
 
 import sys

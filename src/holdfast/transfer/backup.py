@@ -465,7 +465,7 @@ class StagedMove:
     comes: bool = True
 
     @property
-    def staged(self) -> Path:
+    def staged_path(self) -> Path:
         return self.target.with_name(f".{self.target.name}{RESTORED}")
 
     @property
@@ -533,7 +533,7 @@ def finish(places: DataFolder, tell: ProgressCallback = ignore_progress) -> Rest
     database = moves[-1]
     on_server = _is_on_server(database)
     with _translate_errors(places), _exclusive_access(None if on_server else database.target):
-        if database.staged.exists() and not on_server and not _has_barrier(database.target):
+        if database.staged_path.exists() and not on_server and not _has_barrier(database.target):
             _clear(places, moves)
             return RestoreOutcome.DROPPED
         _carry_out(places, moves, tell)
@@ -603,11 +603,11 @@ def _stage_parts(places: DataFolder, stage: Path) -> list[StagedMove]:
     parts = {stage / name: places.home / name for name in KEPT} | {stage / STORE: database}
     moves = [StagedMove(target, source.exists()) for source, target in parts.items()]
     for source, move in zip(parts, moves, strict=True):
-        remove_path(move.staged)
+        remove_path(move.staged_path)
         remove_path(move.aside)
         if move.comes:
-            shutil.move(source, move.staged)
-            _sync_tree(move.staged)
+            shutil.move(source, move.staged_path)
+            _sync_tree(move.staged_path)
     return moves
 
 
@@ -635,12 +635,12 @@ def _carry_out(places: DataFolder, moves: list[StagedMove], tell: ProgressCallba
     *files, database = moves
     step, steps = say("putting in place", "einsetzen"), len(moves)
     tell(step, 0, steps)
-    on_server, waits = _is_on_server(database), database.staged.exists()
+    on_server, waits = _is_on_server(database), database.staged_path.exists()
     if waits and on_server:
         # One transaction there; should we be killed before the next line, it is done once more.
-        with open_store(f"sqlite:///{database.staged}") as source, open_store(places.store) as target:
+        with open_store(f"sqlite:///{database.staged_path}") as source, open_store(places.store) as target:
             copy_rows(source, target, replace=True, tell=tell)
-        remove_path(database.staged)
+        remove_path(database.staged_path)
     elif waits:
         _place_barrier(database)
     if waits or on_server:
@@ -650,7 +650,7 @@ def _carry_out(places: DataFolder, moves: list[StagedMove], tell: ProgressCallba
         if not on_server:
             for journal in _JOURNALS:
                 Path(f"{database.target}{journal}").unlink(missing_ok=True)
-            database.staged.replace(database.target)
+            database.staged_path.replace(database.target)
             sync_folder(database.target.parent)
         tell(step, steps, steps)
     _clear(places, moves)
@@ -660,11 +660,11 @@ def _clear(places: DataFolder, moves: list[StagedMove]) -> None:
     """Removes staged and replaced files; the plan goes last, so that this can be repeated, too."""
     for move in moves:
         remove_path(move.aside)
-        remove_path(move.staged)
+        remove_path(move.staged_path)
     database = moves[-1]
     for journal in _JOURNALS:
-        Path(f"{database.staged}{journal}").unlink(missing_ok=True)
-        Path(f"{database.staged}.lock").unlink(missing_ok=True)
+        Path(f"{database.staged_path}{journal}").unlink(missing_ok=True)
+        Path(f"{database.staged_path}.lock").unlink(missing_ok=True)
     (places.home / PLAN).unlink()
     sync_folder(places.home)
 
@@ -715,12 +715,12 @@ def _checkpoint(database: Path) -> None:
 
 
 def _swap(move: StagedMove) -> None:
-    waits = move.staged.exists()
+    waits = move.staged_path.exists()
     # What came already is staged no longer, and stays.
     if move.target.exists() and (waits or not move.comes):
         move.target.replace(move.aside)
     if waits:
-        move.staged.replace(move.target)
+        move.staged_path.replace(move.target)
     sync_folder(move.target.parent)
 
 

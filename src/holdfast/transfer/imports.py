@@ -448,7 +448,7 @@ class Importer:
         self._became: dict[str, str] = {}
 
     def take(self, source: ImportSource) -> ImportReport:
-        report = ImportReport(source.kind, self._dry, before=self._counted())
+        report = ImportReport(source.kind, self._dry, before=self._count())
         sayings: list[ImportedMemory] = []
         for number, item in enumerate(source.items, 1):
             self._tell(source.kind, number, max(source.steps, number))
@@ -462,14 +462,14 @@ class Importer:
                 case SkippedItem() | UnreadableItem():
                     report.note(item)
         self._sayings(sayings, report)
-        report.after = self._counted()
+        report.after = self._count()
         if self._dry:
             grown = report.before.conversations + report.conversations["new"]
             message_count = report.before.messages + report.messages
             report.after = replace(report.after, conversations=grown, messages=message_count)
         return report
 
-    def _counted(self) -> ScopeCounts:
+    def _count(self) -> ScopeCounts:
         memories = self._library.page(self._scope, limit=0, history=True).total
         numbers = self._store.database.read(lambda connection: _count_messages(connection, self._scope))
         return ScopeCounts(*numbers, memories)

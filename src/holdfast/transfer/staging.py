@@ -146,7 +146,7 @@ class DataFolder:
     def workspace(self) -> Path:
         return self.home / WORKSPACE
 
-    def typed_by(self, user: str) -> list[Path]:
+    def history_files(self, user: str) -> list[Path]:
         """What the command line keeps of its user beside the database: typed lines, and notes of the chat."""
         files = (self.home / HISTORY, self.home / "logs" / "chat.log")
         return [file for file in files if file.is_file()] if user == Scope().user else []

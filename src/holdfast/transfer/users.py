@@ -207,7 +207,7 @@ def export(
         with new_zip(piece) as archive:
             store.database.read(lambda connection: _export_rows(connection, archive, user, tell))
             _export_notes(archive, workspace, name, tell)
-            for typed in places.typed_by(name):
+            for typed in places.history_files(name):
                 archive.write(typed, f"terminal/{typed.name}")
             archive.writestr("README.md", README.format(name=name))
         put_in_place(piece, file)
@@ -325,7 +325,7 @@ def remove(
         remembering.conversation_deleted(row.scope, row.id)
     tell(say("notes", "Notizen"), 0, user.notes)
     _remove_notes(remembering, name)
-    _take_away(*places.typed_by(name))
+    _take_away(*places.history_files(name))
     tell(say("notes", "Notizen"), user.notes, user.notes)
     _unindex(store, remembering, name)
     store.database.write(lambda connection: _remove_rows(connection, name))

@@ -72,7 +72,7 @@ _WHOLE = (
     "memory/searching",
     "memory/workspace/test_s3",
     "models/test_vocabularies.py",
-    "moving",
+    "transfer",
     "research/web/test_extraction.py",
     "research/web/test_fetching.py",
     "server",

@@ -35,13 +35,13 @@ from holdfast.memory.private import redacted, redacted_file
 from holdfast.memory.searching.chunks import chunks
 from holdfast.memory.workspace.items import memories_in
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.moving.formats.markdown import split
 from holdfast.patterns import Late
 from holdfast.research.questions import asked
 from holdfast.research.volatility import volatility_of
 from holdfast.server.pages.markdown import html_of
 from holdfast.text.dates import dates_in
 from holdfast.text.questions import asks, read_question, split_question, traits_of
+from holdfast.transfer.formats.markdown import split
 from holdfast.window.borders import fences
 from holdfast.window.clock import same_but_for_time
 from holdfast.window.outputs import unwrapped, written_json

@@ -30,7 +30,7 @@ LAYERS = (
     ("window",),
     ("compaction",),
     ("work",),
-    ("fitting", "moving"),
+    ("fitting", "transfer"),
     ("engine",),
     ("wiring",),
     ("server", "mcp", "cli", "demo", "library", "__init__", "__main__"),
@@ -82,7 +82,7 @@ def ids(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_imports_go_down_only(path):
+def test_imports_go_down_only(path: Path) -> None:
     package = package_of(path)
     for imported in imports_of(path) - {package}:
         lower = level_of(imported) < level_of(package)
@@ -93,7 +93,7 @@ def test_imports_go_down_only(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_a_module_is_small_and_says_what_it_is(path):
+def test_a_module_is_small_and_says_what_it_is(path: Path) -> None:
     text = path.read_text()
     tree = parsed(path)
     name = ids(path)
@@ -108,7 +108,7 @@ def test_a_module_is_small_and_says_what_it_is(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=ids)
-def test_broad_excepts_are_for_doors_and_the_environment_is_for_config(path):
+def test_broad_excepts_are_for_doors_and_the_environment_is_for_config(path: Path) -> None:
     package = package_of(path)
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ExceptHandler) and package not in DOORS:
@@ -118,6 +118,6 @@ def test_broad_excepts_are_for_doors_and_the_environment_is_for_config(path):
             pytest.fail(f"{ids(path)}:{node.lineno} reads the environment")
 
 
-def test_the_exceptions_are_still_needed():
+def test_the_exceptions_are_still_needed() -> None:
     assert {name for name in LONG_FILES if not (SOURCE / name).exists()} == set()
     assert {name for name in LONG_FUNCTIONS if not (SOURCE / name.split(":")[0]).exists()} == set()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-SAMPLES = Path(__file__).parent.parent / "moving" / "samples"
+SAMPLES = Path(__file__).parent.parent / "transfer" / "samples"
 
 
 def test_what_it_is_can_be_seen_and_is_brought_in_once(hold):

@@ -11,9 +11,8 @@ from holdfast.errors import Conflict
 from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Message, Scope
-from holdfast.moving.copying import counted
-from holdfast.moving.migrating import MARK, Move, migrate
 from holdfast.store import NewMessage, open_store
+from holdfast.transfer.migrate import MARK, Migration, count_rows, migrate
 from tests.contract.test_store import talk
 
 NOTES = {
@@ -56,15 +55,15 @@ def there(shared_location):
 
 def test_everything_arrives_and_comes_back_as_it_was(here, there, tmp_path):
     store, notes = here
-    before, elsewhere = counted(store), Transient()
-    moved = migrate(Move(store, notes, there, elsewhere, "here", "elsewhere"))
-    assert moved.before == moved.after == before == counted(there) == counted(store)
+    before, elsewhere = count_rows(store), Transient()
+    moved = migrate(Migration(store, notes, there, elsewhere, "here", "elsewhere"))
+    assert moved.before == moved.after == before == count_rows(there) == count_rows(store)
     assert (texts(elsewhere), texts(notes)) == (NOTES, NOTES)
     assert (moved.notes.before, moved.notes.after, moved.notes.left_out) == (3, 3, ())
     assert there.leases.take("work", "another", 60.0), "who works on what stays behind"
     with open_store(f"sqlite:///{tmp_path / 'back.db'}") as back:
-        migrate(Move(there, elsewhere, back, Transient(), "there", ""))
-        assert counted(back) == before
+        migrate(Migration(there, elsewhere, back, Transient(), "there", ""))
+        assert count_rows(back) == before
         (row,), (again,) = store.log.recent(Scope()), back.log.recent(Scope())
         assert row == again
         assert store.log.path(row.head) == back.log.path(again.head)
@@ -76,7 +75,7 @@ def test_everything_arrives_and_comes_back_as_it_was(here, there, tmp_path):
 def test_a_target_with_something_in_it_is_refused_and_left_alone(here, there):
     there.settings.set("mine", 1)
     with pytest.raises(Conflict, match="already"):
-        migrate(Move(*here, there))
+        migrate(Migration(*here, there))
     assert there.settings.all() == {"mine": 1}
     assert there.log.recent(Scope()) == []
 
@@ -87,7 +86,7 @@ def test_notes_of_somebody_else_are_refused_before_one_is_written(here, path):
     elsewhere = Transient()
     elsewhere.write(path, "Somebody else's.")
     with pytest.raises(Conflict, match=path):
-        migrate(Move(store, notes, None, elsewhere))
+        migrate(Migration(store, notes, None, elsewhere))
     assert texts(elsewhere) == {path: "Somebody else's."}
 
 
@@ -103,17 +102,17 @@ class Broken(Transient):
 def test_a_move_that_broke_off_goes_on_with_what_was_said_since(here, there):
     store, notes = here
     with pytest.raises(Conflict, match="full"):
-        migrate(Move(store, notes, there, half := Broken(), "here", "elsewhere"))
+        migrate(Migration(store, notes, there, half := Broken(), "here", "elsewhere"))
     assert there.settings.get(MARK) == {"from": "here", "notes": "elsewhere"}
     (path,) = texts(half)
     talk(store, "What else?")
     notes.write(path, "It was changed since.")
     with pytest.raises(Conflict, match="broke off"):
-        migrate(Move(store, notes, there, half, "another place", "elsewhere"))
+        migrate(Migration(store, notes, there, half, "another place", "elsewhere"))
     whole = Transient()
     whole.write(path, texts(half)[path])
-    moved = migrate(Move(store, notes, there, whole, "here", "elsewhere"))
-    assert moved.after == counted(store) == counted(there)
+    moved = migrate(Migration(store, notes, there, whole, "here", "elsewhere"))
+    assert moved.after == count_rows(store) == count_rows(there)
     assert texts(whole) == texts(notes)
     assert there.settings.get(MARK) is None
 
@@ -135,9 +134,9 @@ def test_what_is_said_meanwhile_is_noticed_and_the_move_can_be_repeated(here, th
     notes, elsewhere = Busy(store), Transient()
     notes.write("default/MEMORY.md", "One.")
     with pytest.raises(Conflict, match="While it was moved"):
-        migrate(Move(store, notes, there, elsewhere))
+        migrate(Migration(store, notes, there, elsewhere))
     notes.store = open_store("sqlite://")
-    assert migrate(Move(store, notes, there, elsewhere)).after == counted(store)
+    assert migrate(Migration(store, notes, there, elsewhere)).after == count_rows(store)
     notes.store.close()
 
 
@@ -145,7 +144,7 @@ def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
     folder = Folder(tmp_path / "notes")
     folder.write("default/MEMORY.md", "One.")
     (tmp_path / "notes" / "default" / "photo.md").write_bytes(b"\0\1")
-    moved = migrate(Move(here[0], folder, None, elsewhere := Transient()))
+    moved = migrate(Migration(here[0], folder, None, elsewhere := Transient()))
     assert texts(elsewhere) == {"default/MEMORY.md": "One."}
     assert [line.split(":")[0] for line in moved.notes.left_out] == ["default/photo.md"]
 
@@ -154,7 +153,7 @@ def test_what_is_no_text_is_left_out_and_told(here, tmp_path):
 KILLED = """if True:
     import os, signal, sys
     from holdfast.memory.workspace.base import Transient
-    from holdfast.moving.migrating import Move, migrate
+    from holdfast.transfer.migrate import Migration, migrate
     from holdfast.store import open_store
 
     def tell(what, done, total):
@@ -162,7 +161,7 @@ KILLED = """if True:
             os.kill(os.getpid(), signal.SIGKILL)
 
     with open_store(sys.argv[1]) as source, open_store(sys.argv[2]) as target:
-        migrate(Move(source, Transient(), target), tell)
+        migrate(Migration(source, Transient(), target), tell)
     """
 
 
@@ -171,8 +170,8 @@ def test_a_killed_move_leaves_an_empty_target_and_can_begin_again(here, shared_l
     command = [sys.executable, "-c", KILLED, f"sqlite:///{tmp_path / 'here.db'}", shared_location]
     assert subprocess.run(command).returncode == -signal.SIGKILL
     with open_store(shared_location) as target:
-        assert set(counted(target).values()) == {0}
-        assert migrate(Move(store, notes, target)).after == counted(store)
+        assert set(count_rows(target).values()) == {0}
+        assert migrate(Migration(store, notes, target)).after == count_rows(store)
 
 
 class Finer(Transient):
@@ -189,7 +188,7 @@ def test_a_time_that_is_told_otherwise_is_no_change(tmp_path):
     notes, elsewhere = Finer(), Transient()
     with open_store(f"sqlite:///{tmp_path / 'here.db'}") as store:
         fill(store, notes)
-        moved = migrate(Move(store, notes, None, elsewhere))
+        moved = migrate(Migration(store, notes, None, elsewhere))
     assert moved.notes is not None
     assert moved.notes.after == len(NOTES)
     assert texts(elsewhere) == NOTES

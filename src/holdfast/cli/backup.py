@@ -1,6 +1,6 @@
 """`holdfast backup`: everything in one file, while it runs; and back again.
 
-What is in it and how it gets there is known in `moving`.
+What is in it and how it gets there is known in `transfer`.
 """
 
 from pathlib import Path
@@ -17,18 +17,18 @@ from holdfast.errors import Conflict
 from holdfast.language import say
 
 if TYPE_CHECKING:
-    from holdfast.moving.archive import Manifest
-    from holdfast.moving.places import Places
+    from holdfast.transfer.backup import Manifest
+    from holdfast.transfer.staging import DataFolder
 
 app = typer.Typer(help="Everything in one file, and back again.", no_args_is_help=True)
 
 BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")]
 
 
-def places_of(settings: Settings) -> "Places":
-    from holdfast.moving.places import Places
+def places_of(settings: Settings) -> "DataFolder":
+    from holdfast.transfer.staging import DataFolder
 
-    return Places(settings.home, settings.store)
+    return DataFolder(settings.home, settings.store)
 
 
 @app.command()
@@ -40,7 +40,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Write store, notes, settings and prompts into one file, and check it. A server may go on running."""
-    from holdfast.moving import backup
+    from holdfast.transfer import backup
     from holdfast.wiring import build_workspace
 
     settings = load(context).settings
@@ -54,11 +54,11 @@ def create(
 @app.command()
 def check(context: typer.Context, file: BackupFile, as_json: Json = False) -> None:
     """See that a backup is whole: every file in it, and the database."""
-    from holdfast.moving import archive
+    from holdfast.transfer import backup
 
     load(context)
     with progress() as tell:
-        made = archive.check(file.expanduser(), tell=tell)
+        made = backup.check(file.expanduser(), tell=tell)
     _tell(made, file, as_json, say("Whole", "Heil"))
 
 
@@ -72,7 +72,7 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Put a backup in place. Refused where there is something already, and while a server runs."""
-    from holdfast.moving import restoring
+    from holdfast.transfer import backup
 
     settings = load(context).settings
     if place := _notes_elsewhere(settings):
@@ -84,7 +84,7 @@ def restore(
             ),
         )
     with progress() as tell:
-        made = restoring.restore(places_of(settings), file.expanduser(), overwrite=overwrite, tell=tell)
+        made = backup.restore(places_of(settings), file.expanduser(), overwrite=overwrite, tell=tell)
     _tell(made, settings.home, as_json, say("Restored", "Zurückgespielt"))
     restored = load(context).settings
     if restored.store != settings.store:
@@ -117,22 +117,22 @@ def _notes_elsewhere(settings: Settings) -> str:
 @app.command()
 def finish(context: typer.Context, as_json: Json = False) -> None:
     """Finish a restore that broke off in the middle; one that had changed nothing yet is dropped."""
-    from holdfast.moving.restoring import Ending
-    from holdfast.moving.restoring import finish as finish_
+    from holdfast.transfer.backup import RestoreOutcome
+    from holdfast.transfer.backup import finish as finish_
 
     settings = load(context).settings
     with progress() as tell:
         ending = finish_(places_of(settings), tell)
     if as_json:
-        print_json({"finished": ending is Ending.FINISHED, "ending": ending})
+        print_json({"finished": ending is RestoreOutcome.FINISHED, "ending": ending})
         return
     told = {
-        Ending.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
-        Ending.DROPPED: say(
+        RestoreOutcome.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
+        RestoreOutcome.DROPPED: say(
             "The restore had changed nothing yet. All is as it was; begin again if you want it.",
             "Es war noch nichts geändert. Alles ist, wie es war; bei Bedarf von vorn beginnen.",
         ),
-        Ending.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
+        RestoreOutcome.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
     }
     console.print(told[ending])
 

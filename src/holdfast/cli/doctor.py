@@ -128,10 +128,10 @@ def _store(settings: Settings) -> Iterator[Finding]:
 
 def _restore(settings: Settings) -> Iterator[Finding]:
     """A restore that broke off and waits for somebody to say what becomes of it."""
-    from holdfast.moving.places import Places
-    from holdfast.moving.restoring import is_pending
+    from holdfast.transfer.backup import is_pending
+    from holdfast.transfer.staging import DataFolder
 
-    if is_pending(Places(settings.home, settings.store)):
+    if is_pending(DataFolder(settings.home, settings.store)):
         found = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
         yield Finding("note", say("backup", "Sicherung"), found, "holdfast backup finish")
 

@@ -18,8 +18,8 @@ from holdfast.language import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:
-    from holdfast.moving.importing import Report
     from holdfast.store import Store
+    from holdfast.transfer.imports import ImportReport
 
 _SHOWN = 20
 
@@ -42,8 +42,8 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring in what another tool has kept; exit code 1 if nothing of it could be read."""
-    from holdfast.moving.formats import FORMATS, opened
-    from holdfast.moving.importing import Importing
+    from holdfast.transfer.formats import FORMATS, open_source
+    from holdfast.transfer.imports import Importer
 
     settings = load(context).settings
     kind = what[0] if what[0] in FORMATS else ""
@@ -54,10 +54,10 @@ def import_(
             hint=say(f"holdfast import {kind} PATH", f"holdfast import {kind} PFAD"),
         )
     scope = Scope(user, scope_here(project).project)
-    source = opened(paths, kind, memories=memories)
+    source = open_source(paths, kind, memories=memories)
     with remembering(settings) as parts, progress() as tell:
         _check_name(user, parts.store)
-        report = Importing(parts.store, parts.library, scope, dry_run=dry_run, tell=tell).take(source)
+        report = Importer(parts.store, parts.library, scope, dry_run=dry_run, tell=tell).take(source)
     if as_json:
         print_json({**report.to_json(), "user": scope.user, "project": scope.project})
     else:
@@ -68,10 +68,10 @@ def import_(
 
 def _check_name(user: str, store: "Store") -> None:
     """Whoever is new gets a name as keys have it; who is there already may have come with another."""
-    from holdfast.moving.people import names
     from holdfast.store.keys import is_name
+    from holdfast.transfer.users import user_names
 
-    if not is_name(user) and user not in names(store):
+    if not is_name(user) and user not in user_names(store):
         raise BadRequest(
             say(f"{user!r} is no name for a user.", f"{user!r} ist kein Name für einen Benutzer."),
             hint=say(
@@ -81,13 +81,13 @@ def _check_name(user: str, store: "Store") -> None:
         )
 
 
-def _anything(report: "Report") -> bool:
+def _anything(report: "ImportReport") -> bool:
     """Whether anything in it could be read, new or not."""
     numbers = (*report.conversations.values(), *report.memories.values(), *report.notes.values())
     return any(numbers) or bool(report.left_out)
 
 
-def _print(report: "Report", scope: Scope) -> None:
+def _print(report: "ImportReport", scope: Scope) -> None:
     if report.dry_run:
         console.print(say("Nothing was changed. It would be:", "Nichts wurde geändert. Es wäre:"))
     before, after = report.before, report.after

@@ -21,7 +21,7 @@ from holdfast.language import say
 
 if TYPE_CHECKING:
     from holdfast.memory.workspace.base import Workspace
-    from holdfast.moving.migrating import Moved
+    from holdfast.transfer.migrate import MigrationResult
 
 _NOTES = "workspace"
 
@@ -38,19 +38,19 @@ def migrate(
     as_json: Json = False,
 ) -> None:
     """Move everything into another database or to another place; what there was stays as it was."""
-    from holdfast.moving.migrating import Move, refuse_while_used
-    from holdfast.moving.migrating import migrate as moved_by
-    from holdfast.moving.places import Places
     from holdfast.store import open_store
+    from holdfast.transfer.migrate import Migration, refuse_while_used
+    from holdfast.transfer.migrate import migrate as moved_by
+    from holdfast.transfer.staging import DataFolder
 
     config = load(context)
     settings = config.settings
     changes = _changes(to, notes)
     _refuse_same(settings, changes)
-    refuse_while_used(Places(settings.home, settings.store).database)
+    refuse_while_used(DataFolder(settings.home, settings.store).database)
     with ExitStack() as stack:
         store = stack.enter_context(open_store(settings.store))
-        move = Move(
+        move = Migration(
             store,
             _workspace(settings),
             stack.enter_context(open_store(changes["store"])) if to else None,
@@ -96,9 +96,9 @@ def _changes(to: str | None, notes: str | None) -> dict[str, str]:
 
 
 def _whole(location: str) -> str:
-    from holdfast.moving.places import Places
+    from holdfast.transfer.staging import DataFolder
 
-    file = Places(Path(), location).database
+    file = DataFolder(Path(), location).database
     return location if file is None else f"sqlite:///{quote(str(file.expanduser().absolute()))}"
 
 
@@ -114,7 +114,7 @@ def _refuse_same(settings: Settings, changes: dict[str, str]) -> None:
             )
 
 
-def _tell(moved: "Moved") -> None:
+def _tell(moved: "MigrationResult") -> None:
     rows: list[tuple[str, int, int]] = [
         (name, number, moved.after[name]) for name, number in moved.before.items() if number
     ]
@@ -148,6 +148,6 @@ def _tell_settings(config: Config, changes: dict[str, str], switch: bool) -> Non
             )
 
 
-def _out(moved: "Moved", changes: dict[str, str], switched: bool) -> dict[str, Any]:
+def _out(moved: "MigrationResult", changes: dict[str, str], switched: bool) -> dict[str, Any]:
     settings = {name: shown_value(name, value) for name, value in changes.items()}
     return {**asdict(moved), "settings": settings, "switched": switched}

@@ -22,7 +22,7 @@ from holdfast.messages import Scope
 if TYPE_CHECKING:
     from holdfast.memory.base import Memory
     from holdfast.memory.remembering import Remembering
-    from holdfast.moving.telling import Tell
+    from holdfast.transfer.staging import ProgressCallback
 
 # Lines that say how far something is, where no bar can be shown.
 _STEPS = 10
@@ -98,7 +98,7 @@ def edited(text: str, extension: str) -> str | None:
 
 
 @contextmanager
-def progress() -> Iterator["Tell"]:
+def progress() -> Iterator["ProgressCallback"]:
     """A bar on a terminal, a few lines elsewhere; beside the result, which a program may want to read."""
     from rich.console import Console
     from rich.progress import Progress
@@ -111,7 +111,7 @@ def progress() -> Iterator["Tell"]:
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
 
-def _in_lines() -> "Tell":
+def _in_lines() -> "ProgressCallback":
     said: tuple[str, int] | None = None
 
     def tell(what: str, done: int, total: int) -> None:

@@ -1,6 +1,6 @@
 """`holdfast users`: who there is; all that one of them has, to take away or to delete.
 
-What belongs to a user, and where it is, is known in `moving`.
+What belongs to a user, and where it is, is known in `transfer`.
 """
 
 import sys
@@ -25,10 +25,10 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users
 @app.command("list")
 def list_(context: typer.Context, as_json: Json = False) -> None:
     """List all who have anything, and how much."""
-    from holdfast.moving.people import everybody
+    from holdfast.transfer.users import list_users
 
     with remembering(load(context).settings) as parts:
-        found = everybody(parts.store, parts.workspace)
+        found = list_users(parts.store, parts.workspace)
     if as_json:
         print_json({"users": [one.to_json() for one in found]})
         return
@@ -70,7 +70,7 @@ def export(
 ) -> None:
     """Write everything a user has into a zip of open formats, with a page that says what is what."""
     from holdfast.memory.scopes import safe_name
-    from holdfast.moving.exporting import export as export_
+    from holdfast.transfer.users import export as export_
 
     target = (file or Path(f"{safe_name(name)}.zip")).expanduser().absolute()
     settings = load(context).settings
@@ -93,14 +93,13 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Delete everything a user has, for good: conversations, memories, notes, findings, keys, jobs."""
-    from holdfast.moving.people import person
-    from holdfast.moving.pieces import take_away
-    from holdfast.moving.removing import remove, scrub
+    from holdfast.transfer.staging import remove_path
+    from holdfast.transfer.users import get_user, remove, scrub
 
     settings = load(context).settings
     places = places_of(settings)
     with remembering(settings) as parts:
-        found = person(parts.store, parts.workspace, name)
+        found = get_user(parts.store, parts.workspace, name)
         if not yes:
             _ask(name, found.conversations, found.memories, found.notes)
         with progress() as tell:
@@ -109,7 +108,7 @@ def delete(
     trouble = scrub(places)
     copies = places.old_copies
     for copy in copies if backups else ():
-        take_away(copy)
+        remove_path(copy)
     left = [] if backups else [str(copy) for copy in copies]
     if as_json:
         told = {"deleted": found.to_json(), "scrubbed": not trouble, "trouble": trouble or None}

@@ -15,12 +15,19 @@ from holdfast.memory.keeping.library import Library
 from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
-from holdfast.moving.formats import chatgpt, openclaw, opened
-from holdfast.moving.importing import Importing
-from holdfast.moving.reading import seconds
-from holdfast.moving.sources import Page, Saying, Source, Talk, Trouble, Turn
 from holdfast.store import NewMessage, open_store
-from tests.moving.conftest import SAMPLES, SCOPE, ollama_prompt
+from holdfast.transfer.formats import chatgpt, open_source, openclaw
+from holdfast.transfer.imports import (
+    ImportedConversation,
+    ImportedMemory,
+    ImportedMessage,
+    ImportedNote,
+    Importer,
+    ImportSource,
+    UnreadableItem,
+    parse_time,
+)
+from tests.transfer.conftest import SAMPLES, SCOPE, ollama_prompt
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -81,7 +88,7 @@ def test_what_chatgpt_remembered_becomes_a_memory_with_its_conversation(memory, 
     assert found.conversation == only(memory.store, "Sailing in the north").id
 
 
-def test_what_is_broken_in_an_export_is_told_and_loses_nothing_else(memory, bring_in):
+def test_broken_parts_of_an_export_are_reported_and_lose_nothing_else(memory, bring_in):
     report = bring_in("chatgpt", "chatgpt.json")
     told = "\n".join(report.unreadable)
     assert "lost" in told
@@ -99,7 +106,7 @@ def test_pictures_come_along_out_of_the_zip(memory, tmp_path):
         archive.writestr("file-Boat1-boat.png", PIXEL)
         archive.writestr("../../outside.png", PIXEL)
         archive.writestr("memories.json", json.dumps([{"content": "Sails in winter, too."}]))
-    report = Importing(memory.store, memory.library, SCOPE).take(opened([file]))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
     question = memory.store.log.path(only(memory.store, "Sailing in the north").head)[2].message
     assert base64.b64decode(question.images[0].data) == PIXEL
     assert "[log.pdf]" in question.text
@@ -107,11 +114,11 @@ def test_pictures_come_along_out_of_the_zip(memory, tmp_path):
     assert not (tmp_path.parent / "outside.png").exists()
 
 
-def test_an_export_that_was_cut_short_gives_what_is_whole_in_it(memory, tmp_path):
+def test_a_truncated_export_gives_its_whole_conversations(memory, tmp_path):
     whole = (SAMPLES / "chatgpt.json").read_text()
     file = tmp_path / "conversations.json"
     file.write_text(whole[: whole.index('"talk-2"') + 200])
-    report = Importing(memory.store, memory.library, SCOPE).take(opened([file], "chatgpt"))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([file], "chatgpt"))
     assert report.conversations["new"] == 1
     assert len(report.unreadable) == 1
 
@@ -120,7 +127,7 @@ def test_a_bomb_is_not_unpacked(memory, tmp_path):
     file = tmp_path / "bomb.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", b" " * (20 << 20))
-    report = Importing(memory.store, memory.library, SCOPE).take(opened([file]))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
     assert len(report.unreadable) == 1
     assert not report.messages
 
@@ -152,7 +159,7 @@ def test_both_versions_of_ollama_prompt_come_in(memory, tmp_path):
             ("two", "user", "And a lock?", "2025-12-10T10:00:06", 0),
         ],
     )
-    report = Importing(memory.store, memory.library, SCOPE).take(opened([file]))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
     rows = {row.external_id: said(memory.store, row) for row in memory.store.log.recent(SCOPE)}
     assert rows["ollama-prompt:one"] == [("user", "What is a lease?"), ("assistant", "A right for a time.")]
     assert rows["ollama-prompt:list"] == [("user", "What is a lease?")]
@@ -168,7 +175,7 @@ def test_both_versions_of_ollama_prompt_come_in(memory, tmp_path):
     assert "Be brief." not in str(report.left_out)
 
 
-def test_a_session_of_which_nothing_can_be_read_is_told_and_stops_nothing(memory, tmp_path):
+def test_an_unreadable_session_is_reported_and_stops_nothing(memory, tmp_path):
     file = ollama_prompt(
         tmp_path / "sessions.db",
         [
@@ -176,13 +183,13 @@ def test_a_session_of_which_nothing_can_be_read_is_told_and_stops_nothing(memory
             {"session_id": "good", "history_json": '[{"role": "user", "content": "Still here?"}]'},
         ],
     )
-    report = Importing(memory.store, memory.library, SCOPE).take(opened([file]))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([file]))
     assert said(memory.store, only(memory.store)) == [("user", "Still here?")]
     assert "gone" in report.unreadable[0]
 
 
 def test_how_far_it_is_can_be_told_of_a_chatgpt_export():
-    assert opened([SAMPLES / "chatgpt.json"], "chatgpt").steps == 2
+    assert open_source([SAMPLES / "chatgpt.json"], "chatgpt").steps == 2
 
 
 @pytest.mark.parametrize(
@@ -193,12 +200,12 @@ def test_how_far_it_is_can_be_told_of_a_chatgpt_export():
     ],
 )
 def test_a_moment_that_no_calendar_shows_is_none(told):
-    assert seconds(told, 5.0) == 5.0
+    assert parse_time(told, 5.0) == 5.0
 
 
 def test_moments_are_seconds_milliseconds_or_dates():
-    assert seconds(1_700_000_000) == seconds(1_700_000_000_000) == 1_700_000_000
-    assert seconds("2023-11-14T22:13:20Z") == 1_700_000_000
+    assert parse_time(1_700_000_000) == parse_time(1_700_000_000_000) == 1_700_000_000
+    assert parse_time("2023-11-14T22:13:20Z") == 1_700_000_000
 
 
 def test_an_openclaw_workspace_comes_in_with_its_transcripts(memory, bring_in):
@@ -241,7 +248,7 @@ def test_links_and_hidden_files_among_markdown_are_told_of(memory, tmp_path):
     (tmp_path / "notes" / "link.md").symlink_to("good.md")
     (tmp_path / "notes" / "folder").symlink_to(".")
     os.mkfifo(tmp_path / "notes" / "pipe.md")
-    report = Importing(memory.store, memory.library, SCOPE).take(opened([tmp_path / "notes"]))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([tmp_path / "notes"]))
     assert report.notes["new"] == 1
     assert report.left_out == [
         "notes/.trash/old.md: hidden",
@@ -267,9 +274,9 @@ def test_a_dry_run_counts_all_and_changes_nothing(kind, memory, bring_in, places
     )
 
 
-def test_a_source_that_grew_adds_what_is_new_and_leaves_what_was_gone_on_with(memory, tmp_path):
+def test_a_grown_source_adds_only_what_is_new(memory, tmp_path):
     turns = tuple(
-        Turn(
+        ImportedMessage(
             str(n),
             str(n - 1) if n else None,
             Message.of("assistant" if n % 2 else "user", f"word {n}"),
@@ -279,8 +286,8 @@ def test_a_source_that_grew_adds_what_is_new_and_leaves_what_was_gone_on_with(me
     )
 
     def take(count):
-        talk = Talk("t", "Words", turns[:count], str(count - 1), 1.0, float(count))
-        return Importing(memory.store, memory.library, SCOPE).take(Source("test", iter([talk])))
+        talk = ImportedConversation("t", "Words", turns[:count], str(count - 1), 1.0, float(count))
+        return Importer(memory.store, memory.library, SCOPE).take(ImportSource("test", iter([talk])))
 
     take(2)
     assert take(4).conversations == {"new": 0, "grown": 1, "known": 0}
@@ -302,8 +309,12 @@ def test_what_was_forgotten_here_stays_forgotten(memory, bring_in):
 
 
 def test_a_path_of_a_source_cannot_lead_out_of_the_notes(memory):
-    pages = [Page("../../etc/passwd.md", "x"), Page("/abs.md", "y"), Page(".hidden/.a.md", "z")]
-    Importing(memory.store, memory.library, SCOPE).take(Source("test", iter(pages)))
+    pages = [
+        ImportedNote("../../etc/passwd.md", "x"),
+        ImportedNote("/abs.md", "y"),
+        ImportedNote(".hidden/.a.md", "z"),
+    ]
+    Importer(memory.store, memory.library, SCOPE).take(ImportSource("test", iter(pages)))
     assert {str(one.path) for one in memory.workspace.entries()} == {
         "ada/notes/test/etc/passwd.md",
         "ada/notes/test/abs.md",
@@ -325,14 +336,14 @@ def test_what_is_not_of_its_kind_is_refused_in_words(kind, content, tmp_path):
     file = tmp_path / "thing.bin"
     file.write_bytes(content)
     with pytest.raises(BadRequest) as refused:
-        opened([file], kind)
+        open_source([file], kind)
     assert refused.value.hint
 
 
 def test_what_is_no_text_is_told_with_its_place(memory, tmp_path):
     (tmp_path / "latin.md").write_bytes("Käse".encode("latin-1"))
     (tmp_path / "good.md").write_text("Brot")
-    report = Importing(memory.store, memory.library, SCOPE).take(opened([tmp_path], "markdown"))
+    report = Importer(memory.store, memory.library, SCOPE).take(open_source([tmp_path], "markdown"))
     assert report.notes["new"] == 1
     assert "latin.md" in report.unreadable[0]
     assert "UTF-8" in report.unreadable[0]
@@ -410,7 +421,7 @@ def test_whatever_stands_in_a_transcript_it_is_read_or_told_of(lines):
 
 def check_talks(found):
     """A talk is a tree, parents first, of messages that can be stored."""
-    for talk in (item for item in found if isinstance(item, Talk)):
+    for talk in (item for item in found if isinstance(item, ImportedConversation)):
         seen = {None}
         for turn in talk.turns:
             assert turn.parent in seen
@@ -426,7 +437,7 @@ words = st.text(string.ascii_letters + " äöü0123456789\n", min_size=1, max_si
 def talks(draw):
     count = draw(st.integers(1, 6))
     turns = [
-        Turn(
+        ImportedMessage(
             str(n),
             draw(st.sampled_from([None, *map(str, range(n))])),
             Message.of(draw(st.sampled_from(["user", "assistant"])), draw(words)),
@@ -435,14 +446,14 @@ def talks(draw):
         for n in range(count)
     ]
     head = str(draw(st.integers(0, count - 1)))
-    return Talk(draw(st.sampled_from("abc")), draw(words), tuple(turns), head, 1.0, 2.0)
+    return ImportedConversation(draw(st.sampled_from("abc")), draw(words), tuple(turns), head, 1.0, 2.0)
 
 
 items = st.one_of(
     talks(),
-    st.builds(Saying, words, st.sampled_from(["fact", "note", "preference"]), st.floats(1, 2e9)),
-    st.builds(Page, st.sampled_from(["a.md", "b/c.md", "b/C.md"]), words),
-    st.just(Trouble("there", "unreadable")),
+    st.builds(ImportedMemory, words, st.sampled_from(["fact", "note", "preference"]), st.floats(1, 2e9)),
+    st.builds(ImportedNote, st.sampled_from(["a.md", "b/c.md", "b/C.md"]), words),
+    st.just(UnreadableItem("there", "unreadable")),
 )
 
 
@@ -458,9 +469,9 @@ def test_importing_twice_is_importing_once(found):
             rows = [(row.id, row.head, row.updated_at) for row in store.log.recent(SCOPE)]
             return files, rows
 
-        first = Importing(store, library, SCOPE).take(Source("test", iter(found)))
+        first = Importer(store, library, SCOPE).take(ImportSource("test", iter(found)))
         before = state()
-        again = Importing(store, library, SCOPE).take(Source("test", iter(found)))
+        again = Importer(store, library, SCOPE).take(ImportSource("test", iter(found)))
         assert (
             again.messages == again.conversations["new"] == again.memories["new"] == again.notes["new"] == 0
         )

@@ -1,4 +1,4 @@
-"""Moves everything into another database and other notes, and leaves what there was as it was.
+"""Copies everything into another database and other notes, and leaves the source unchanged.
 
 The database comes over in one transaction, the notes file by file. Until all of it is there the target has a
 mark, by which a move that broke off is known and done again. Knows no settings.
@@ -9,21 +9,78 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from sqlalchemy import Column, Connection, Table, delete, func, insert, select
+
 from holdfast.errors import Conflict, HoldfastError, StoreError
 from holdfast.language import say
 from holdfast.memory.workspace.base import ABSENT, Entry, Workspace
-from holdfast.moving.copying import copied, counted, is_empty
-from holdfast.moving.telling import Tell, untold
 from holdfast.store import Store
+from holdfast.store.schema import branches, leases, messages, metadata
 from holdfast.store.sqlite_file import FileLock
+from holdfast.transfer.staging import ProgressCallback, ignore_progress
+
+# In the order in which one refers to the other.
+TABLES: tuple[Table, ...] = tuple(table for table in metadata.sorted_tables if table is not leases)
+# Rows that refer to others of their own table come after those.
+_ORDER: dict[Table, Column[int]] = {branches: branches.c.fork_depth, messages: messages.c.depth}
+_PORTION = 500
+
+
+def count_rows(store: Store) -> dict[str, int]:
+    """Row counts by table, as of one moment."""
+    return store.database.read(_counts)
+
+
+def is_empty(store: Store) -> bool:
+    return not any(count_rows(store).values())
+
+
+def copy_rows(
+    source: Store, target: Store, *, replace: bool = False, tell: ProgressCallback = ignore_progress
+) -> dict[str, int]:
+    """Copies all rows; returns the row counts by table. A target that has some is refused, unless
+    `replace` lets them go.
+    """
+    if not replace and not is_empty(target):
+        raise Conflict(
+            say("There is something in the database already.", "In der Datenbank ist schon etwas."),
+            hint=say("Copy into an empty one.", "In eine leere kopieren."),
+        )
+
+    def work(reading: Connection, writing: Connection) -> dict[str, int]:
+        if replace:
+            for table in reversed(TABLES):
+                writing.execute(delete(table))
+        return {table.name: _copy(table, reading, writing, tell) for table in TABLES}
+
+    return source.database.read(lambda reading: target.database.write(lambda writing: work(reading, writing)))
+
+
+def _copy(table: Table, reading: Connection, writing: Connection, tell: ProgressCallback) -> int:
+    total = reading.scalar(select(func.count()).select_from(table)) or 0
+    query = select(table).execution_options(yield_per=_PORTION)
+    if table in _ORDER:
+        query = query.order_by(_ORDER[table])
+    done, step = 0, say(f"database, {table.name}", f"Datenbank, {table.name}")
+    tell(step, done, total)
+    for rows in reading.execute(query).mappings().partitions():
+        writing.execute(insert(table), [dict(row) for row in rows])
+        done += len(rows)
+        tell(step, done, total)
+    return done
+
+
+def _counts(connection: Connection) -> dict[str, int]:
+    return {table.name: connection.scalar(select(func.count()).select_from(table)) or 0 for table in TABLES}
+
 
 # A setting of the target as long as it is unfinished.
 MARK = "moving"
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """What goes where; None for what stays. `origin` and `notes_to` are the names of places in the mark."""
+class Migration:
+    """Source and targets; None for what stays. `origin` and `notes_to` are names for the mark."""
 
     source: Store
     notes: Workspace
@@ -38,8 +95,8 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class NotesMoved:
-    """How many notes there were, how many are there now, and which could not come along, with the reason."""
+class NotesResult:
+    """The number of notes before and after, and those that could not be copied, with the reason."""
 
     before: int = 0
     after: int = 0
@@ -47,16 +104,16 @@ class NotesMoved:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """Rows of each table before and after; no tables where the database stayed, None where the notes did."""
+class MigrationResult:
+    """Row counts before and after, empty if the database stayed; `notes` is None if the notes did."""
 
     before: Mapping[str, int]
     after: Mapping[str, int]
-    notes: NotesMoved | None = None
+    notes: NotesResult | None = None
 
 
 def refuse_while_used(database: Path | None) -> None:
-    """What is said meanwhile would be left behind. On a server that is seen only at the end."""
+    """Refuses a database file that is in use. On a server, changes are only noticed at the end."""
     if database is None or not database.exists():
         return
     with closing(FileLock(database.with_name(f"{database.name}.lock"))) as lock:
@@ -67,21 +124,21 @@ def refuse_while_used(database: Path | None) -> None:
             )
 
 
-def migrate(move: Move, tell: Tell = untold) -> Moved:
-    """Do all of it. The store comes first: what it still owes to the notes is written there, too, later."""
-    again = move.target is not None and _broke_off(move, move.target)
-    before = _store_moved(move, move.target, again, tell) if move.target is not None else {}
+def migrate(move: Migration, tell: ProgressCallback = ignore_progress) -> MigrationResult:
+    """Migrates the store, then the notes; pending outbox entries are copied and projected later."""
+    again = move.target is not None and _is_resumed(move, move.target)
+    before = _migrate_store(move, move.target, again, tell) if move.target is not None else {}
     notes = None
     if move.target_notes is not None:
-        notes = _notes_moved(move.notes, move.target_notes, again, tell)
+        notes = _migrate_notes(move.notes, move.target_notes, again, tell)
     if move.target is None:
-        return Moved({}, {}, notes)
-    if counted(move.source) != before:
-        raise _went_on(
+        return MigrationResult({}, {}, notes)
+    if count_rows(move.source) != before:
+        raise _changed_meanwhile_error(
             say("something was said", "etwas gesagt"), say("Stop all servers.", "Alle Server anhalten.")
         )
     move.target.settings.forget(MARK)
-    after = counted(move.target)
+    after = count_rows(move.target)
     if after != before:
         raise StoreError(
             say(
@@ -90,11 +147,11 @@ def migrate(move: Move, tell: Tell = untold) -> Moved:
             ),
             hint=say("Does somebody use the target already?", "Benutzt schon jemand das Ziel?"),
         )
-    return Moved(before, after, notes)
+    return MigrationResult(before, after, notes)
 
 
-def _broke_off(move: Move, target: Store) -> bool:
-    """Whether the target has what an earlier try of the same move left; anything else there is refused."""
+def _is_resumed(move: Migration, target: Store) -> bool:
+    """Whether an earlier attempt of the same migration was interrupted; refuses a target with other data."""
     if move.source.settings.get(MARK) is not None:
         raise Conflict(
             say(
@@ -127,37 +184,37 @@ def _broke_off(move: Move, target: Store) -> bool:
     return False
 
 
-def _store_moved(move: Move, target: Store, again: bool, tell: Tell) -> dict[str, int]:
+def _migrate_store(move: Migration, target: Store, again: bool, tell: ProgressCallback) -> dict[str, int]:
     def work() -> dict[str, int]:
-        counts = copied(move.source, target, replace=again, tell=tell)
+        counts = copy_rows(move.source, target, replace=again, tell=tell)
         target.settings.set(MARK, move.mark)
         return counts
 
     return target.atomically(work)
 
 
-def _notes_moved(source: Workspace, target: Workspace, again: bool, tell: Tell) -> NotesMoved:
+def _migrate_notes(source: Workspace, target: Workspace, again: bool, tell: ProgressCallback) -> NotesResult:
     listed = source.entries()
     left_out = [f"{entry.path}: {entry.trouble}" for entry in listed if entry.trouble]
     wanted = [entry for entry in listed if not entry.trouble]
-    there = _checked(source, target, wanted, again=again)
-    what = say("notes", "Notizen")
-    tell(what, 0, len(wanted))
+    existing = _check_target_notes(source, target, wanted, again=again)
+    step = say("notes", "Notizen")
+    tell(step, 0, len(wanted))
     for number, entry in enumerate(wanted, 1):
         try:
             text = source.read(entry.path).text
         except HoldfastError as error:
             left_out.append(f"{entry.path}: {error.message}")
         else:
-            if entry.path not in there or target.read(entry.path).text != text:
-                target.write(entry.path, text, None if entry.path in there else ABSENT)
-        tell(what, number, len(wanted))
+            if entry.path not in existing or target.read(entry.path).text != text:
+                target.write(entry.path, text, None if entry.path in existing else ABSENT)
+        tell(step, number, len(wanted))
     if _tags(source.entries()) != _tags(listed):
-        raise _went_on(
+        raise _changed_meanwhile_error(
             say("notes were written", "Notizen geschrieben"),
             say("Let nobody write.", "Niemand darf schreiben."),
         )
-    return NotesMoved(len(listed), len(target.entries()), tuple(left_out))
+    return NotesResult(len(listed), len(target.entries()), tuple(left_out))
 
 
 def _tags(entries: list[Entry]) -> dict[PurePosixPath, str]:
@@ -165,13 +222,15 @@ def _tags(entries: list[Entry]) -> dict[PurePosixPath, str]:
     return {entry.path: entry.tag for entry in entries}
 
 
-def _checked(source: Workspace, target: Workspace, wanted: list[Entry], *, again: bool) -> set[object]:
-    """The notes that are in the target already. Such that are not ours are refused before one is written."""
+def _check_target_notes(
+    source: Workspace, target: Workspace, wanted: list[Entry], *, again: bool
+) -> set[object]:
+    """The paths that exist in the target; refuses foreign notes before anything is written."""
     ours = {entry.path: entry for entry in wanted}
-    there = target.entries()
+    existing = target.entries()
     foreign = [
         str(entry.path)
-        for entry in there
+        for entry in existing
         if entry.path not in ours
         or (not again and source.read(entry.path).text != target.read(entry.path).text)
     ]
@@ -183,12 +242,12 @@ def _checked(source: Workspace, target: Workspace, wanted: list[Entry], *, again
                 "Choose an empty place, or remove them.", "Einen leeren Ort wählen, oder sie entfernen."
             ),
         )
-    return {entry.path for entry in there}
+    return {entry.path for entry in existing}
 
 
-def _went_on(what: str, remedy: str) -> Conflict:
+def _changed_meanwhile_error(change: str, remedy: str) -> Conflict:
     return Conflict(
-        say(f"While it was moved, {what}.", f"Während des Umzugs wurde {what}."),
+        say(f"While it was moved, {change}.", f"Während des Umzugs wurde {change}."),
         hint=say(
             f"{remedy} Then move again: it goes on from here.",
             f"{remedy} Dann den Umzug wiederholen: er geht von hier aus weiter.",

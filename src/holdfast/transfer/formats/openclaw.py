@@ -13,10 +13,29 @@ from holdfast.errors import BadRequest
 from holdfast.language import say
 from holdfast.memory.workspace.folder import LARGEST as LARGEST_NOTE
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
-from holdfast.moving.formats.markdown import SUFFIXES, split
-from holdfast.moving.reading import Files, Unreadable, dated, noon_of, parsed, plain, seconds, tail, text_of
-from holdfast.moving.sources import Item, Page, Skipped, Source, Talk, Trouble, Turn, title_from
-from holdfast.moving.trees import hung_on, paired, parents_first
+from holdfast.transfer.formats.markdown import SUFFIXES, split
+from holdfast.transfer.imports import (
+    ImportedConversation,
+    ImportedMessage,
+    ImportedNote,
+    ImportSource,
+    Item,
+    SkippedItem,
+    SourceFiles,
+    Unreadable,
+    UnreadableItem,
+    clean_text,
+    decode_text,
+    file_name,
+    modified_at,
+    noon_of,
+    order_parents_first,
+    pair_tool_calls,
+    parse_json,
+    parse_time,
+    reparent,
+    title_from,
+)
 
 KIND = "openclaw"
 
@@ -32,7 +51,7 @@ def looks_like(path: Path) -> bool:
     return path.is_dir() and bool(_workspaces(path) or _transcripts(path))
 
 
-def read(paths: Sequence[Path]) -> Source:
+def read(paths: Sequence[Path]) -> ImportSource:
     folder = paths[0]
     if not looks_like(folder):
         raise BadRequest(
@@ -44,7 +63,7 @@ def read(paths: Sequence[Path]) -> Source:
         )
     notes = [(place, name) for place in _workspaces(folder) for name in _notes(place)]
     transcripts = _transcripts(folder)
-    return Source(KIND, _items(folder, notes, transcripts), len(notes) + len(transcripts))
+    return ImportSource(KIND, _items(folder, notes, transcripts), len(notes) + len(transcripts))
 
 
 def _workspaces(folder: Path) -> list[Path]:
@@ -60,7 +79,7 @@ def _notes(workspace: Path) -> list[str]:
     """What lies in the folder itself and in `memory/`; a project somebody works on in there is none."""
     return [
         name
-        for name in Files(workspace).names()
+        for name in SourceFiles(workspace).names()
         if Path(name).suffix.lower() in SUFFIXES and ("/" not in name or name.startswith("memory/"))
     ]
 
@@ -71,9 +90,9 @@ def _items(folder: Path, notes: Sequence[tuple[Path, str]], transcripts: Sequenc
     for path in transcripts:
         shown = path.relative_to(folder).as_posix()
         try:
-            text = text_of(Files(path).read(path.name))
+            text = decode_text(SourceFiles(path).read(path.name))
         except Unreadable as error:
-            yield Trouble(shown, str(error))
+            yield UnreadableItem(shown, str(error))
         else:
             yield from transcript(shown, path.stem, text)
 
@@ -81,20 +100,20 @@ def _items(folder: Path, notes: Sequence[tuple[Path, str]], transcripts: Sequenc
 def _note(folder: Path, workspace: Path, name: str) -> Iterator[Item]:
     shown = (workspace / name).relative_to(folder).as_posix()
     if name.lower() in _INSTRUCTIONS:
-        yield Skipped(shown, say("instructions for the agent", "Anweisungen für den Agenten"))
+        yield SkippedItem(shown, say("instructions for the agent", "Anweisungen für den Agenten"))
         return
     try:
-        text = text_of(Files(workspace).read(name, LARGEST_NOTE))
+        text = decode_text(SourceFiles(workspace).read(name, LARGEST_NOTE))
     except Unreadable as error:
-        yield Trouble(shown, str(error))
+        yield UnreadableItem(shown, str(error))
         return
-    day = _DAY.match(tail(name))
+    day = _DAY.match(file_name(name))
     if name.lower() in _CURATED:
-        yield from split(name, text, at=dated(workspace / name))
+        yield from split(name, text, at=modified_at(workspace / name))
     elif day and noon_of(day[0]):
         yield from split(name, text, at=noon_of(day[0]), kind="note")
     else:
-        yield Page(name, text)
+        yield ImportedNote(name, text)
 
 
 def transcript(shown: str, name: str, text: str) -> Iterator[Item]:
@@ -107,15 +126,15 @@ def transcript(shown: str, name: str, text: str) -> Iterator[Item]:
         if not line.strip():
             continue
         try:
-            value = parsed(line)
+            value = parse_json(line)
         except Unreadable as error:
-            yield Trouble(f"{shown}:{number}", str(error))
+            yield UnreadableItem(f"{shown}:{number}", str(error))
             continue
         if not isinstance(value, dict):
-            yield Trouble(f"{shown}:{number}", say("no entry", "kein Eintrag"))
+            yield UnreadableItem(f"{shown}:{number}", say("no entry", "kein Eintrag"))
             continue
         if value.get("type") == "session":
-            began, key = seconds(value.get("timestamp")), str(value.get("id") or name)
+            began, key = parse_time(value.get("timestamp")), str(value.get("id") or name)
             continue
         # Old transcripts have no ids: there each line follows the one before.
         own = str(value.get("id") or f"line {number}")
@@ -125,26 +144,30 @@ def transcript(shown: str, name: str, text: str) -> Iterator[Item]:
         )
         before = own
     broken: list[str] = []
-    order = parents_first(parents, broken)
-    for one in broken:
-        yield Trouble(f"{shown}, {one}", say("what it follows is not there", "worauf es folgt, fehlt"))
+    order = order_parents_first(parents, broken)
+    for line_id in broken:
+        yield UnreadableItem(
+            f"{shown}, {line_id}", say("what it follows is not there", "worauf es folgt, fehlt")
+        )
     turns = _turns(order, lines, began)
     if not turns:
-        yield Skipped(shown, say("there are no words in it", "ohne Worte"))
+        yield SkippedItem(shown, say("there are no words in it", "ohne Worte"))
         return
-    yield Talk(key, title_from(turns), turns, turns[-1].key, began or turns[0].at, turns[-1].at)
+    yield ImportedConversation(
+        key, title_from(turns), turns, turns[-1].key, began or turns[0].at, turns[-1].at
+    )
 
 
 def _turns(
     order: Mapping[str, str | None], lines: Mapping[str, Mapping[str, Any]], began: float
-) -> tuple[Turn, ...]:
-    said = {key: message for key in order if (message := _message(lines[key])) is not None}
-    turns: list[Turn] = []
-    for key, parent in hung_on(order, said).items():
+) -> tuple[ImportedMessage, ...]:
+    messages = {key: message for key in order if (message := _message(lines[key])) is not None}
+    turns: list[ImportedMessage] = []
+    for key, parent in reparent(order, messages).items():
         inner = lines[key]["message"]
-        at = seconds(lines[key].get("timestamp"), seconds(inner.get("timestamp"), began))
-        turns.append(Turn(key, parent, said[key], at, plain(inner.get("model"))))
-    return paired(turns)
+        at = parse_time(lines[key].get("timestamp"), parse_time(inner.get("timestamp"), began))
+        turns.append(ImportedMessage(key, parent, messages[key], at, clean_text(inner.get("model"))))
+    return pair_tool_calls(turns)
 
 
 def _message(line: Mapping[str, Any]) -> Message | None:
@@ -153,7 +176,7 @@ def _message(line: Mapping[str, Any]) -> Message | None:
         return None
     content = inner.get("content")
     listed = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    parts = [part for one in listed if isinstance(one, dict) and (part := _part(one)) is not None]
+    parts = [part for block in listed if isinstance(block, dict) and (part := _part(block)) is not None]
     match inner.get("role"):
         case "user" if parts:
             return Message("user", tuple(parts))
@@ -162,8 +185,8 @@ def _message(line: Mapping[str, Any]) -> Message | None:
         case "toolResult":
             result = ToolResult(
                 tuple(part for part in parts if isinstance(part, Text | Image)),
-                call_id=plain(inner.get("toolCallId")),
-                name=plain(inner.get("toolName")),
+                call_id=clean_text(inner.get("toolCallId")),
+                name=clean_text(inner.get("toolName")),
                 error=inner.get("isError") is True,
             )
             return Message("tool", (result,))
@@ -173,22 +196,22 @@ def _message(line: Mapping[str, Any]) -> Message | None:
 def _part(value: Mapping[str, Any]) -> Part | None:
     match value.get("type"):
         case "text" if value.get("text"):
-            return Text(plain(value["text"]))
+            return Text(clean_text(value["text"]))
         case "thinking" if value.get("thinking"):
-            return Thinking(plain(value["thinking"]))
+            return Thinking(clean_text(value["thinking"]))
         case "toolCall":
-            arguments = plain(_arguments(value.get("arguments")))
-            return ToolCall(plain(value.get("name")), arguments, plain(value.get("id")))
+            arguments = clean_text(_arguments(value.get("arguments")))
+            return ToolCall(clean_text(value.get("name")), arguments, clean_text(value.get("id")))
         case "image" if value.get("data"):
-            return Image(data=plain(value["data"]), media_type=plain(value.get("mimeType")))
+            return Image(data=clean_text(value["data"]), media_type=clean_text(value.get("mimeType")))
     return None
 
 
-def _arguments(told: Any) -> str:
+def _arguments(arguments: Any) -> str:
     """As JSON text; a number that is none has no spelling in it."""
-    if isinstance(told, str):
-        return told
+    if isinstance(arguments, str):
+        return arguments
     try:
-        return canonical(told or {})
+        return canonical(arguments or {})
     except ValueError:
-        return canonical({"input": str(told)})
+        return canonical({"input": str(arguments)})

@@ -17,8 +17,20 @@ from urllib.parse import quote
 from holdfast.errors import BadRequest
 from holdfast.language import say
 from holdfast.messages import Message
-from holdfast.moving.reading import Unreadable, parsed, plain, seconds
-from holdfast.moving.sources import Item, Saying, Skipped, Source, Talk, Trouble, Turn, title_from
+from holdfast.transfer.imports import (
+    ImportedConversation,
+    ImportedMemory,
+    ImportedMessage,
+    ImportSource,
+    Item,
+    SkippedItem,
+    Unreadable,
+    UnreadableItem,
+    clean_text,
+    parse_json,
+    parse_time,
+    title_from,
+)
 
 KIND = "ollama-prompt"
 
@@ -28,7 +40,7 @@ _SPEAKER = re.compile(r"(?:\A|\n\n)(User|Assistant): ")
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PlainMessage:
     role: str
     text: str
     at: float
@@ -42,23 +54,23 @@ def looks_like(path: Path) -> bool:
         return opened.read(len(_HEAD)) == _HEAD
 
 
-def read(paths: Sequence[Path]) -> Source:
+def read(paths: Sequence[Path]) -> ImportSource:
     """The first path is the database; there is only ever one."""
     path = paths[0]
     if not looks_like(path):
-        raise _not_ours(path)
+        raise _wrong_file_error(path)
     try:
-        with closing(_opened(path)) as connection:
+        with closing(_connect(path)) as connection:
             columns = {row["name"] for row in connection.execute("PRAGMA table_info(sessions)")}
             if "session_id" not in columns:
-                raise _not_ours(path)
+                raise _wrong_file_error(path)
             (total,) = connection.execute("SELECT count(*) FROM sessions").fetchone()
     except sqlite3.DatabaseError as error:
-        raise _not_ours(path, str(error)) from error
-    return Source(KIND, _items(path), int(total))
+        raise _wrong_file_error(path, str(error)) from error
+    return ImportSource(KIND, _items(path), int(total))
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
     connection.row_factory = sqlite3.Row
     # Bytes that are no text must not end the whole import.
@@ -68,96 +80,104 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _items(path: Path) -> Iterator[Item]:
     try:
-        with closing(_opened(path)) as connection:
+        with closing(_connect(path)) as connection:
             tables = {row["name"] for row in connection.execute("SELECT name FROM sqlite_master")}
             for row in connection.execute("SELECT * FROM sessions ORDER BY rowid"):
                 yield from _session(connection, dict(row), "messages" in tables)
     except sqlite3.DatabaseError as error:
-        yield Trouble(str(path), str(error))
+        yield UnreadableItem(str(path), str(error))
 
 
 def _session(connection: sqlite3.Connection, row: Mapping[str, Any], has_rows: bool) -> Iterator[Item]:
     name = str(row["session_id"])
     place = say(f"session {name}", f"Sitzung {name}")
-    began = seconds(row.get("created_at"))
-    said = _rows(connection, name) if has_rows else []
+    began = parse_time(row.get("created_at"))
+    messages = _rows(connection, name) if has_rows else []
     try:
-        said = _together(_blob(row.get("history_json"), began), said)
+        messages = _merge_messages(_messages_in_blob(row.get("history_json"), began), messages)
     except Unreadable as error:
-        yield Trouble(f"{place}, history_json", str(error))
-        said = said or _spoken(plain(row.get("context")), began)
-    turns: list[Turn] = []
-    for number, one in enumerate(said):
-        if one.summary:
-            yield Saying(one.text, "note", one.at or began, name)
-        elif one.role == "user" or one.role == "assistant":
+        yield UnreadableItem(f"{place}, history_json", str(error))
+        messages = messages or _messages_in_text(clean_text(row.get("context")), began)
+    turns: list[ImportedMessage] = []
+    for number, entry in enumerate(messages):
+        if entry.summary:
+            yield ImportedMemory(entry.text, "note", entry.at or began, name)
+        elif entry.role == "user" or entry.role == "assistant":
             before = turns[-1].key if turns else None
-            message = Message.of("user" if one.role == "user" else "assistant", one.text)
-            turns.append(Turn(str(number), before, message, one.at or began, plain(row.get("model_name"))))
+            message = Message.of("user" if entry.role == "user" else "assistant", entry.text)
+            turns.append(
+                ImportedMessage(
+                    str(number), before, message, entry.at or began, clean_text(row.get("model_name"))
+                )
+            )
         else:
-            yield Skipped(place, say(f"a message of the role {one.role!r}", f"Rolle {one.role!r}"))
+            yield SkippedItem(place, say(f"a message of the role {entry.role!r}", f"Rolle {entry.role!r}"))
     if row.get("system_prompt"):
-        yield Skipped(place, say("its system prompt: clients send theirs", "die Systemanweisung"))
+        yield SkippedItem(place, say("its system prompt: clients send theirs", "die Systemanweisung"))
     if not turns:
-        yield Skipped(place, say("there are no words in it", "ohne Worte"))
+        yield SkippedItem(place, say("there are no words in it", "ohne Worte"))
         return
-    last = max(seconds(row.get("last_used")), turns[-1].at)
-    kept = tuple(turns)
-    yield Talk(name, title_from(kept), kept, kept[-1].key, began or kept[0].at, last)
+    last = max(parse_time(row.get("last_used")), turns[-1].at)
+    imported = tuple(turns)
+    yield ImportedConversation(
+        name, title_from(imported), imported, imported[-1].key, began or imported[0].at, last
+    )
 
 
-def _rows(connection: sqlite3.Connection, session: str) -> list[_Said]:
+def _rows(connection: sqlite3.Connection, session: str) -> list[_PlainMessage]:
     rows = connection.execute("SELECT * FROM messages WHERE session_id = ? ORDER BY id", (session,))
     return [
-        _Said(str(row["role"]), words, seconds(row.get("timestamp")), bool(row.get("is_summary")))
+        _PlainMessage(str(row["role"]), words, parse_time(row.get("timestamp")), bool(row.get("is_summary")))
         for row in map(dict, rows)
-        if (words := plain(row.get("content")))
+        if (words := clean_text(row.get("content")))
     ]
 
 
-def _blob(told: object, began: float) -> list[_Said]:
+def _messages_in_blob(blob: object, began: float) -> list[_PlainMessage]:
     """A list, or a table with one in it: which of the two depends on the version."""
-    if not told:
+    if not blob:
         return []
-    value = parsed(plain(told))
+    value = parse_json(clean_text(blob))
     value = value.get("messages") if isinstance(value, dict) else value
     if not isinstance(value, list):
         raise Unreadable(say("there is no list of messages in it", "darin ist keine Liste von Nachrichten"))
     return [
-        _Said(str(one.get("role")), plain(one["content"]), seconds(one.get("timestamp"), began))
-        for one in value
-        if isinstance(one, dict) and plain(one.get("content"))
+        _PlainMessage(
+            str(entry.get("role")), clean_text(entry["content"]), parse_time(entry.get("timestamp"), began)
+        )
+        for entry in value
+        if isinstance(entry, dict) and clean_text(entry.get("content"))
     ]
 
 
-def _together(blob: list[_Said], rows: list[_Said]) -> list[_Said]:
+def _merge_messages(blob: list[_PlainMessage], rows: list[_PlainMessage]) -> list[_PlainMessage]:
     """What stands in both is one message; what only one of them has is kept, in the order of time."""
-    there = Counter((one.role, one.text) for one in rows)
-    missing: list[_Said] = []
-    for one in blob:
-        if there[one.role, one.text] > 0:
-            there[one.role, one.text] -= 1
+    row_counts = Counter((message.role, message.text) for message in rows)
+    missing: list[_PlainMessage] = []
+    for message in blob:
+        if row_counts[message.role, message.text] > 0:
+            row_counts[message.role, message.text] -= 1
         else:
-            missing.append(one)
+            missing.append(message)
     if not missing or not rows:
         return rows or missing
-    return sorted((*missing, *rows), key=lambda one: one.at)
+    return sorted((*missing, *rows), key=lambda message: message.at)
 
 
-def _spoken(context: str, began: float) -> list[_Said]:
+def _messages_in_text(context: str, began: float) -> list[_PlainMessage]:
     """The history as plain text, which is all there is where the blob is broken."""
-    found = list(_SPEAKER.finditer(context))
-    if not found:
+    speakers = list(_SPEAKER.finditer(context))
+    if not speakers:
         return []
-    ends = [one.start() for one in found[1:]] + [len(context)]
+    ends = [speaker.start() for speaker in speakers[1:]] + [len(context)]
     return [
-        _Said(one[1].lower(), text, began)
-        for one, end in zip(found, ends, strict=True)
-        if (text := context[one.end() : end].strip())
+        _PlainMessage(speaker[1].lower(), text, began)
+        for speaker, end in zip(speakers, ends, strict=True)
+        if (text := context[speaker.end() : end].strip())
     ]
 
 
-def _not_ours(path: Path, why: str = "") -> BadRequest:
+def _wrong_file_error(path: Path, why: str = "") -> BadRequest:
     return BadRequest(
         say(
             f"{path} is no database of ollama-prompt{f': {why}' if why else ''}.",

@@ -10,10 +10,10 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
-from holdfast.moving.formats import opened
-from holdfast.moving.importing import Importing
-from holdfast.moving.places import Places
 from holdfast.store import open_store
+from holdfast.transfer.formats import open_source
+from holdfast.transfer.imports import Importer
+from holdfast.transfer.staging import DataFolder
 from tests.contract.conftest import postgres  # noqa: F401
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -22,7 +22,7 @@ SCOPE = Scope("ada")
 
 @pytest.fixture
 def places(tmp_path):
-    return Places(tmp_path / "home", f"sqlite:///{tmp_path / 'home' / 'holdfast.db'}")
+    return DataFolder(tmp_path / "home", f"sqlite:///{tmp_path / 'home' / 'holdfast.db'}")
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def bring_in(memory):
 
     def bring(kind, *paths, scope=SCOPE, **options):
         dry_run = options.pop("dry_run", False)
-        source = opened([SAMPLES / path for path in paths], kind, **options)
-        return Importing(memory.store, memory.library, scope, dry_run=dry_run).take(source)
+        source = open_source([SAMPLES / path for path in paths], kind, **options)
+        return Importer(memory.store, memory.library, scope, dry_run=dry_run).take(source)
 
     return bring
 

@@ -15,8 +15,19 @@ from holdfast.memory.base import KINDS, Kind
 from holdfast.memory.workspace.folder import LARGEST
 from holdfast.memory.workspace.items import placed, without
 from holdfast.messages import Scope
-from holdfast.moving.reading import Files, Unreadable, dated, seconds, text_of
-from holdfast.moving.sources import Item, Page, Saying, Skipped, Source, Trouble
+from holdfast.transfer.imports import (
+    ImportedMemory,
+    ImportedNote,
+    ImportSource,
+    Item,
+    SkippedItem,
+    SourceFiles,
+    Unreadable,
+    UnreadableItem,
+    decode_text,
+    modified_at,
+    parse_time,
+)
 
 KIND = "markdown"
 
@@ -33,22 +44,22 @@ def looks_like(path: Path) -> bool:
     return path.is_dir() and any(child.suffix.lower() in SUFFIXES for child in path.rglob("*"))
 
 
-def read(paths: Sequence[Path], *, memories: bool = False) -> Source:
+def read(paths: Sequence[Path], *, memories: bool = False) -> ImportSource:
     """`memories` makes memories of list items; what is left of a file stays a note."""
-    opened = [(path, Files(path)) for path in paths]
-    found = [(path, files, name) for path, files in opened for name in files.names() if _is_ours(name)]
+    opened = [(path, SourceFiles(path)) for path in paths]
+    notes = [(path, files, name) for path, files in opened for name in files.names() if _is_ours(name)]
     skipped = [
-        Skipped(_place(path, name), reason)
+        SkippedItem(_place(path, name), reason)
         for path, files in opened
         for name, reason in files.left_alone()
         if _is_ours(name) or (path / name).is_symlink()
     ]
-    if not found:
+    if not notes:
         raise BadRequest(
             say("There is no Markdown.", "Dort ist kein Markdown."),
             hint=say("Name files that end in .md, or folders.", "Dateien mit .md oder Ordner nennen."),
         )
-    return Source(KIND, chain(skipped, _items(found, memories)), len(skipped) + len(found))
+    return ImportSource(KIND, chain(skipped, _items(notes, memories)), len(skipped) + len(notes))
 
 
 def _is_ours(name: str) -> bool:
@@ -60,33 +71,35 @@ def _place(path: Path, name: str) -> str:
     return name if path.is_file() else f"{path.resolve().name}/{name}"
 
 
-def _items(found: Sequence[tuple[Path, Files, str]], memories: bool) -> Iterator[Item]:
-    for path, files, name in found:
+def _items(notes: Sequence[tuple[Path, SourceFiles, str]], memories: bool) -> Iterator[Item]:
+    for path, files, name in notes:
         place = _place(path, name)
         try:
-            text = text_of(files.read(name, LARGEST))
+            text = decode_text(files.read(name, LARGEST))
         except Unreadable as error:
-            yield Trouble(place, str(error))
+            yield UnreadableItem(place, str(error))
             continue
         if memories:
             file = path if path.is_file() else path / name
-            yield from split(place, text, at=dated(file))
+            yield from split(place, text, at=modified_at(file))
         else:
-            yield Page(place, text)
+            yield ImportedNote(place, text)
 
 
 def split(place: str, text: str, *, at: float = 0.0, kind: Kind | None = None) -> Iterator[Item]:
     """List items as sayings; the rest as a page, if anything is said in it."""
     items = placed(text, _ANYBODY, by_hand=True)
     for item in items:
-        told = kind or item.memory.kind
+        memory_kind = kind or item.memory.kind
         about = _heading_above(text, item.first)
         words = item.memory.text
         named = about and about.casefold() not in words.casefold() and kind is None
-        yield Saying(f"{about}: {words}" if named else words, told, seconds(item.memory.valid_from, at))
-    rest = without(text, {item.memory.id for item in items}, _ANYBODY, by_hand=True)
-    if any(sign.isalnum() for sign in _HEADING.sub("", rest)):
-        yield Page(place, rest)
+        yield ImportedMemory(
+            f"{about}: {words}" if named else words, memory_kind, parse_time(item.memory.valid_from, at)
+        )
+    remainder = without(text, {item.memory.id for item in items}, _ANYBODY, by_hand=True)
+    if any(sign.isalnum() for sign in _HEADING.sub("", remainder)):
+        yield ImportedNote(place, remainder)
 
 
 def _name_of(heading: str) -> str:
@@ -97,8 +110,8 @@ def _name_of(heading: str) -> str:
 def _heading_above(text: str, line: int) -> str:
     """What an item is about, where that stands above it and says more than what kind of thing it is."""
     headings = [
-        (text.count("\n", 0, found.start()) + 1, len(found[1]), _name_of(found[2]))
-        for found in _HEADING.finditer(text)
+        (text.count("\n", 0, match.start()) + 1, len(match[1]), _name_of(match[2]))
+        for match in _HEADING.finditer(text)
     ]
     above = bisect_left(headings, line, key=lambda heading: heading[0])
     if not above:

@@ -1,6 +1,6 @@
-"""The foreign formats, one module each, by name; and which of them a path is of.
+"""The formats that can be imported, one module each, and their detection.
 
-Each has `KIND`, `looks_like` and `read`. None of them knows what becomes of what it reads.
+Each module has `KIND`, `looks_like` and `read`.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,16 +10,16 @@ from pathlib import Path
 
 from holdfast.errors import BadRequest
 from holdfast.language import say
-from holdfast.moving.formats import chatgpt, markdown, ollama_prompt, openclaw
-from holdfast.moving.sources import Source
+from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw
+from holdfast.transfer.imports import ImportSource
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a kind of source is recognised and opened; some are made of several paths."""
+    """How a format is detected and opened; `several` paths can be one source."""
 
     looks_like: Callable[[Path], bool]
-    read: Callable[[Sequence[Path]], Source]
+    read: Callable[[Sequence[Path]], ImportSource]
     several: bool = False
 
 
@@ -32,8 +32,8 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def opened(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> Source:
-    """Open a source of this kind, or of the kind it looks like. `memories` is for Markdown: see there."""
+def open_source(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> ImportSource:
+    """Opens a source of this kind, or of the detected one. `memories` is for Markdown."""
     for path in paths:
         if not path.exists():
             raise BadRequest(
@@ -41,7 +41,7 @@ def opened(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> 
                 hint=say("See how it is spelled.", "Die Schreibweise prüfen."),
             )
     try:
-        return _opened(paths, kind, memories)
+        return _open(paths, kind, memories)
     except OSError as error:
         raise BadRequest(
             say(f"{paths[0]} cannot be read: {error}.", f"{paths[0]} ist nicht lesbar: {error}."),
@@ -49,8 +49,8 @@ def opened(paths: Sequence[Path], kind: str = "", *, memories: bool = False) -> 
         ) from error
 
 
-def _opened(paths: Sequence[Path], kind: str, memories: bool) -> Source:
-    name = kind or _recognised(paths[0])
+def _open(paths: Sequence[Path], kind: str, memories: bool) -> ImportSource:
+    name = kind or _detect_format(paths[0])
     form = FORMATS[name]
     if len(paths) > 1 and not form.several:
         raise BadRequest(
@@ -61,11 +61,11 @@ def _opened(paths: Sequence[Path], kind: str, memories: bool) -> Source:
     return reader(paths)
 
 
-def _recognised(path: Path) -> str:
-    found = next((name for name, form in FORMATS.items() if form.looks_like(path)), None)
-    if found is None:
+def _detect_format(path: Path) -> str:
+    detected = next((name for name, form in FORMATS.items() if form.looks_like(path)), None)
+    if detected is None:
         raise BadRequest(
             say(f"{path} looks like nothing that can be imported.", f"{path} kann nicht eingelesen werden."),
             hint=say("Say what it is: ", "Sagen, was es ist: ") + ", ".join(FORMATS) + ".",
         )
-    return found
+    return detected

@@ -11,15 +11,13 @@ import pytest
 from holdfast.errors import NotFound
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.messages import Image, Message, Scope, Text, ToolCall, ToolResult
-from holdfast.moving.copying import TABLES, counted
-from holdfast.moving.exporting import export
-from holdfast.moving.people import everybody
-from holdfast.moving.places import Places
-from holdfast.moving.removing import remove, scrub
 from holdfast.research.finding import Finding, Source
 from holdfast.research.findings import Findings
 from holdfast.store import Key, NewMessage, open_store
-from tests.moving.conftest import remembering_at
+from holdfast.transfer.migrate import TABLES, count_rows
+from holdfast.transfer.staging import DataFolder
+from holdfast.transfer.users import export, list_users, remove, scrub
+from tests.transfer.conftest import remembering_at
 
 # A name and words that stand nowhere by chance.
 NAME, WORD = "Zyxqvara", "Quimblefrotz"
@@ -74,7 +72,7 @@ def live(memory, name, word):
 def test_all_who_have_anything_are_listed_with_how_much(memory):
     live(memory, NAME, WORD)
     memory.workspace.write("stranger/MEMORY.md", "- Was here.\n")
-    found = {one.name: one for one in everybody(memory.store, memory.workspace)}
+    found = {one.name: one for one in list_users(memory.store, memory.workspace)}
     assert set(found) == {NAME, "stranger"}
     mine = found[NAME]
     assert (mine.conversations, mine.messages, mine.memories) == (3, 6, 2)
@@ -111,15 +109,15 @@ def test_everything_goes_out_in_formats_that_need_no_holdfast(memory, places, tm
 def test_after_deletion_no_row_and_no_file_knows_the_user(places):
     with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
         live(memory, "Eve", "apples")
-        before = counted(store)
+        before = count_rows(store)
         kept = {entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()}
         live(memory, NAME, WORD)
         remove(store, memory, places, NAME)
-        assert counted(store) == before
+        assert count_rows(store) == before
         assert {
             entry.path: memory.workspace.read(entry.path).text for entry in memory.workspace.entries()
         } == kept
-        assert [one.name for one in everybody(store, memory.workspace)] == ["Eve"]
+        assert [one.name for one in list_users(store, memory.workspace)] == ["Eve"]
         assert memory.search.search("apples", Scope("Eve")).hits
         with pytest.raises(NotFound):
             remove(store, memory, places, NAME)
@@ -137,7 +135,7 @@ def assert_nowhere(places, *words):
             assert word.lower() not in str(file).lower()
 
 
-def test_what_the_person_at_the_machine_typed_goes_out_and_goes_away(places, tmp_path):
+def test_typed_history_is_exported_and_removed(places, tmp_path):
     with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
         live(memory, "default", WORD)
         live(memory, "Eve", "apples")
@@ -184,15 +182,15 @@ def test_only_a_user_can_be_named_and_no_path(memory, places):
 
 @pytest.mark.real
 def test_on_postgresql_nothing_is_left_either(postgres, tmp_path):
-    places = Places(tmp_path / "home", postgres.new_database())
+    places = DataFolder(tmp_path / "home", postgres.new_database())
     with open_store(places.store) as store, closing(remembering_at(places, store)) as memory:
         live(memory, "Eve", "apples")
-        before = counted(store)
+        before = count_rows(store)
         live(memory, NAME, WORD)
         export(store, memory.workspace, places, NAME, tmp_path / "out.zip")
         remove(store, memory, places, NAME)
-        assert counted(store) == before
-        assert [one.name for one in everybody(store, memory.workspace)] == ["Eve"]
+        assert count_rows(store) == before
+        assert [one.name for one in list_users(store, memory.workspace)] == ["Eve"]
     assert scrub(places) == ""
 
 

@@ -23,12 +23,11 @@ from sqlalchemy import create_engine
 from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, Conflict, HoldfastError, StoreError
 from holdfast.messages import Message, Scope
-from holdfast.moving import archive, backup, copying, restoring
-from holdfast.moving.pieces import put_in_place, workplace
-from holdfast.moving.places import Places
 from holdfast.store import NewMessage, Tombstone, open_store
 from holdfast.store.migrate import SHIPPED
 from holdfast.store.sqlite_file import version_of
+from holdfast.transfer import backup, migrate
+from holdfast.transfer.staging import DataFolder, put_in_place, staging_folder
 
 ADA = Scope("ada")
 
@@ -37,7 +36,7 @@ def fill(places, *said, notes=None):
     with open_store(places.store) as store:
         for text in said:
             store.log.begin(ADA, [NewMessage(Message.of("user", text))], title=text)
-        counts = copying.counted(store)
+        counts = migrate.count_rows(store)
     for name, content in (notes or {}).items():
         file = places.workspace / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +58,7 @@ def state(places):
 
 
 def elsewhere(tmp_path, name="other"):
-    return Places(tmp_path / name, f"sqlite:///{tmp_path / name / 'holdfast.db'}")
+    return DataFolder(tmp_path / name, f"sqlite:///{tmp_path / name / 'holdfast.db'}")
 
 
 @pytest.fixture
@@ -96,16 +95,16 @@ def test_a_backup_has_all_that_cannot_be_made_again_and_is_private(places, made)
     }
     assert made.stat().st_mode & 0o777 == 0o600
     assert list(made.parent.glob(".*")) == []
-    manifest = archive.check(made)
+    manifest = backup.check(made)
     assert manifest.counts["conversations"] == 2
     assert manifest.counts["messages"] == 2
 
 
 def test_a_backup_comes_back_as_it_was(places, made, tmp_path):
     other = elsewhere(tmp_path)
-    restoring.restore(other, made)
+    backup.restore(other, made)
     assert state(other) == state(places)
-    assert not (other.home / restoring.PLAN).exists()
+    assert not (other.home / backup.PLAN).exists()
     assert sorted(path.name for path in other.home.glob(".*")) == []
     assert (other.home / "workspace/ada/MEMORY.md").stat().st_mode & 0o777 == 0o600
     assert (other.home / "workspace").stat().st_mode & 0o777 == 0o700
@@ -123,9 +122,9 @@ def test_whatever_is_backed_up_has_the_same_rows_and_bytes_afterwards(tmp_path, 
     old, new = elsewhere(tmp_path, "from"), elsewhere(tmp_path, "to")
     counts = fill(old, *said, notes=notes)
     backup.create(old, tmp_path / "any.zip")
-    restoring.restore(new, tmp_path / "any.zip")
+    backup.restore(new, tmp_path / "any.zip")
     with open_store(new.store) as store:
-        assert copying.counted(store) == counts
+        assert migrate.count_rows(store) == counts
     assert state(new) == state(old)
 
 
@@ -143,7 +142,7 @@ def test_a_memory_that_is_written_down_meanwhile_is_in_no_gap(places, tmp_path):
         backup.create(places, tmp_path / "b.zip", project)
         assert not store.outbox.pending()
     restored = elsewhere(tmp_path)
-    restoring.restore(restored, tmp_path / "b.zip")
+    backup.restore(restored, tmp_path / "b.zip")
     with open_store(restored.store) as store:
         assert [item.id for item in store.outbox.pending()] == [promise]
         assert [row.title for row in store.log.recent(ADA)] == ["before"]
@@ -155,9 +154,9 @@ def test_nothing_is_written_over_unasked(places, made, tmp_path):
     fill(places, "third")
     before = state(places)
     with pytest.raises(Conflict, match="--overwrite"):
-        restoring.restore(places, made)
+        backup.restore(places, made)
     assert state(places) == before
-    restoring.restore(places, made, overwrite=True)
+    backup.restore(places, made, overwrite=True)
     assert state(places)[0] == ["first", "second"]
     assert (places.home / "models" / "large.gguf").exists()
 
@@ -166,13 +165,13 @@ def test_what_the_backup_does_not_have_is_gone_afterwards(places, made, tmp_path
     bare = elsewhere(tmp_path, "bare")
     fill(bare, "only")
     backup.create(bare, tmp_path / "bare.zip")
-    restoring.restore(places, tmp_path / "bare.zip", overwrite=True)
+    backup.restore(places, tmp_path / "bare.zip", overwrite=True)
     assert state(places) == (["only"], {})
 
 
 def test_a_restore_waits_for_nobody_who_has_the_database_open(places, made):
     with open_store(places.store), pytest.raises(Conflict, match="running"):
-        restoring.restore(places, made, overwrite=True)
+        backup.restore(places, made, overwrite=True)
 
 
 def changed(made, tmp_path, change):
@@ -260,11 +259,11 @@ def _no_database(members):
         _no_database,
     ],
 )
-def test_a_backup_that_is_not_what_it_was_is_refused_and_changes_nothing(change, whole, tmp_path):
+def test_a_changed_backup_is_refused_and_changes_nothing(change, whole, tmp_path):
     file = changed(whole, tmp_path, change)
     other = elsewhere(tmp_path)
     with pytest.raises(HoldfastError) as refused:
-        restoring.restore(other, file)
+        backup.restore(other, file)
     # Where it was unpacked for a moment is nobody's business.
     assert str(other.home) not in refused.value.message
     assert [path.name for path in other.home.iterdir() if path.suffix != ".lock"] == []
@@ -276,10 +275,10 @@ def test_a_backup_that_was_cut_short_is_refused(cut, whole, tmp_path):
     file = tmp_path / "cut.zip"
     file.write_bytes(whole.read_bytes()[:cut])
     with pytest.raises(HoldfastError):
-        archive.check(file)
+        backup.check(file)
 
 
-def test_a_backup_of_a_newer_holdfast_is_refused_and_an_older_one_is_brought_up_to_date(made, tmp_path):
+def test_a_newer_backup_is_refused_and_an_older_one_is_upgraded(made, tmp_path):
     def with_database(change):
         def replaced(members):
             file = tmp_path / "store.db"
@@ -290,7 +289,7 @@ def test_a_backup_of_a_newer_holdfast_is_refused_and_an_older_one_is_brought_up_
             digest = hashlib.sha256(members["store.db"]).hexdigest()
             files["store.db"] = {"size": len(members["store.db"]), "sha256": digest}
             with closing(sqlite3.connect(file)) as connection:
-                counts = archive.counts_in(connection)
+                counts = backup.count_rows_in(connection)
             _manifest(members, schema=schema, members=files, counts=counts)
 
         return changed(made, tmp_path, replaced)
@@ -313,9 +312,9 @@ def test_a_backup_of_a_newer_holdfast_is_refused_and_an_older_one_is_brought_up_
         return "0003"
 
     with pytest.raises(StoreError, match="newer"):
-        restoring.restore(elsewhere(tmp_path), with_database(newer))
+        backup.restore(elsewhere(tmp_path), with_database(newer))
     other = elsewhere(tmp_path)
-    restoring.restore(other, with_database(older))
+    backup.restore(other, with_database(older))
     assert version_of(other.database) == SHIPPED.newest
     assert "workspace/ada/MEMORY.md" in state(other)[1]
 
@@ -323,8 +322,8 @@ def test_a_backup_of_a_newer_holdfast_is_refused_and_an_older_one_is_brought_up_
 KILL = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
-    from holdfast.moving.places import Places
-    from holdfast.moving.restoring import restore
+    from holdfast.transfer.staging import DataFolder
+    from holdfast.transfer.backup import restore
 
     home, file, what, step = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 
@@ -332,7 +331,7 @@ KILL = textwrap.dedent("""
         if told[:2] == (what, step):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    restore(Places(home, f"sqlite:///{home / 'holdfast.db'}"), file, overwrite=True, tell=tell)
+    restore(DataFolder(home, f"sqlite:///{home / 'holdfast.db'}"), file, overwrite=True, tell=tell)
 """)
 
 
@@ -362,12 +361,12 @@ def test_killed_on_the_way_there_is_the_old_or_the_new(what, step, ending, place
         old = state(places)
     if ending != "none":
         with pytest.raises(Conflict, match="backup finish"):
-            restoring.restore(places, made)
-    assert restoring.finish(places) == ending
+            backup.restore(places, made)
+    assert backup.finish(places) == ending
     assert state(places) == (new if ending == "finished" else old)
-    assert not (places.home / restoring.PLAN).exists()
+    assert not (places.home / backup.PLAN).exists()
     # Once more: what was left behind is in nobody's way.
-    restoring.restore(places, made, overwrite=True)
+    backup.restore(places, made, overwrite=True)
     assert state(places) == new
 
 
@@ -381,16 +380,16 @@ def test_a_restore_is_finished_though_its_settings_name_another_database(places,
 
     expected = state(places)
     with pytest.raises(Stopped):
-        restoring.restore(places, made, overwrite=True, tell=stop)
-    now_named = Places(places.home, f"sqlite:///{tmp_path / 'another.db'}")
-    assert restoring.finish(now_named) == "finished"
+        backup.restore(places, made, overwrite=True, tell=stop)
+    now_named = DataFolder(places.home, f"sqlite:///{tmp_path / 'another.db'}")
+    assert backup.finish(now_named) == "finished"
     assert state(places) == expected
 
 
 def test_a_database_that_is_damaged_gives_way_to_a_backup(places, made):
     expected = state(places)
     places.database.write_bytes(b"no database" * 1000)
-    restoring.restore(places, made, overwrite=True)
+    backup.restore(places, made, overwrite=True)
     assert state(places) == expected
 
 
@@ -403,14 +402,14 @@ def test_a_password_or_something_forgotten_is_not_taken_for_nothing(whole, tmp_p
             else:
                 store.recollections.bury(ADA, Tombstone("m_1", frozenset({"w"}), frozenset(), 1.0))
         with pytest.raises(Conflict, match="--overwrite"):
-            restoring.restore(other, whole)
+            backup.restore(other, whole)
 
 
 KILLED_BACKUP = textwrap.dedent("""
     import os, signal, sys
     from pathlib import Path
-    from holdfast.moving.backup import create
-    from holdfast.moving.places import Places
+    from holdfast.transfer.backup import create
+    from holdfast.transfer.staging import DataFolder
 
     home, file = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -418,18 +417,18 @@ KILLED_BACKUP = textwrap.dedent("""
         if what == "notes":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    create(Places(home, f"sqlite:///{home / 'holdfast.db'}"), file, tell)
+    create(DataFolder(home, f"sqlite:///{home / 'holdfast.db'}"), file, tell)
 """)
 
 
-def test_what_a_killed_backup_left_is_an_old_copy_and_gone_with_the_next_one(places, made):
+def test_the_next_backup_removes_what_a_killed_one_left(places, made):
     folder = places.home / "backups"
     file = folder / "b.zip"
     subprocess.run([sys.executable, "-c", KILLED_BACKUP, places.home, file], check=False)
     (left,) = folder.iterdir()
     assert left.stat().st_mode & 0o777 == 0o700
     assert places.old_copies == [left]
-    with workplace(folder / "another.zip") as at_work:
+    with staging_folder(folder / "another.zip") as at_work:
         assert list(folder.iterdir()) == [at_work]
         assert places.old_copies == []
         # Whoever is still at it is left in peace.
@@ -463,8 +462,8 @@ def test_links_and_names_that_are_no_text_are_told_of(places, tmp_path):
 
 
 @pytest.mark.real
-def test_a_store_on_postgresql_is_backed_up_into_a_file_and_comes_back(postgres, tmp_path):
-    old = Places(tmp_path / "pg", postgres.new_database())
+def test_a_postgresql_store_is_backed_up_and_restored(postgres, tmp_path):
+    old = DataFolder(tmp_path / "pg", postgres.new_database())
     fill(old, "first", "second", notes={"ada/MEMORY.md": b"- Likes tea.\n"})
     with open_store(old.store) as store:
         row = store.log.recent(ADA)[0]
@@ -474,18 +473,18 @@ def test_a_store_on_postgresql_is_backed_up_into_a_file_and_comes_back(postgres,
         store.log.append(
             row.id, [NewMessage(Message.of("assistant", "two"))], parent=parent, expect=None, move_head=False
         )
-        counts = copying.counted(store)
+        counts = migrate.count_rows(store)
     backup.create(old, tmp_path / "pg.zip")
     on_disk = elsewhere(tmp_path)
-    restoring.restore(on_disk, tmp_path / "pg.zip")
+    backup.restore(on_disk, tmp_path / "pg.zip")
     with open_store(on_disk.store) as store:
-        assert copying.counted(store) == counts
-    on_server = Places(tmp_path / "again", postgres.new_database())
-    restoring.restore(on_server, tmp_path / "pg.zip")
+        assert migrate.count_rows(store) == counts
+    on_server = DataFolder(tmp_path / "again", postgres.new_database())
+    backup.restore(on_server, tmp_path / "pg.zip")
     with open_store(on_server.store) as store:
-        assert copying.counted(store) == counts
+        assert migrate.count_rows(store) == counts
     with pytest.raises(Conflict):
-        restoring.restore(on_server, tmp_path / "pg.zip")
+        backup.restore(on_server, tmp_path / "pg.zip")
     fill(on_server, "third")
-    restoring.restore(on_server, tmp_path / "pg.zip", overwrite=True)
+    backup.restore(on_server, tmp_path / "pg.zip", overwrite=True)
     assert state(on_server) == state(old)

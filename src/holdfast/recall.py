@@ -58,8 +58,8 @@ _SHORT = 160
 _LONG_SHARE = 0.34
 # From this likelihood on a question may have one snippet, and from the other on all of its room.
 _SOME, _ALL = 0.1, 0.25
-# A finding of research is told from this likelihood on.
-_SURE = 0.4
+# A finding of research is told from this likelihood on, and what a mere statement points at from the other.
+_SURE, _POINTS = 0.7, 0.7
 # A text with fewer words of its own, and no name or number, says nothing.
 _LEAST_TERMS = 2
 # What has a rare name of the question word for word is likely meant.
@@ -189,7 +189,7 @@ class Recall:
         evidence = replace(evidence, likely=likely)
         # What only tells something needs nothing, but for what it surely points at.
         asks = questions[0].asks > 0
-        sure = asks or likely >= _ALL or any(each.exact for each in candidates)
+        sure = asks or likely >= _POINTS or any(each.exact for each in candidates)
         allowed = _room_for(likely, room) if sure else 0
         picker = _Picker(self, need, questions, result, allowed, count)
         if allowed:

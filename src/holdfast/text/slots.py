@@ -569,7 +569,7 @@ _CALLED = late(
     r"(?i:\b(?:called|named|name is|goes by|report to|reports to|heißt|heiße|namens|says|nenn mich|call me"
     r"|manager is|boss is|chef ist"
     r"|frau|herrn?|mr\.?|mrs\.?|ms\.?|dr\.?) (?:jetzt |nun |now )?(?:(?:frau|herrn?|mrs?\b\.?|ms\b\.?|dr\b\.?"
-    r"|prof\b\.?) )*)([A-ZÄÖÜ][\w-]+)"
+    r"|prof\b\.?) ){0,3})([A-ZÄÖÜ][\w-]+)"
     # Who is somebody's; what a thing was given as its new name; a word of letters and digits behind "is".
     r"|^([A-ZÄÖÜ]\w+)(?= (?:ist|is) (?:mein|unser|my|our))"
     r"|(?i:\b(?:called|named|heißt)) ([\w-]+)(?=[.!]?$)"

@@ -390,7 +390,9 @@ def _coverage(matches: Matches, rows: Outline) -> tuple[Column, Column]:
 
 
 def _containers(matches: Matches, rows: Outline) -> Column:
-    """How much of the question each row's whole container has; nothing where there is only one."""
+    """How much of the question each row's whole container has. The more of all rows a container has, the less
+    that says; where there is only one, nothing.
+    """
     if len(matches.containers) < 2:
         return np.zeros(len(rows.ids))
     numbers = np.array([container.number for container in matches.containers])
@@ -407,6 +409,8 @@ def _containers(matches: Matches, rows: Outline) -> Column:
     whole = sum(terms.values()) + missing
     penalty = _penalty(lengths / (lengths.mean() or 1.0))
     shares = np.minimum(1.0, worth / (whole or 1.0)) * (1 + _penalty(np.zeros(1))) / (1 + penalty)
+    counts = np.array([container.rows for container in matches.containers], np.float64)
+    shares *= 1 - counts / (counts.sum() or 1.0)
     at = np.minimum(np.searchsorted(numbers, rows.containers), len(numbers) - 1)
     # What came in since the words were looked up is in no container that is known here.
     return np.where(numbers[at] == rows.containers, shares[at], 0.0)

@@ -390,7 +390,9 @@ async def test_a_rule_outlives_an_edit_after_its_message_was_left_out(tmp_path):
         client = await talked(engine, turns=5)
         for at in range(20, 60):
             # Nothing that the message with the rule has to do with: it would stay for that.
-            await client.say(f"Ship {at} came in with steel, coal and grain for the cranes of the harbour. " * 4)
+            await client.say(
+                f"Ship {at} came in with steel, coal and grain for the cranes of the harbour. " * 4
+            )
             if RULE in shown(server):
                 break
         assert RULE in shown(server)

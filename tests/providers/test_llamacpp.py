@@ -118,7 +118,9 @@ async def test_the_real_server_describes_its_model(llamacpp):
     assert (info.name, info.trained_window, info.running_window) == ("embedded", 8192, WINDOW)
     assert (info.parameter_size, info.quantization) == ("134.52M", "Q4_1")
     assert info.capabilities == ("completion",)
-    assert await llamacpp.describe("whatever a client calls it") == info
+    # What the server says itself has the second of the answer in it.
+    described = await llamacpp.describe("whatever a client calls it")
+    assert replace(described, raw={}) == replace(info, raw={})
 
 
 @pytest.mark.real

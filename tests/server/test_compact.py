@@ -225,7 +225,7 @@ def test_a_person_who_asks_for_it_does_not_wait_for_the_idle_work_on_it(serve):
     # So long that a summary is made as soon as it is quiet.
     chat = garden(client, exchanges=40)
     assert waiting.wait(60)
-    assert found(client.post(f"{chat}/compact"))["path"] == "model"
+    assert found(client.post(f"{chat}/compact"))["messages"] > 0
 
 
 @pytest.mark.parametrize("headers", [{"x-holdfast-project": "elsewhere"}, {"x-holdfast-kind": "group"}])

@@ -165,7 +165,7 @@ class Summariser:
             return None, "invented"
         ours = await _without_model(span, portion.items, so_far)
         summary = _with_prohibitions(summary, ours)
-        if _carried(summary, source) < _carried(ours, source):
+        if _carried(summary, source, ours) < _carried(ours, source, ours):
             # However well it reads, it says less than the sentences themselves.
             return None, "fewer"
         return summary, ""
@@ -191,9 +191,9 @@ def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
     return replace(summary, must_not=(*summary.must_not, *missing))
 
 
-def _carried(summary: Summary, source: str) -> int:
-    """How many names and values of the source a summary has."""
-    return len(carried(_text_of(summary), source, summary.language))
+def _carried(summary: Summary, source: str, ours: Summary) -> int:
+    """How many names and values of the source a summary has, beside those of mere requests."""
+    return len(carried(_text_of(summary), source, summary.language, "\n".join(ours.requests)))
 
 
 def _text_of(summary: Summary) -> str:

@@ -23,7 +23,7 @@ LAYERS = (
         "thinking",
         "words",
     ),
-    ("dialects", "tokens"),
+    ("protocols", "tokens"),
     ("store", "providers"),
     ("conversations", "files", "memory", "models"),
     ("recall", "research"),

@@ -17,7 +17,6 @@ from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.prompts import Prompts
 from holdfast.conversations import Recorder, hints_from
 from holdfast.conversations.context import context_of
-from holdfast.dialects.checks import check_request
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
 from holdfast.events import Events
 from holdfast.files.roots import Roots
@@ -38,6 +37,7 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.models.knowledge import Models
+from holdfast.protocols.checks import check_request
 from holdfast.providers.base import Provider
 from holdfast.providers.upstreams import Upstreams
 from holdfast.recall import recall_over

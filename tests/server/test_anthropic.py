@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.dialects.anthropic import messages_in
-from holdfast.dialects.anthropic_writer import Writer
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
+from holdfast.protocols.anthropic import messages_in
+from holdfast.protocols.anthropic_writer import Writer
 from holdfast.providers.fake import ScriptedProvider
 from tests.server.doors import doors
 

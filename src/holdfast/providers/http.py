@@ -17,9 +17,9 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 from yarl import URL
 
-from holdfast.dialects.wire import parse_json
 from holdfast.errors import BadRequest, ConfigError, CutOff, Unreachable
 from holdfast.messages import canonical
+from holdfast.protocols.wire import parse_json
 from holdfast.providers.base import Forwarded
 from holdfast.providers.refusals import garbled, refusal
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from holdfast.dialects import openai
-from holdfast.dialects.pairing import with_ids
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
+from holdfast.protocols import openai
+from holdfast.protocols.pairing import with_ids
 from holdfast.providers.base import ModelInfo, human_count
 from holdfast.providers.http import Connection
 from holdfast.providers.openai import NO_SUCH_ROUTE, OpenAI, number

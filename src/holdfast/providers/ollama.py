@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from holdfast.dialects import ollama
-from holdfast.dialects.pairing import with_names
-from holdfast.dialects.wire import ndjson, parse_json
 from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
+from holdfast.protocols import ollama
+from holdfast.protocols.pairing import with_names
+from holdfast.protocols.wire import ndjson, parse_json
 from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.providers.http import Connection
 from holdfast.providers.refusals import garbled, refusal

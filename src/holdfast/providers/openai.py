@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mappin
 from typing import Any
 from urllib.parse import urlsplit
 
-from holdfast.dialects import openai
-from holdfast.dialects.pairing import with_ids
-from holdfast.dialects.wire import from_server, sse
 from holdfast.errors import ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, JsonObject
+from holdfast.protocols import openai
+from holdfast.protocols.pairing import with_ids
+from holdfast.protocols.wire import from_server, sse
 from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.providers.http import Connection, Incoming
 from holdfast.providers.refusals import garbled

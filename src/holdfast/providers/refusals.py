@@ -6,9 +6,9 @@ Pure. Knows the shapes in which servers write their errors, not how the request 
 import json
 from typing import Any
 
-from holdfast.dialects.wire import classify_overflow
 from holdfast.errors import HoldfastError, ModelMissing, UpstreamError
 from holdfast.messages import JsonObject, canonical
+from holdfast.protocols.wire import classify_overflow
 
 _HINTS = {
     401: "Check the key for this server.",

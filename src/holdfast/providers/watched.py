@@ -9,9 +9,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from holdfast.dialects.wire import parse_json
 from holdfast.errors import BadRequest, CutOff, HoldfastError, Unreachable, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, canonical
+from holdfast.protocols.wire import parse_json
 from holdfast.providers.base import Dialect, Embeddings, Forwarded, ModelInfo, Provider
 from holdfast.tokens.vocabulary import Vocabulary
 

@@ -12,10 +12,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.dialects import completions, ollama, openai
-from holdfast.dialects.wire import expect, ndjson, parse_object
 from holdfast.engine import Turn
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
+from holdfast.protocols import completions, ollama, openai
+from holdfast.protocols.wire import expect, ndjson, parse_object
 from holdfast.providers.base import Provider
 from holdfast.providers.refusals import refusal
 from holdfast.providers.streams import chunks

@@ -14,8 +14,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.dialects.wire import expect, kind, parse_object
 from holdfast.errors import BadRequest
+from holdfast.protocols.wire import expect, kind, parse_object
 from holdfast.providers.base import Provider, understands
 from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder

@@ -18,10 +18,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from holdfast.dialects import ollama, openai
-from holdfast.dialects.wire import expect, parse_json
 from holdfast.errors import BadRequest
 from holdfast.messages import JsonObject
+from holdfast.protocols import ollama, openai
+from holdfast.protocols.wire import expect, parse_json
 from holdfast.providers.fake_ollama import wire
 from holdfast.providers.fake_ollama.managing import Managing
 from holdfast.providers.fake_ollama.prompt import (

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from holdfast.dialects.wire import parse_object
 from holdfast.errors import BadRequest
 from holdfast.messages import canonical
+from holdfast.protocols.wire import parse_object
 from holdfast.providers.fake_ollama.runner import FakeModel, Runner
 
 # Pulling this never ends, as large models seem to.

@@ -1,8 +1,8 @@
 """Calls and results find each other in the other dialect too, the same way in every longer history."""
 
-from holdfast.dialects import ollama, openai
-from holdfast.dialects.pairing import with_ids, with_names
 from holdfast.messages import ChatRequest
+from holdfast.protocols import ollama, openai
+from holdfast.protocols.pairing import with_ids, with_names
 
 
 def calls(*names, ids=()):

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 
-from holdfast.dialects import ollama, openai
 from holdfast.messages import Message
-from tests.dialects.strategies import ollama_messages, ollama_requests, openai_messages, openai_requests
+from holdfast.protocols import ollama, openai
+from tests.protocols.strategies import ollama_messages, ollama_requests, openai_messages, openai_requests
 
 pytestmark = pytest.mark.slow
 

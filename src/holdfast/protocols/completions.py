@@ -7,11 +7,11 @@ import secrets
 import time
 from typing import Any
 
-from holdfast.dialects.checks import check_options
-from holdfast.dialects.openai import NAME
-from holdfast.dialects.wire import expect, kept, without
 from holdfast.errors import BadRequest
 from holdfast.messages import Answer, ChatRequest, Chunk, FinishReason, JsonObject, Message
+from holdfast.protocols.checks import check_options
+from holdfast.protocols.openai import NAME
+from holdfast.protocols.wire import expect, kept, without
 
 _OPTIONS = (
     "temperature", "top_p", "top_k", "min_p", "seed", "stop", "max_tokens",

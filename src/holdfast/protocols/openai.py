@@ -8,8 +8,6 @@ nothing of HTTP or of which model is asked.
 import re
 from typing import Any, get_args
 
-from holdfast.dialects.ollama import SAME_IN_BOTH, tools_in
-from holdfast.dialects.wire import expect, kept, kind, not_shown, text_in, without
 from holdfast.errors import BadRequest
 from holdfast.messages import (
     CallPiece,
@@ -31,6 +29,8 @@ from holdfast.messages import (
     ToolResult,
     Usage,
 )
+from holdfast.protocols.ollama import SAME_IN_BOTH, tools_in
+from holdfast.protocols.wire import expect, kept, kind, not_shown, text_in, without
 
 NAME = "openai"
 # Under this name we remember how something was spelled that OpenAI lets be spelled in several ways.

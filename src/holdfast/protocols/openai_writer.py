@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from holdfast.dialects.openai import NAME, call_out, chunk_in
 from holdfast.messages import Answer, Chunk, FinishReason, JsonObject
+from holdfast.protocols.openai import NAME, call_out, chunk_in
 
 _REASONS: dict[FinishReason, str] = {"load": "stop", "unload": "stop", "cut": "stop"}
 

@@ -6,9 +6,6 @@ Knows nothing of HTTP or of which model is asked.
 
 from typing import Any
 
-from holdfast.dialects import openai
-from holdfast.dialects.forms import plainest
-from holdfast.dialects.wire import expect, kept, without
 from holdfast.errors import BadRequest
 from holdfast.messages import (
     ChatRequest,
@@ -24,6 +21,9 @@ from holdfast.messages import (
     ToolCall,
     ToolResult,
 )
+from holdfast.protocols import openai
+from holdfast.protocols.forms import plainest
+from holdfast.protocols.wire import expect, kept, without
 
 NAME = "responses"
 _ROLES: dict[str, Role] = {

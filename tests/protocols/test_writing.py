@@ -1,7 +1,7 @@
 """Answers go out in the words of the client's dialect, whichever server they came from."""
 
-from holdfast.dialects import ollama, ollama_writer, openai, openai_writer
 from holdfast.messages import Answer, CallPiece, Chunk, Usage
+from holdfast.protocols import ollama, ollama_writer, openai, openai_writer
 
 
 def line(message, *, done=False, **rest):

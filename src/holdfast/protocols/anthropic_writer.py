@@ -6,9 +6,9 @@ Knows nothing of where the chunks come from.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from holdfast.dialects.blocks import Block, Blocks, Kind, Step
-from holdfast.dialects.ollama import arguments_object
 from holdfast.messages import Chunk, FinishReason
+from holdfast.protocols.blocks import Block, Blocks, Kind, Step
+from holdfast.protocols.ollama import arguments_object
 
 Json = dict[str, Any]
 

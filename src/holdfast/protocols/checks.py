@@ -8,10 +8,10 @@ one that a model could answer.
 import base64
 import binascii
 
-from holdfast.dialects.openai import is_function_result
-from holdfast.dialects.wire import kind
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, JsonObject, Message
+from holdfast.protocols.openai import is_function_result
+from holdfast.protocols.wire import kind
 
 # How picture files begin. WebP, HEIC and AVIF name themselves a little later, so they are looked at there.
 _SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\x00", b"MM\x00*")

@@ -9,9 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from holdfast.dialects.blocks import Block, Blocks, Step
-from holdfast.dialects.responses import NAME, object_in
-from holdfast.dialects.wire import without
 from holdfast.messages import (
     CallPiece,
     ChatRequest,
@@ -23,6 +20,9 @@ from holdfast.messages import (
     ToolCall,
     Usage,
 )
+from holdfast.protocols.blocks import Block, Blocks, Step
+from holdfast.protocols.responses import NAME, object_in
+from holdfast.protocols.wire import without
 
 Json = dict[str, Any]
 # How a block is told of: thinking goes out as it is, or as a summary.

@@ -6,8 +6,8 @@ Knows nothing of where the chunks come from but the dialect their payloads are i
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.dialects.ollama import NAME, arguments_object
 from holdfast.messages import Answer, Chunk, JsonObject, ToolCall
+from holdfast.protocols.ollama import NAME, arguments_object
 
 
 def _call_line(index: int, call: ToolCall) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from holdfast.dialects.wire import expect, kept, kind, not_shown, text_in, without
 from holdfast.errors import BadRequest
 from holdfast.messages import (
     ROLES,
@@ -33,6 +32,7 @@ from holdfast.messages import (
     Usage,
     canonical,
 )
+from holdfast.protocols.wire import expect, kept, kind, not_shown, text_in, without
 
 NAME = "ollama"
 

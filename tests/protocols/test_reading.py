@@ -4,11 +4,11 @@ import base64
 
 import pytest
 
-from holdfast.dialects import anthropic, ollama, openai, responses
-from holdfast.dialects.checks import check_request
-from holdfast.dialects.wire import classify_overflow, parse_json
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, ToolCall
+from holdfast.protocols import anthropic, ollama, openai, responses
+from holdfast.protocols.checks import check_request
+from holdfast.protocols.wire import classify_overflow, parse_json
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00" * 16).decode()
 

@@ -23,7 +23,7 @@ from holdfast.errors import FetchFailed
 from holdfast.fitting import recalling
 from holdfast.language import speak
 from holdfast.memory.searching.search import Search
-from holdfast.providers.weights import fetch
+from holdfast.upstreams.weights import fetch
 from tests.buckets import s3_server  # noqa: F401  # a fixture
 
 settings.register_profile("thorough", max_examples=1_000)

@@ -11,7 +11,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from holdfast import __version__
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.deploy import licences, wheel
 from tests.deploy.guard import Watched
 from tests.deploy.installed import plain, runtime

@@ -24,7 +24,7 @@ LAYERS = (
         "words",
     ),
     ("protocols", "tokens"),
-    ("store", "providers"),
+    ("store", "upstreams"),
     ("conversations", "files", "memory", "models"),
     ("recall", "research"),
     ("window",),

@@ -38,11 +38,11 @@ from holdfast.memory.remembering import Remembering
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.models.knowledge import Models
 from holdfast.protocols.checks import check_request
-from holdfast.providers.base import Provider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.recall import recall_over
 from holdfast.research.library import Research
 from holdfast.store import Store
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
 from holdfast.work.progress import Progress
 from holdfast.work.projector import Projector

@@ -12,7 +12,7 @@ from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
 from holdfast.protocols.anthropic import messages_in
 from holdfast.protocols.anthropic_writer import Writer
-from holdfast.providers.fake import ScriptedProvider
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.doors import doors
 
 TOOL = {

@@ -13,9 +13,9 @@ from holdfast.conversations import Recorder
 from holdfast.errors import HoldfastError
 from holdfast.events import Events
 from holdfast.messages import ChatRequest, Chunk, Scope
-from holdfast.providers.base import Provider
-from holdfast.providers.watched import Watched
 from holdfast.store import Store
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.watched import Watched
 from holdfast.work.progress import Progress
 
 

@@ -12,10 +12,10 @@ from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
 from holdfast.fitting.helpers import Helpers
 from holdfast.messages import Scope
-from holdfast.providers.base import Provider
 from holdfast.research.finding import Finding
 from holdfast.research.library import Research
 from holdfast.research.summary import checked, prompt_for
+from holdfast.upstreams.base import Provider
 from holdfast.work.idle import Work
 
 log = logging.getLogger("holdfast.research")

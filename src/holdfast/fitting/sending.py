@@ -16,7 +16,7 @@ from holdfast.language import banner, say
 from holdfast.messages import Answer, Chunk
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import was_loaded
-from holdfast.providers.base import Provider
+from holdfast.upstreams.base import Provider
 
 log = logging.getLogger("holdfast.engine")
 

@@ -15,9 +15,9 @@ from holdfast.fitting.course import Sent, last_sent, turns_of
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai
 from holdfast.protocols.pairing import with_ids, with_names
-from holdfast.providers.base import Dialect
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Lane
+from holdfast.upstreams.base import Dialect
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 

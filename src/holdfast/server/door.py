@@ -20,10 +20,10 @@ from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
-from holdfast.providers.base import Forwarded, understands
 from holdfast.server.access import access_of
 from holdfast.server.files import roots_for
 from holdfast.server.streaming import Until, hung_up
+from holdfast.upstreams.base import Forwarded, understands
 
 T = TypeVar("T")
 

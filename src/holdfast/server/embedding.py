@@ -16,11 +16,11 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import BadRequest
 from holdfast.protocols.wire import expect, kind, parse_object
-from holdfast.providers.base import Provider, understands
 from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import FAMILIES
+from holdfast.upstreams.base import Provider, understands
 
 router = APIRouter()
 

@@ -19,8 +19,6 @@ from holdfast.errors import BadRequest, ProviderError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama, ollama_writer
 from holdfast.protocols.wire import expect, parse_object, without
-from holdfast.providers.base import ModelInfo, Provider, understands
-from holdfast.providers.ollama import keep_alive_from
 from holdfast.server import encoder
 from holdfast.server.door import (
     Shape,
@@ -35,6 +33,8 @@ from holdfast.server.door import (
     posted,
 )
 from holdfast.server.errors import ollama_error
+from holdfast.upstreams.base import ModelInfo, Provider, understands
+from holdfast.upstreams.ollama import keep_alive_from
 
 router = APIRouter(tags=["Ollama"])
 

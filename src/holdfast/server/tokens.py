@@ -12,8 +12,8 @@ from starlette.requests import Request
 from holdfast.errors import BadRequest, UpstreamError
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.providers.base import Provider
 from holdfast.server.door import body_of, engine_of
+from holdfast.upstreams.base import Provider
 
 router = APIRouter(prefix="/api", tags=["Tokens"])
 

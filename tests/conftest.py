@@ -82,7 +82,7 @@ _WHOLE = (
     "test_patterns.py",
     "test_private.py",
     "test_release.py",
-    "work/test_watching.py",
+    "background/test_watching.py",
 )
 
 

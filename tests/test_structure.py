@@ -29,7 +29,7 @@ LAYERS = (
     ("recall", "research"),
     ("window",),
     ("compaction",),
-    ("work",),
+    ("background",),
     ("fitting", "transfer"),
     ("engine",),
     ("wiring",),

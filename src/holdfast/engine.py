@@ -13,6 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from holdfast.background.progress import Progress
+from holdfast.background.projector import Projector
+from holdfast.background.queue import Place, Queue
+from holdfast.background.stopping import Stop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.prompts import Prompts
 from holdfast.conversations import Recorder, hints_from
@@ -44,10 +48,6 @@ from holdfast.store import Store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
-from holdfast.work.progress import Progress
-from holdfast.work.projector import Projector
-from holdfast.work.queue import Place, Queue
-from holdfast.work.stopping import Stop
 
 log = logging.getLogger("holdfast.engine")
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from holdfast.background.queue import parallel_from
+from holdfast.background.retention import Retention
 from holdfast.compaction.prompts import Prompts
 from holdfast.config import Settings
 from holdfast.engine import Engine
@@ -53,8 +55,6 @@ from holdfast.upstreams.ollama import keep_alive_from
 from holdfast.upstreams.place import Place
 from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import preset_from
-from holdfast.work.queue import parallel_from
-from holdfast.work.retention import Retention
 
 if TYPE_CHECKING:
     from holdfast.research.web import ReadLocal

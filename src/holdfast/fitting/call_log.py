@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from holdfast.background.progress import Progress
 from holdfast.conversations import Recorder
 from holdfast.errors import HoldfastError
 from holdfast.events import Events
@@ -16,7 +17,6 @@ from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.store import Store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.watched import Watched
-from holdfast.work.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)

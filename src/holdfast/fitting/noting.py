@@ -7,6 +7,7 @@ import asyncio
 import logging
 from functools import partial
 
+from holdfast.background.idle import Work
 from holdfast.compaction.prompts import Prompts
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
@@ -16,7 +17,6 @@ from holdfast.research.finding import Finding
 from holdfast.research.library import Research
 from holdfast.research.summary import checked, prompt_for
 from holdfast.upstreams.base import Provider
-from holdfast.work.idle import Work
 
 log = logging.getLogger("holdfast.research")
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from holdfast.background.watching import Watching
 from holdfast.errors import StoreError
-from holdfast.work.watching import Watching
 
 pytestmark = pytest.mark.anyio
 

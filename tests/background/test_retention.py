@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from holdfast.background.retention import DAY, Retention
 from holdfast.config import load
 from holdfast.errors import NotFound
 from holdfast.memory.base import Memory, SummaryNote
@@ -15,7 +16,6 @@ from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
 from holdfast.wiring import build_engine
-from holdfast.work.retention import DAY, Retention
 
 NOW = 1_000 * DAY
 ADA, BOB = Scope("ada"), Scope("bob", "garden")

@@ -15,7 +15,7 @@ from watchfiles import awatch
 
 from holdfast.errors import HoldfastError
 
-log = logging.getLogger("holdfast.work")
+log = logging.getLogger("holdfast.background")
 
 # Editors write a file in several steps: it is told of once they are quiet for so many milliseconds.
 _SETTLED = 1_500

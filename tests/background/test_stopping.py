@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from holdfast.background.stopping import Stop
 from holdfast.errors import BadRequest
-from holdfast.work.stopping import Stop
 
 pytestmark = pytest.mark.anyio
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from holdfast.errors import HoldfastError
 
-log = logging.getLogger("holdfast.work")
+log = logging.getLogger("holdfast.background")
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.background.queue import Length, Queue, parallel_from
 from holdfast.errors import ConfigError, Stopped
-from holdfast.work.queue import Length, Queue, parallel_from
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from holdfast.memory.remembering import Remembering
 from holdfast.messages import Scope
 from holdfast.store import Conversation, Store
 
-log = logging.getLogger("holdfast.work")
+log = logging.getLogger("holdfast.background")
 
 DAY = 86_400.0
 

@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
+from holdfast.background.idle import Idle
 from holdfast.errors import Unreachable
 from holdfast.language import say, speak
-from holdfast.work.idle import Idle
 
 pytestmark = pytest.mark.anyio
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from holdfast.background.projector import LEASE, LEASE_SECONDS, Projector
 from holdfast.errors import StoreError
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.work.projector import LEASE, LEASE_SECONDS, Projector
 
 NOTE = SummaryNote("s_1", "c_1", "Title", "The summary.", Scope(), 3, "n_1", "n_3", 1000.0, "en")
 
@@ -189,7 +189,7 @@ import os, signal, sys
 from pathlib import Path
 from holdfast.memory.workspace.notes import Notes
 from holdfast.store import open_store
-from holdfast.work.projector import Projector
+from holdfast.background.projector import Projector
 
 class Dies(Notes):
     def write(self, memories):

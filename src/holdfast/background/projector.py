@@ -15,7 +15,7 @@ from holdfast.messages import Scope
 from holdfast.store import OutboxItem, Store
 from holdfast.store.ids import new_id
 
-log = logging.getLogger("holdfast.work")
+log = logging.getLogger("holdfast.background")
 
 LEASE = "projector"
 # Renewed with every item. Short, since after a crash nobody can go on before it has run out.

@@ -21,7 +21,7 @@ from holdfast import recall
 from holdfast.config import default_home
 from holdfast.errors import FetchFailed
 from holdfast.fitting import recalling
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.memory.searching.search import Search
 from holdfast.upstreams.weights import fetch
 from tests.buckets import s3_server  # noqa: F401  # a fixture

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.background.idle import Idle
 from holdfast.errors import Unreachable
-from holdfast.language import say, speak
+from holdfast.i18n import say, speak
 
 pytestmark = pytest.mark.anyio
 

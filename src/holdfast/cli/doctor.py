@@ -15,7 +15,7 @@ from holdfast import __version__
 from holdfast.cli.output import console, load, print_json
 from holdfast.config import Settings
 from holdfast.errors import EmbedderError, HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.memory.embedders.choice import ChosenEmbedder

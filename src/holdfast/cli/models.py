@@ -8,7 +8,7 @@ import typer
 
 from holdfast.cli.output import complain, console, load, print_json, print_table
 from holdfast.cli.told import told
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.models.windows import Windows

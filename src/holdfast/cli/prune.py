@@ -16,7 +16,7 @@ from holdfast.cli.output import console, load, moment, print_json, print_table
 from holdfast.cli.project import Project, scope_here
 from holdfast.cli.remembered import agree
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.store import Conversation

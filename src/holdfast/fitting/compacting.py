@@ -25,7 +25,7 @@ from holdfast.fitting.outcome import SUMMARY, outcome_of
 from holdfast.fitting.places import Place, Places
 from holdfast.fitting.summing import Span, Summing, Written
 from holdfast.fitting.turns import Turns
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Message
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.errors import Overflow
 from holdfast.fitting.fitter import Fit, Fitter
-from holdfast.language import banner, say
+from holdfast.i18n import banner, say
 from holdfast.messages import Answer, Chunk
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import was_loaded

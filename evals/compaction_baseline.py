@@ -11,7 +11,7 @@ from evals.compaction_replay import PRESET, Setting, script_of
 from evals.compaction_scripts import PLAIN
 from evals.window_rows import progress
 from holdfast.messages import Answer, ChatRequest, Message
-from holdfast.providers.base import Provider
+from holdfast.upstreams.base import Provider
 
 Said = Callable[[str], Awaitable[str]]
 

@@ -23,12 +23,12 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import ChatRequest, Message, Text, ToolCall
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import ModelInfo, Provider
-from holdfast.providers.fake import Script, ScriptedProvider, Step
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.fake import Script, ScriptedProvider, Step
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import preset_named
 
 WINDOW = 8192

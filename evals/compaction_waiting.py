@@ -16,8 +16,8 @@ from evals.compaction_replay import Counting, engine_on
 from evals.window_rows import Row, progress
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Chunk, Message, Usage
-from holdfast.providers.embedded import Embedded
-from holdfast.providers.embedded_server import MODEL
+from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.embedded_server import MODEL
 
 PART = "waiting"
 WINDOW = 4096

@@ -29,10 +29,10 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import ModelInfo, Provider
-from holdfast.providers.fake import Script, ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.fake import Script, ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.items import Item
 from holdfast.window.presets import preset_named
 

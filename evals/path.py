@@ -28,8 +28,8 @@ from evals.overhead_client import OLLAMA, OPENAI, Line, chat_of
 from evals.overhead_serving import free_port
 from evals.overhead_upstream import Answers, serve
 from holdfast.config import Settings
-from holdfast.providers.serving import served
 from holdfast.server.app import create_app
+from holdfast.upstreams.serving import served
 from holdfast.wiring import build_engine
 from tests.test_structure import level_of
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from holdfast.dialects import anthropic, ollama, openai, responses
 from holdfast.messages import ChatRequest, Message, Part, Text, Thinking, ToolCall, canonical
+from holdfast.protocols import anthropic, ollama, openai, responses
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "clients"
 

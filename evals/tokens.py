@@ -14,8 +14,8 @@ from evals import tokens_estimate, tokens_exact
 from evals.published import published
 from evals.tokens_estimate import Row
 from holdfast.config import default_home
-from holdfast.providers.weights import installed
 from holdfast.tokens.tokenizer import Tokenizer
+from holdfast.upstreams.weights import installed
 
 
 def main() -> None:

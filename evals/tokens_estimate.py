@@ -22,13 +22,13 @@ from platformdirs import user_data_path
 
 from evals.estimate_texts import kinds
 from holdfast.messages import ChatRequest, Message, Text, ToolCall, ToolResult
-from holdfast.providers.embedded import Embedded
 from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import EstimatingCounter, ExactCounter
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import FAMILIES
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.embedded import Embedded
 
 _LEARNED = 20
 

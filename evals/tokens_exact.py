@@ -21,11 +21,11 @@ from tokenizers.pre_tokenizers import Sequence as Steps
 
 from evals.published import Published
 from evals.tokens_estimate import Row
-from holdfast.providers.child import Child
-from holdfast.providers.http import Connection
-from holdfast.providers.llamacpp import LlamaCpp
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.child import Child
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.llamacpp import LlamaCpp
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 _PIECE = 20_000

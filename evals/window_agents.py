@@ -14,8 +14,8 @@ from pathlib import Path
 from evals.window_checks import orphans
 from evals.window_fitting import Built, product
 from evals.window_rows import Row, none_of, progress
-from holdfast.dialects import openai
 from holdfast.messages import Message, Scope, canonical
+from holdfast.protocols import openai
 from holdfast.store import Compaction, NewMessage, open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary

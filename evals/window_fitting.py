@@ -15,11 +15,11 @@ from holdfast.engine import Engine
 from holdfast.fitting import Kept
 from holdfast.messages import ChatRequest, Message
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import ModelInfo
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Store
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 
 _MODEL = "smollm2"
 

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import httpx
 
-from holdfast.providers.child import Child
-from holdfast.providers.embedded import spare_threads
+from holdfast.upstreams.child import Child
+from holdfast.upstreams.embedded import spare_threads
 
 _CHAT = "/v1/chat/completions"
 _KEY = b"tokenizer.chat_template"

@@ -18,7 +18,7 @@ from typing import Any, Self
 import httpx
 
 from holdfast.config import default_home
-from holdfast.providers.weights import installed
+from holdfast.upstreams.weights import installed
 
 OPENAI, OLLAMA = "/v1/chat/completions", "/api/chat"
 MODEL = "embedded"

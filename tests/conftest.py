@@ -21,9 +21,9 @@ from holdfast import recall
 from holdfast.config import default_home
 from holdfast.errors import FetchFailed
 from holdfast.fitting import recalling
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.memory.searching.search import Search
-from holdfast.providers.weights import fetch
+from holdfast.upstreams.weights import fetch
 from tests.buckets import s3_server  # noqa: F401  # a fixture
 
 settings.register_profile("thorough", max_examples=1_000)
@@ -82,7 +82,7 @@ _WHOLE = (
     "test_patterns.py",
     "test_private.py",
     "test_release.py",
-    "work/test_watching.py",
+    "background/test_watching.py",
 )
 
 

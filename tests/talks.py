@@ -7,9 +7,9 @@ from pathlib import Path
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 

@@ -9,7 +9,7 @@ import ollama
 import openai
 import pytest
 
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow

@@ -10,11 +10,11 @@ from holdfast.errors import Unreachable
 from holdfast.fitting.intake import title_of
 from holdfast.messages import ChatRequest, Message
 from holdfast.models.knowledge import Models
-from holdfast.providers.discovery import connect
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.upstreams.discovery import connect
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.upstreams import Upstreams
 
 pytestmark = pytest.mark.anyio
 

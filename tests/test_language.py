@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.language import banner, without_banners
+from holdfast.i18n import banner, without_banners
 
 OURS = banner("the server read only part of it")
 

@@ -28,7 +28,7 @@ from holdfast.conversations.side import side_of
 from holdfast.conversations.summaries import standing_in
 from holdfast.files.digests import digest_of
 from holdfast.files.references import references_in
-from holdfast.language import without_banners
+from holdfast.i18n import without_banners
 from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import said
 from holdfast.memory.private import redacted, redacted_file
@@ -150,7 +150,7 @@ def _work(pattern: re.Pattern[str], use: str) -> Callable[[str], object]:
 def test_every_pattern_is_found():
     places = {place for place, _, _ in patterns()}
     assert len(places) > 600
-    assert {"holdfast.language._BANNER", "holdfast.window.own_words._END"} <= places
+    assert {"holdfast.i18n._BANNER", "holdfast.window.own_words._END"} <= places
     assert any(place.startswith("holdfast.compaction.ledger_patterns.TABLE[") for place in places)
 
 

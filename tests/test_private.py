@@ -11,9 +11,9 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from holdfast.config import Settings
-from holdfast.providers.discovery import CANDIDATES
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.serving import served
+from holdfast.upstreams.discovery import CANDIDATES
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.serving import served
 from tests.deploy.guard import Watched
 
 PAGE = "<html><head><title>Tides</title></head><body><main><h1>Tides</h1>{}</main></body></html>".format(

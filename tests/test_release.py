@@ -11,7 +11,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from holdfast import __version__
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.deploy import licences, wheel
 from tests.deploy.guard import Watched
 from tests.deploy.installed import plain, runtime
@@ -54,7 +54,7 @@ def holdfast(built, tmp_path_factory):
     (made,) = built.glob("*.whl")
     place = tmp_path_factory.mktemp("elsewhere")
     programs = wheel.install(made, place / "env")
-    (place / "work").mkdir()
+    (place / "background").mkdir()
     kept = {name: os.environ[name] for name in ("PATH", "TMPDIR", "LANG") if name in os.environ}
     environment = {
         **kept,
@@ -68,7 +68,7 @@ def holdfast(built, tmp_path_factory):
         command = [programs / program, *words]
         return subprocess.run(
             command,
-            cwd=place / "work",
+            cwd=place / "background",
             env={**environment, **more},
             capture_output=True,
             text=True,
@@ -79,7 +79,7 @@ def holdfast(built, tmp_path_factory):
     def served(upstream):
         command = [programs / "holdfast", "serve", "--port", "0", "--upstream", upstream]
         process = subprocess.Popen(
-            command, cwd=place / "work", env=environment, stdout=subprocess.PIPE, text=True
+            command, cwd=place / "background", env=environment, stdout=subprocess.PIPE, text=True
         )
         try:
             yield process.stdout.readline().split()[-1]

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import platformdirs
 
 from holdfast.errors import ConfigError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.settings_values import READERS, port
 from holdfast.settings_words import GERMAN
 

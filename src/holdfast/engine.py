@@ -13,11 +13,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from holdfast.background.progress import Progress
+from holdfast.background.projector import Projector
+from holdfast.background.queue import Place, Queue
+from holdfast.background.stopping import Stop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.prompts import Prompts
 from holdfast.conversations import Recorder, hints_from
 from holdfast.conversations.context import context_of
-from holdfast.dialects.checks import check_request
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
 from holdfast.events import Events
 from holdfast.files.roots import Roots
@@ -38,16 +41,13 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import Provider
-from holdfast.providers.upstreams import Upstreams
+from holdfast.protocols.checks import check_request
 from holdfast.recall import recall_over
 from holdfast.research.library import Research
 from holdfast.store import Store
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
-from holdfast.work.progress import Progress
-from holdfast.work.projector import Projector
-from holdfast.work.queue import Place, Queue
-from holdfast.work.stopping import Stop
 
 log = logging.getLogger("holdfast.engine")
 

@@ -17,8 +17,6 @@ from holdfast.config import Settings, load
 from holdfast.conversations.search import Results
 from holdfast.conversations.search import search as search_conversations
 from holdfast.conversations.shown import message_out
-from holdfast.dialects.openai import message_in
-from holdfast.dialects.openai import message_out as message_to_wire
 from holdfast.engine import Ask, Engine
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
 from holdfast.fitting.case import in_order
@@ -28,6 +26,8 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
 from holdfast.models.counting import Learning
+from holdfast.protocols.openai import message_in
+from holdfast.protocols.openai import message_out as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.families import family_of
 from holdfast.window.decisions import Decided

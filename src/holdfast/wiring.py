@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from holdfast.background.queue import parallel_from
+from holdfast.background.retention import Retention
 from holdfast.compaction.prompts import Prompts
 from holdfast.config import Settings
 from holdfast.engine import Engine
@@ -30,8 +32,12 @@ from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import Provider
-from holdfast.providers.discovery import (
+from holdfast.research.finding import Mode, Source
+from holdfast.research.library import Research
+from holdfast.research.telling import Tell, untold
+from holdfast.store import Store, open_store
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.discovery import (
     CANDIDATES,
     EMBEDDED,
     Found,
@@ -44,17 +50,11 @@ from holdfast.providers.discovery import (
     named_locations,
     parse_location,
 )
-from holdfast.providers.http import Patience, shown
-from holdfast.providers.ollama import keep_alive_from
-from holdfast.providers.place import Place
-from holdfast.providers.upstreams import Upstreams
-from holdfast.research.finding import Mode, Source
-from holdfast.research.library import Research
-from holdfast.research.telling import Tell, untold
-from holdfast.store import Store, open_store
+from holdfast.upstreams.http import Patience, shown
+from holdfast.upstreams.ollama import keep_alive_from
+from holdfast.upstreams.place import Place
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import preset_from
-from holdfast.work.queue import parallel_from
-from holdfast.work.retention import Retention
 
 if TYPE_CHECKING:
     from holdfast.research.web import ReadLocal

@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 
 from holdfast.config import load
 from holdfast.engine import Engine
-from holdfast.providers.serving import served
 from holdfast.server.app import create_app
+from holdfast.upstreams.serving import served
 from holdfast.wiring import build_engine
 from tests.browser import finding
 from tests.browser.upstream import Upstream

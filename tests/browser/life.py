@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.messages import Message, Scope, Usage
-from holdfast.providers.fake_ollama import Call, FakeModel
 from holdfast.store import NewMessage
+from holdfast.upstreams.fake_ollama import Call, FakeModel
 from tests.browser.conftest import Server
 from tests.browser.upstream import Upstream
 

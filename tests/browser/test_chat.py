@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from holdfast.messages import Message, Scope
-from holdfast.providers.fake_ollama import Reply
 from holdfast.store import NewMessage
+from holdfast.upstreams.fake_ollama import Reply
 from tests.browser.accessible import faults
 from tests.browser.conftest import PATIENCE, PHONE
 from tests.browser.cutting import wire

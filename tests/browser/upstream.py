@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from starlette.types import Message, Receive, Scope, Send
 
-from holdfast.providers.fake_ollama import Call, FakeModel, FakeOllama, Reply
-from holdfast.providers.serving import served
+from holdfast.upstreams.fake_ollama import Call, FakeModel, FakeOllama, Reply
+from holdfast.upstreams.serving import served
 
 # A usual window, and one that is full after a few messages.
 MODELS = (FakeModel("fake:latest", num_ctx=8192), FakeModel("small:latest", num_ctx=1024))

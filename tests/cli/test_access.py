@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from holdfast.cli import app
 from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import Message, Scope
-from holdfast.providers.fake_ollama import FakeOllama
 from holdfast.server.docker import HOST, address_of, bridge_address, options_for, pass_for_docker
 from holdfast.store import Key, NewMessage, open_store
 from holdfast.store.secrecy import is_password
+from holdfast.upstreams.fake_ollama import FakeOllama
 
 
 @pytest.fixture

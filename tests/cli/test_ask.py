@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.providers.fake_ollama import FakeOllama, Reply
+from holdfast.upstreams.fake_ollama import FakeOllama, Reply
 
 
 def answer(call):

@@ -17,10 +17,10 @@ from holdfast.cli.chat_screen import Screen, meter, remembered, took
 from holdfast.cli.chat_terminal import Completing
 from holdfast.cli.talk import Talk
 from holdfast.events import Events
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.messages import Scope
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
-from holdfast.providers.serving import served
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.upstreams.serving import served
 
 MODELS = [FakeModel("fake:latest", num_ctx=4096), FakeModel("other:latest", num_ctx=4096)]
 

@@ -12,8 +12,8 @@ import time
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.providers.fake_ollama import FakeOllama, Reply
 from holdfast.store import open_store
+from holdfast.upstreams.fake_ollama import FakeOllama, Reply
 
 pty = pytest.importorskip("pty", reason="there are no pseudo terminals here")
 

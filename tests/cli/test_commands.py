@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 from holdfast.cli import app, main
 from holdfast.cli.project import project_of
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
 
 pytestmark = pytest.mark.slow
 

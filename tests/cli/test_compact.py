@@ -9,10 +9,10 @@ import pytest
 
 from holdfast.config import load
 from holdfast.errors import Conflict, NotFound
-from holdfast.providers.fake_ollama import FakeOllama
-from holdfast.providers.serving import served
 from holdfast.server.app import create_app
 from holdfast.store import open_store
+from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.upstreams.serving import served
 from holdfast.wiring import build_engine
 from tests.cli.test_conversations import fails
 from tests.cli.test_window import change_report

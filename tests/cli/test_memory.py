@@ -16,8 +16,8 @@ from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
 from tests.cli.test_conversations import fails
-from tests.providers.apps import server
 from tests.talks import kept_talk
+from tests.upstreams.apps import server
 
 
 @pytest.fixture

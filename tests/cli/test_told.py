@@ -7,7 +7,7 @@ import pytest
 
 import holdfast
 from holdfast.cli.told import BELOW, told
-from holdfast.language import speak
+from holdfast.i18n import speak
 
 
 @pytest.mark.parametrize(

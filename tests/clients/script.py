@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evals.recorded import Line
-from holdfast.dialects import anthropic, ollama, openai, responses
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall
+from holdfast.protocols import anthropic, ollama, openai, responses
 
 DIALECTS = {
     "/api/chat": ollama,

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.messages import Message, Scope
-from holdfast.providers.fake_ollama import Call, FakeOllama, Reply
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
 from holdfast.store import Store
+from holdfast.upstreams.fake_ollama import Call, FakeOllama, Reply
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running
 
 MODEL = "fake:latest"

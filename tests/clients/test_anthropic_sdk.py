@@ -3,7 +3,7 @@
 import anthropic
 import pytest
 
-from holdfast.providers.fake_ollama import Reply
+from holdfast.upstreams.fake_ollama import Reply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow

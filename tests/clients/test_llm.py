@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from holdfast.providers.fake_ollama import Reply
+from holdfast.upstreams.fake_ollama import Reply
 from tests.clients.served import MODEL, tables
 
 pytestmark = pytest.mark.slow

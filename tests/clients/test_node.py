@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.providers.fake_ollama import Reply
+from holdfast.upstreams.fake_ollama import Reply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 # In one group with the tests of a real model: the libraries are got once.

@@ -5,7 +5,7 @@ import base64
 import ollama
 import pytest
 
-from holdfast.providers.fake_ollama import Reply
+from holdfast.upstreams.fake_ollama import Reply
 from tests.clients.served import MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from holdfast.providers.fake_ollama import Reply
+from holdfast.upstreams.fake_ollama import Reply
 from tests.clients.served import LOOKED, MODEL, PICTURE, tables
 
 pytestmark = pytest.mark.slow

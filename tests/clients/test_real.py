@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.providers.embedded import Embedded
-from holdfast.providers.upstreams import Upstreams
+from holdfast.upstreams.embedded import Embedded
+from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.real, pytest.mark.xdist_group("embedded")]

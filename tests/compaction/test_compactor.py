@@ -8,7 +8,7 @@ from holdfast.compaction.ledger import Ledger
 from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.summary import Summary
 from holdfast.messages import Message, Text, ToolCall, ToolResult
-from holdfast.providers.fake import count_words
+from holdfast.upstreams.fake import count_words
 from tests.compaction.helping import helper_of
 from tests.fitting.summing import GOOD, SECRET, Playing, said
 from tests.window.talks import items_of

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from holdfast.compaction.transcript import cleaned, fenced, portions
 from holdfast.messages import File, Image, Message, Text, Thinking, ToolCall, ToolResult
-from holdfast.providers.fake import count_words
+from holdfast.upstreams.fake import count_words
 from tests.window.talks import items_of
 
 KEY = "sk-abc123def456ghi789jkl012"

@@ -16,9 +16,9 @@ from holdfast.memory.embedders.ollama import Ollama
 from holdfast.memory.embedders.openai import OpenAI
 from holdfast.memory.embedders.use import UniversalSentenceEncoder
 from holdfast.memory.embedders.voyage import Voyage
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.memory.embedders.tiny import write_model
-from tests.providers.apps import server
+from tests.upstreams.apps import server
 
 ODD = ["", "  \n", "!!!", "🙂🙂", "a\0b", "half a \ud83d pair", "lang " * 30_000, "ohneleerzeichen" * 5_000]
 

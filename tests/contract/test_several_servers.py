@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.providers.fake_ollama import FakeOllama
-from holdfast.providers.fake_ollama.runner import Reply
 from holdfast.store import open_store
+from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.upstreams.fake_ollama.runner import Reply
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.real

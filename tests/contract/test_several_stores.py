@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text
 
+from holdfast.background.projector import LEASE, LEASE_SECONDS, Projector
+from holdfast.background.retention import DAY, Retention
 from holdfast.errors import Conflict
 from holdfast.fitting.intake import Intake
 from holdfast.fitting.lot import Kept
@@ -16,8 +18,6 @@ from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import open_store
-from holdfast.work.projector import LEASE, LEASE_SECONDS, Projector
-from holdfast.work.retention import DAY, Retention
 from tests.contract.conftest import POSTGRES, place_for_a_store
 from tests.contract.test_store import talk
 from tests.fitting.test_intake import answered, incoming

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text as sql
 
 from holdfast import words
-from holdfast.language import banner
+from holdfast.i18n import banner
 from holdfast.messages import Message, Scope, Text, Thinking, ToolCall, ToolResult
 from holdfast.store import NewMessage, Store, open_store
 from holdfast.store.texts import Texts, _rows_of

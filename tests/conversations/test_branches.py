@@ -8,10 +8,10 @@ import pytest
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import ModelInfo
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 
 # Answers of a small model: the same again, or the same and a little more.
 ANSWERS = (

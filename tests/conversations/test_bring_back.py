@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.conversations.passages import passage
-from holdfast.language import banner
+from holdfast.i18n import banner
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.recall import Evidence, Need, Snippet, recall_over
 from holdfast.store import NewMessage

@@ -7,8 +7,8 @@ import pytest
 from holdfast.conversations import forks, lanes
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Message
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.store import NewMessage
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.talks import carry, engine_on, long_talk
 
 NEXT = Message.of("user", "Where were we?")

@@ -2,8 +2,8 @@ import pytest
 
 from holdfast.conversations import Hints, hints_from
 from holdfast.conversations.hints import person_of
-from holdfast.dialects import anthropic, openai, responses
 from holdfast.messages import ChatRequest
+from holdfast.protocols import anthropic, openai, responses
 from tests.conversations.kept import user
 
 PLAIN = ChatRequest("m", (user("Hi"),))

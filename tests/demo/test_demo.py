@@ -17,7 +17,7 @@ from holdfast.demo.performing import perform
 from holdfast.demo.showing import alive
 from holdfast.demo.talk import Line, Talk, talk_in
 from holdfast.errors import UpstreamError
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, Message
 
 pytestmark = pytest.mark.slow

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.store.secrecy import password_digest
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.conftest import running
 
 CONF = Path(__file__).parents[2] / "deploy" / "nginx.conf"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.config import Settings, load, shown_value
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.settings_words import GERMAN, group_of
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"

@@ -21,10 +21,10 @@ from typer.testing import CliRunner
 
 from holdfast.cli import app
 from holdfast.config import load
-from holdfast.language import speak
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.serving import served
+from holdfast.i18n import speak
 from holdfast.server.app import create_app
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.serving import served
 from holdfast.wiring import build_engine
 
 # What people have where the documentation speaks of it.

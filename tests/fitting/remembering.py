@@ -11,10 +11,10 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.vectors import StoredVectors
 from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.research.library import Research
 from holdfast.store import open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 from tests.talks import without_summaries
 
 

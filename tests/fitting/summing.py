@@ -9,10 +9,10 @@ from holdfast.fitting.helpers import SummaryOptions
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import ModelInfo
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import preset_named
 from tests.fitting.talking import Client
 

@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from holdfast.engine import Ask, Engine
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import ModelInfo
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 from tests.talks import without_summaries
 
 WINDOW = 2_048

@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
+from holdfast.background.projector import Projector
 from holdfast.engine import Ask
 from holdfast.fitting import recalling
 from holdfast.memory.base import SUMMARY_TOPIC, SummaryNote
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import ChatRequest, Message, Scope, ToolCall
-from holdfast.work.projector import Projector
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
 

@@ -4,9 +4,9 @@ import pytest
 
 from holdfast.errors import Unreachable
 from holdfast.messages import Scope
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.place import Place
-from holdfast.providers.upstreams import Upstreams
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.place import Place
+from holdfast.upstreams.upstreams import Upstreams
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client, provider
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.providers.base import ModelInfo
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.research.finding import Source
+from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.fitting.remembering import last, remembering
 from tests.fitting.talking import Client
 

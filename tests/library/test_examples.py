@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast import Holdfast
 from holdfast.errors import BadRequest, ConfigError, HoldfastError
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 
 pytestmark = pytest.mark.slow
 

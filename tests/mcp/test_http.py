@@ -15,12 +15,12 @@ from holdfast import config
 from holdfast.engine import Engine
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import Provider
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.serving import served
-from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
 from holdfast.store import Key, open_store
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.serving import served
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.wiring import build_remembering, build_research
 from mcp import Client
 

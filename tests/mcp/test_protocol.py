@@ -5,7 +5,7 @@ import json
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.mcp.parts import Parts
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import UNKNOWN

@@ -7,10 +7,10 @@ import pytest
 from holdfast.errors import BadRequest, ModelMissing
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import Figure
-from holdfast.providers.discovery import connect
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
 from holdfast.store import open_store
+from holdfast.upstreams.discovery import connect
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from holdfast.models.vocabularies import Vocabularies
-from holdfast.providers.base import ModelInfo
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.fake import ScriptedProvider
 
 TEXT = "Straße 7"
 

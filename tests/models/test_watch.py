@@ -8,12 +8,12 @@ import pytest
 from holdfast.errors import Overflow
 from holdfast.messages import ChatRequest, Chunk, Image, Message, Text, Thinking, Usage
 from holdfast.models.knowledge import Models
-from holdfast.providers.discovery import connect
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.discovery import connect
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.models.windows import Figure, Memory, parameters, windows_of
-from holdfast.providers.base import ModelInfo
+from holdfast.upstreams.base import ModelInfo
 
 
 def model(name="some:1b", **facts):

@@ -12,13 +12,13 @@ from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import HoldfastError
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import Provider
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.serving import served
-from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
 from holdfast.tokens.budget import Levels
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.serving import served
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
 
 # Nothing changes a window between two requests, unless that is what a test is about.

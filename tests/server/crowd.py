@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 
 from holdfast.messages import ChatRequest
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.store import Key
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.conftest import running
 
 MODEL = "scripted"

@@ -12,8 +12,8 @@ import httpx
 import openai
 
 from holdfast.messages import ChatRequest, Scope
-from holdfast.providers.fake import Script, Scripted, ScriptedProvider
 from holdfast.store import Store
+from holdfast.upstreams.fake import Script, Scripted, ScriptedProvider
 from tests.server.conftest import running
 
 

@@ -15,11 +15,11 @@ import httpx
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.models.knowledge import Models
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.serving import served
-from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.serving import served
+from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import AT_REST
 
 PATIENCE = 60

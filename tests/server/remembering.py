@@ -14,12 +14,12 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import Provider
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.serving import served
-from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
 from holdfast.store import Store, open_store
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.serving import served
+from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import AT_REST
 
 GARDEN = {"x-holdfast-project": "garden"}

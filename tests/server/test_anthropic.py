@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.dialects.anthropic import messages_in
-from holdfast.dialects.anthropic_writer import Writer
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
-from holdfast.providers.fake import ScriptedProvider
+from holdfast.protocols.anthropic import messages_in
+from holdfast.protocols.anthropic_writer import Writer
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.doors import doors
 
 TOOL = {

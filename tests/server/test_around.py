@@ -8,11 +8,11 @@ import pytest
 from holdfast.config import Settings
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.messages import Scope
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
 from holdfast.server.guard import check_address, is_loopback
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
 
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from holdfast.providers.discovery import connect
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.serving import served
+from holdfast.upstreams.discovery import connect
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.serving import served
 from tests.fitting.talking import filler
 from tests.server.conftest import running
 from tests.server.test_chats import ELSEWHERE, found, refused

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.providers.fake import ScriptedProvider
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.talks import long_talk
 
 ELSEWHERE = {"x-holdfast-project": "elsewhere"}

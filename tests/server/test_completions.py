@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from holdfast.messages import Scope
-from holdfast.providers.fake_ollama import FakeOllama
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
-from holdfast.providers.openai import OpenAI
-from holdfast.providers.serving import served
+from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
+from holdfast.upstreams.openai import OpenAI
+from holdfast.upstreams.serving import served
 from tests.server.conftest import running
 
 PATH = "/v1/completions"

@@ -7,12 +7,12 @@ import ollama
 import openai
 import pytest
 
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
-from holdfast.providers.openai import OpenAI
-from tests.providers.apps import server
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
+from holdfast.upstreams.openai import OpenAI
+from tests.upstreams.apps import server
 
 OURS = "use-multilingual"
 

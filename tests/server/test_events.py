@@ -13,10 +13,10 @@ from holdfast.config import Settings
 from holdfast.errors import Unreachable
 from holdfast.events import Events
 from holdfast.messages import Scope
-from holdfast.providers.fake_ollama import FakeOllama
-from holdfast.providers.serving import served
 from holdfast.server.app import create_app
 from holdfast.store import open_store
+from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.upstreams.serving import served
 
 
 class Watched(Events):

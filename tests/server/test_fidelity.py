@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
-from holdfast.providers.openai import OpenAI
-from tests.providers.apps import delta, events, server
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
+from holdfast.upstreams.openai import OpenAI
+from tests.upstreams.apps import delta, events, server
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 16).decode()
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -3,9 +3,9 @@
 import pytest
 
 from holdfast.config import Settings
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.server.files import roots_in
 from holdfast.store import Key
+from holdfast.upstreams.fake import ScriptedProvider
 
 PLACE = "The treasure is under the oak."
 

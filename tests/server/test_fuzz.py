@@ -20,15 +20,15 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.models.knowledge import Models
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
-from holdfast.providers.serving import served
-from holdfast.providers.upstreams import Upstreams
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
+from holdfast.upstreams.serving import served
+from holdfast.upstreams.upstreams import Upstreams
 from tests.server.conftest import AT_REST
 
 pytestmark = [

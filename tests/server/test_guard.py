@@ -12,15 +12,15 @@ from holdfast.engine import Engine
 from holdfast.errors import ConfigError
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.base import Provider
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.server.app import create_app
 from holdfast.server.guard import COOKIE
 from holdfast.server.origins import Origins
 from holdfast.server.rates import Tries
 from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
 PASSWORD = "correct horse battery"

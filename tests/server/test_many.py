@@ -10,9 +10,9 @@ import pytest
 
 from holdfast.errors import Unreachable
 from holdfast.messages import Scope
-from holdfast.providers.base import ModelInfo
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.store import Key
+from holdfast.upstreams.base import ModelInfo
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.server import crowd
 from tests.server.conftest import running
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.server.pages.words import words_of
 from holdfast.window import sentences
 

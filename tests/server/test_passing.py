@@ -8,11 +8,11 @@ import httpx
 import ollama
 import pytest
 
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
-from tests.providers.hostile import hostile, piece, started
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
+from tests.upstreams.hostile import hostile, piece, started
 
 NOBODYS = "sha256:" + "0" * 64
 MANAGING = [

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from holdfast.providers.fake import ScriptedProvider
 from holdfast.store import Key
 from holdfast.store.secrecy import password_digest
+from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.conftest import running
 
 PASSWORD = "correct horse battery"

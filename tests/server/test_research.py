@@ -18,13 +18,13 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.serving import served
-from holdfast.providers.upstreams import Upstreams
 from holdfast.research.finding import Source
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.serving import served
+from holdfast.upstreams.upstreams import Upstreams
 from tests.research.making import NOW
 from tests.server.conftest import AT_REST
 from tests.server.remembering import CHESS, GARDEN, HOUSE, found, refused

@@ -6,15 +6,15 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from holdfast.providers.discovery import Options, connect
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
-from holdfast.providers.http import Connection, Patience
-from holdfast.providers.ollama import Ollama
-from holdfast.providers.place import Place
-from holdfast.providers.serving import served
-from holdfast.providers.upstreams import Upstreams
-from tests.providers.hostile import END, SILENCE, hostile, piece, response, started
+from holdfast.upstreams.discovery import Options, connect
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.upstreams.http import Connection, Patience
+from holdfast.upstreams.ollama import Ollama
+from holdfast.upstreams.place import Place
+from holdfast.upstreams.serving import served
+from holdfast.upstreams.upstreams import Upstreams
+from tests.upstreams.hostile import END, SILENCE, hostile, piece, response, started
 
 ASK = {"model": "fake", "messages": [{"role": "user", "content": "Hello there"}], "stream": False}
 LINE = b'{"model":"fake","message":{"role":"assistant","content":"Half"},"done":false}\n'

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.dialects import responses, responses_writer
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
+from holdfast.protocols import responses, responses_writer
 from tests.server.doors import doors
 
 TOOL = {

@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from holdfast.config import Settings, load
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.serving import served
 from holdfast.server.app import create_app
 from holdfast.store import Key
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.serving import served
 from holdfast.wiring import build_engine
 from tests.server.conftest import running as started
 from tests.server.remembering import found, refused, remembering

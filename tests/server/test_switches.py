@@ -5,11 +5,11 @@ import json
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
 from holdfast.store import Key
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
 from tests.server.remembering import found, remembering
 from tests.summaries import garden_talk, summing_up
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from holdfast.messages import Chunk, Thinking, Usage
-from holdfast.providers.fake import ScriptedProvider
+from holdfast.upstreams.fake import ScriptedProvider
 
 TOLD = "this answer is without thinking"
 

@@ -5,9 +5,9 @@ import openai
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama, Reply
-from holdfast.providers.http import Connection
-from holdfast.providers.ollama import Ollama
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama, Reply
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.ollama import Ollama
 from tests.server.conftest import running
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}

@@ -19,11 +19,11 @@ from holdfast.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.providers.embedded import Embedded
 from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import IMAGE_TOKENS, Count, EstimatingCounter, ExactCounter
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.embedded import Embedded
 
 
 class Words:

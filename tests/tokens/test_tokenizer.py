@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.providers.child import Child
-from holdfast.providers.http import Connection
-from holdfast.providers.llamacpp import LlamaCpp
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.pretokenizers import known
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.child import Child
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.llamacpp import LlamaCpp
 from tests.tokens.small import byte_level, scored, vocabulary
 
 WORDS = Tokenizer(vocabulary(byte_level()))

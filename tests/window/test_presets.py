@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from holdfast.config import PRESETS, Settings, load
 from holdfast.errors import ConfigError
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.tokens.budget import NEVER, Levels
 from holdfast.window.presets import preset_from, preset_named
 

@@ -8,7 +8,7 @@ import pytest
 import holdfast.window as package
 from holdfast.cli.window import FILLS
 from holdfast.compaction.summariser import WAYS
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.window import report, sentences
 from holdfast.window.decisions import LEVEL_OF
 

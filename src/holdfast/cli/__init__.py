@@ -15,7 +15,7 @@ from holdfast import __version__
 from holdfast.cli.commands import Commands
 from holdfast.config import load, locale_name
 from holdfast.errors import ConfigError, HoldfastError
-from holdfast.language import say, speak
+from holdfast.i18n import say, speak
 
 app = typer.Typer(
     name="holdfast",

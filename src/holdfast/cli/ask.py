@@ -13,7 +13,7 @@ from holdfast.cli.output import complain, load, print_json, write
 from holdfast.cli.project import Project, scope_here
 from holdfast.cli.talk import GoesOn, Model, System, Talk, model_for, piped_in
 from holdfast.errors import BadRequest, CutOff
-from holdfast.language import say
+from holdfast.i18n import say
 
 # The exit code for no answer, or only a part of one.
 _NOT_WHOLE = 3

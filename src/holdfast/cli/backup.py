@@ -14,7 +14,7 @@ from holdfast.cli.output import complain, console, load, moment, print_json
 from holdfast.cli.remembered import progress
 from holdfast.config import Settings
 from holdfast.errors import Conflict
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.transfer.backup import Manifest

@@ -12,7 +12,7 @@ from rich.text import Text
 from holdfast.cli.kept import Id, Json, MessageId, kept
 from holdfast.cli.output import console, load, moment, print_json, write
 from holdfast.cli.project import Project
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.fitting.account import Standing

@@ -26,7 +26,7 @@ from holdfast.cli.project import Project, scope_here
 from holdfast.cli.talk import GoesOn, Model, System, Talk, model_for
 from holdfast.config import HISTORY
 from holdfast.errors import HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.store import Conversation

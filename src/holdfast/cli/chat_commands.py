@@ -18,7 +18,7 @@ from holdfast.cli.output import console, print_table, write
 from holdfast.cli.talk import Talk, clean
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, NotFound
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.memory.remembering import Remembering

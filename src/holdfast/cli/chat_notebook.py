@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.cli.output import whisper, write
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Scope, canonical
 
 if TYPE_CHECKING:

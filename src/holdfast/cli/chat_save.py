@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from holdfast.cli.changes import speaker
 from holdfast.cli.output import moment
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.fitting.reading import Reading

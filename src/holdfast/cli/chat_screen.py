@@ -15,7 +15,7 @@ from holdfast.cli.chat_notebook import Notebook
 from holdfast.cli.compact import phase_named
 from holdfast.cli.output import complain, console, warn, whisper, write
 from holdfast.cli.talk import Talk
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -17,7 +17,7 @@ from holdfast.cli.changes import how_made, messages
 from holdfast.cli.kept import Id, Json, found
 from holdfast.cli.output import complain, console, load, print_json
 from holdfast.cli.project import Project, scope_here
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.engine import Engine

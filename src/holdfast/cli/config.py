@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from holdfast.cli.output import load, print_json, print_table
-from holdfast.language import say
+from holdfast.i18n import say
 
 
 def config(

@@ -15,7 +15,7 @@ from holdfast.cli.kept import Id, Json, headline, kept
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project, scope_here
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.conversations.search import Results

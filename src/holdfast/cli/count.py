@@ -9,7 +9,7 @@ import typer
 
 from holdfast.cli.output import complain, load, print_json, print_table
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 
 def count(

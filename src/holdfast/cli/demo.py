@@ -18,7 +18,7 @@ import typer
 
 from holdfast.cli.kept import Json
 from holdfast.cli.output import console, load
-from holdfast.language import Language, say
+from holdfast.i18n import Language, say
 
 if TYPE_CHECKING:
     from holdfast.demo.happening import Happening

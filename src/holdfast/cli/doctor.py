@@ -15,14 +15,14 @@ from holdfast import __version__
 from holdfast.cli.output import console, load, print_json
 from holdfast.config import Settings
 from holdfast.errors import EmbedderError, HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.memory.embedders.choice import ChosenEmbedder
-    from holdfast.providers.base import Provider
-    from holdfast.providers.place import State
-    from holdfast.providers.upstreams import Upstreams
     from holdfast.store import Store
+    from holdfast.upstreams.base import Provider
+    from holdfast.upstreams.place import State
+    from holdfast.upstreams.upstreams import Upstreams
 
 # Less than this much room, and a conversation of some weeks or a model would not fit.
 _ROOM = 1_000_000_000
@@ -280,7 +280,7 @@ def _batches(told: dict[str, Any]) -> Finding:
 
 
 async def _models(settings: Settings) -> list[Finding]:
-    from holdfast.providers.weights import installed
+    from holdfast.upstreams.weights import installed
     from holdfast.wiring import build_upstreams, look_around
 
     found = await look_around(settings)

@@ -18,7 +18,7 @@ from holdfast.cli.output import complain, console, load, print_json, write
 from holdfast.cli.project import Project
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import JsonObject
 
 if TYPE_CHECKING:

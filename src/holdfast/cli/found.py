@@ -10,7 +10,7 @@ from rich.text import Text
 from holdfast.cli.files import roots_here
 from holdfast.cli.output import console, moment, print_table, write
 from holdfast.errors import TooLarge
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.research.finding import Finding

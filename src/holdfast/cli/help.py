@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from holdfast.cli.examples import EXAMPLES
-from holdfast.language import say
+from holdfast.i18n import say
 
 C = TypeVar("C", TyperCommand, TyperGroup, TyperCommand | TyperGroup)
 

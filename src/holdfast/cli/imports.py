@@ -14,7 +14,7 @@ from holdfast.cli.output import complain, console, load, print_json, print_table
 from holdfast.cli.project import Project, scope_here
 from holdfast.cli.remembered import progress, remembering
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:

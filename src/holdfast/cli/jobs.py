@@ -6,7 +6,7 @@ import typer
 
 from holdfast.cli.kept import Json
 from holdfast.cli.output import console, load, moment, print_json, print_table
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.store import Job

@@ -14,7 +14,7 @@ from holdfast.cli.output import console, write
 from holdfast.cli.project import scope_here
 from holdfast.config import Settings
 from holdfast.errors import NotFound
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:

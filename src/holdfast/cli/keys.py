@@ -12,7 +12,7 @@ from rich.text import Text
 from holdfast.cli.kept import Json
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.store import Key

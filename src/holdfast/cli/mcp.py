@@ -15,7 +15,7 @@ from holdfast.cli.output import complain, load
 from holdfast.cli.project import Project, scope_here
 from holdfast.config import Config
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Scope
 
 

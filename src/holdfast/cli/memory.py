@@ -30,7 +30,7 @@ from holdfast.cli.remembered import (
     with_path,
 )
 from holdfast.errors import BadRequest, HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.memory.keeping.catalogue import Page, Stats

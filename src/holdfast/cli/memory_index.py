@@ -14,7 +14,7 @@ from holdfast.cli.kept import Json, headline
 from holdfast.cli.output import complain, console, load, moment, print_json, write
 from holdfast.cli.project import Project
 from holdfast.cli.remembered import WhoseOption, kind_named, progress, remembering, scope_for
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.memory.searching.hits import Answer

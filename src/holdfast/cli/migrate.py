@@ -17,7 +17,7 @@ from holdfast.cli.output import complain, console, load, print_json, print_table
 from holdfast.cli.remembered import progress
 from holdfast.config import Config, Settings, keep_page, set_on_page, shown_value
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.memory.workspace.base import Workspace

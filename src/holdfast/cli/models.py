@@ -8,11 +8,11 @@ import typer
 
 from holdfast.cli.output import complain, console, load, print_json, print_table
 from holdfast.cli.told import told
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.models.windows import Windows
-    from holdfast.providers.base import ModelInfo
+    from holdfast.upstreams.base import ModelInfo
 
 app = typer.Typer(help="The models that can be asked.", invoke_without_command=True)
 
@@ -190,7 +190,7 @@ def get(
     from rich.console import Console
     from rich.progress import Progress
 
-    from holdfast.providers.weights import fetch, installed
+    from holdfast.upstreams.weights import fetch, installed
 
     path = installed(settings.models_dir)
     if path is not None:

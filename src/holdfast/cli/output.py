@@ -18,7 +18,7 @@ from rich.text import Text
 from holdfast import config
 from holdfast.cli.told import told
 from holdfast.config import Config
-from holdfast.language import speak
+from holdfast.i18n import speak
 
 console = Console(highlight=False, soft_wrap=True, emoji=False)
 

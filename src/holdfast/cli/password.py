@@ -11,7 +11,7 @@ import typer
 from holdfast.cli.kept import Json
 from holdfast.cli.output import console, load, print_json
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Scope
 
 _SHORTEST = 8

@@ -17,7 +17,7 @@ from holdfast.cli.kept import Json
 from holdfast.cli.output import complain, console, load, print_json, print_table, write
 from holdfast.cli.remembered import edited, remembering
 from holdfast.errors import BadRequest, Conflict, HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Scope
 
 if TYPE_CHECKING:

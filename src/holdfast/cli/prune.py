@@ -16,7 +16,7 @@ from holdfast.cli.output import console, load, moment, print_json, print_table
 from holdfast.cli.project import Project, scope_here
 from holdfast.cli.remembered import agree
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.store import Conversation
@@ -44,10 +44,10 @@ def prune(
     as_json: Json = False,
 ) -> None:
     """Delete conversations in which nobody has spoken for a long time."""
+    from holdfast.background.retention import DAY, Retention
     from holdfast.conversations.shown import conversation_out
     from holdfast.store import open_store
     from holdfast.wiring import build_remembering
-    from holdfast.work.retention import DAY, Retention
 
     settings, days, now = load(context).settings, _days(older_than), time.time()
     scope = None if everywhere else scope_here(project)

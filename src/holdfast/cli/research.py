@@ -29,7 +29,7 @@ from holdfast.cli.remembered import WhoseOption, agree, progress, remembering, s
 from holdfast.cli.talk import GoesOn, Model, Talk, clean, model_for, piped_in
 from holdfast.config import Settings
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.research.finding import Mode, Source

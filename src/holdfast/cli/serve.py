@@ -10,7 +10,7 @@ import typer
 
 from holdfast.cli.output import console, load, write
 from holdfast.config import Config, Settings
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.server.docker import Pass

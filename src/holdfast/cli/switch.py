@@ -12,7 +12,7 @@ from holdfast.cli.kept import Id, Json, kept
 from holdfast.cli.output import console, load, print_json
 from holdfast.cli.project import Project
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 
 def switch(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from holdfast.cli.files import roots_here
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ German is spoken; what is not in it is told as it came. Knows no command.
 
 import re
 
-from holdfast.language import say
+from holdfast.i18n import say
 
 # What the library of the command line says.
 LIBRARY = (

@@ -15,7 +15,7 @@ from holdfast.cli.kept import Json
 from holdfast.cli.output import complain, console, load, moment, print_json, print_table
 from holdfast.cli.remembered import progress, remembering
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 
 app = typer.Typer(help="Who there is, and all that each of them has.", no_args_is_help=True)
 

@@ -13,7 +13,7 @@ from holdfast.cli.changes import how_made, in_words, messages, tokens_freed
 from holdfast.cli.kept import Id, Json, headline, kept
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project
-from holdfast.language import say
+from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.store import Compaction, Conversation, Decision, Store

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from holdfast.errors import CutOff
 from holdfast.messages import Answer, ChatRequest, JsonObject, Message
-from holdfast.providers.base import Provider
 from holdfast.tokens.budget import Budget
+from holdfast.upstreams.base import Provider
 
 TEMPERATURE = 0.3
 # Servers that take a grammar in llama.cpp's own notation.

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from holdfast.compaction.ledger import Ledger
 from holdfast.compaction.summary import Summary
-from holdfast.language import Language
+from holdfast.i18n import Language
 from holdfast.messages import JsonObject
 
 _HEADINGS: Mapping[Language, tuple[str, str]] = {

@@ -16,7 +16,7 @@ from holdfast.compaction.ledger import Ledger, ledger_of
 from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.summariser import Progress, Span, Summariser
 from holdfast.compaction.transcript import cleaned
-from holdfast.language import Language
+from holdfast.i18n import Language
 from holdfast.window.items import Item
 from holdfast.words import language_of
 

@@ -16,7 +16,7 @@ from holdfast.compaction.lines import Kind, grammar, parse_lines
 from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.transcript import fenced, portions
 from holdfast.errors import Overflow, ProviderError
-from holdfast.language import Language
+from holdfast.i18n import Language
 from holdfast.text.statements import denies, is_doubtful, statements_in
 from holdfast.window.items import Item
 from holdfast.window.own_words import own_sentences

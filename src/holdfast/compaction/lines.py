@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Literal
 
-from holdfast.language import Language
+from holdfast.i18n import Language
 from holdfast.patterns import late
 from holdfast.thinking import without_thinking
 

@@ -7,7 +7,7 @@ not know what is done with the text.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.language import without_banners
+from holdfast.i18n import without_banners
 from holdfast.memory.private import redacted
 from holdfast.messages import File, Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.thinking import without_thinking

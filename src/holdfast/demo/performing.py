@@ -23,9 +23,9 @@ from holdfast.events import Event
 from holdfast.fitting.helpers import SummaryOptions
 from holdfast.messages import Answer, ChatRequest, Message
 from holdfast.models.knowledge import Models
-from holdfast.providers.fake import ScriptedProvider
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
 from holdfast.wiring import build_remembering
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from holdfast.cli.window import FILLS, bar
 from holdfast.demo import telling
 from holdfast.demo.happening import Answered, Ended, Happening, Noted, Recalled, Turned, Worked, as_json
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.window import sentences
 
 _STYLES: dict[type, str] = {Worked: "bold yellow", Noted: "magenta", Recalled: "cyan"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.demo.pastes import PASTES
-from holdfast.language import Language
+from holdfast.i18n import Language
 
 _FOLDER = Path(__file__).parent
 _INSTRUCTIONS = {

@@ -5,7 +5,7 @@ German and English. Knows no terminal.
 
 from holdfast.demo.happening import Answered, Ended, Happening, Noted, Origin, Recalled, Turned, Worked
 from holdfast.demo.model import QUOTED
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.window import sentences
 
 # Of texts that would be longer than a line.

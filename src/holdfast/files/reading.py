@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdfast.errors import BadRequest, Stopped, TooLarge
-from holdfast.language import say
+from holdfast.i18n import say
 
 Kind = Literal["pdf", "docx", "page"]
 

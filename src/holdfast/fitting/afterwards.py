@@ -14,6 +14,10 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TypeVar
 
+from holdfast.background.idle import Idle, Work
+from holdfast.background.projector import LEASE_SECONDS, Projector
+from holdfast.background.retention import Retention
+from holdfast.background.watching import Watching
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
 from holdfast.memory.remembering import Remembering
@@ -21,12 +25,8 @@ from holdfast.memory.workspace.base import Workspace
 from holdfast.patterns import compiling
 from holdfast.research.library import Research
 from holdfast.store import Store
-from holdfast.work.idle import Idle, Work
-from holdfast.work.projector import LEASE_SECONDS, Projector
-from holdfast.work.retention import Retention
-from holdfast.work.watching import Watching
 
-log = logging.getLogger("holdfast.work")
+log = logging.getLogger("holdfast.background")
 
 R = TypeVar("R")
 

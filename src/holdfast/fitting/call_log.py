@@ -9,14 +9,14 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from holdfast.background.progress import Progress
 from holdfast.conversations import Recorder
 from holdfast.errors import HoldfastError
 from holdfast.events import Events
 from holdfast.messages import ChatRequest, Chunk, Scope
-from holdfast.providers.base import Provider
-from holdfast.providers.watched import Watched
 from holdfast.store import Store
-from holdfast.work.progress import Progress
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.watched import Watched
 
 
 @dataclass(frozen=True, slots=True)

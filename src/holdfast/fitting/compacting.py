@@ -25,13 +25,13 @@ from holdfast.fitting.outcome import SUMMARY, outcome_of
 from holdfast.fitting.places import Place, Places
 from holdfast.fitting.summing import Span, Summing, Written
 from holdfast.fitting.turns import Turns
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Message
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
-from holdfast.providers.upstreams import Upstreams
 from holdfast.store import Conversation, Store, new_id
 from holdfast.tokens.counter import EstimatingCounter
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import STRATEGIES, Batch, Fitted
 from holdfast.window.presets import Preset

@@ -27,10 +27,10 @@ from holdfast.fitting.turns import Turns
 from holdfast.messages import ChatRequest
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
-from holdfast.providers.base import Provider
 from holdfast.recall import Evidence
 from holdfast.store import Store, new_id
 from holdfast.tokens.estimate import Estimate
+from holdfast.upstreams.base import Provider
 from holdfast.window.additions import addition, leave_evidence, told
 from holdfast.window.decisions import Proposal
 from holdfast.window.fit import Fitted, fit, fit_view

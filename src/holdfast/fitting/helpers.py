@@ -13,8 +13,8 @@ from holdfast.fitting.call_log import CallLog
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import decides_itself
-from holdfast.providers.base import Provider
-from holdfast.providers.upstreams import Upstreams
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset
 
 logger = logging.getLogger("holdfast.compaction")

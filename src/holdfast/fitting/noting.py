@@ -7,16 +7,16 @@ import asyncio
 import logging
 from functools import partial
 
+from holdfast.background.idle import Work
 from holdfast.compaction.prompts import Prompts
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
 from holdfast.fitting.helpers import Helpers
 from holdfast.messages import Scope
-from holdfast.providers.base import Provider
 from holdfast.research.finding import Finding
 from holdfast.research.library import Research
 from holdfast.research.summary import checked, prompt_for
-from holdfast.work.idle import Work
+from holdfast.upstreams.base import Provider
 
 log = logging.getLogger("holdfast.research")
 

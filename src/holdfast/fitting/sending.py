@@ -12,11 +12,11 @@ from typing import Any
 
 from holdfast.errors import Overflow
 from holdfast.fitting.fitter import Fit, Fitter
-from holdfast.language import banner, say
+from holdfast.i18n import banner, say
 from holdfast.messages import Answer, Chunk
 from holdfast.models.knowledge import Models
 from holdfast.models.windows import was_loaded
-from holdfast.providers.base import Provider
+from holdfast.upstreams.base import Provider
 
 log = logging.getLogger("holdfast.engine")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from holdfast.errors import BadRequest, NotFound
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.mcp.parts import Caller, Parts
 from holdfast.mcp.told import LONGEST, clean, shortened
 from holdfast.mcp.tools import tool_named

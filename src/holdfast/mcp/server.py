@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from holdfast import __version__
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.mcp import prompts, resources
 from holdfast.mcp.arguments import schema_of
 from holdfast.mcp.parts import Caller, Parts

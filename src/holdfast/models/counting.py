@@ -11,11 +11,11 @@ from holdfast.errors import ProviderError
 from holdfast.messages import ChatRequest, Message
 from holdfast.models.vocabularies import Vocabularies
 from holdfast.models.windows import full_name
-from holdfast.providers.base import Provider
 from holdfast.store import Store
 from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import Count, EstimatingCounter, ExactCounter
 from holdfast.tokens.families import Family, family_of
+from holdfast.upstreams.base import Provider
 
 Learning = ExactCounter | EstimatingCounter
 

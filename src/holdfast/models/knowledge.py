@@ -15,11 +15,11 @@ from holdfast.models.counting import Counters
 from holdfast.models.vocabularies import Vocabularies
 from holdfast.models.watch import Watch
 from holdfast.models.windows import Figure, Memory, Windows, decides_itself, full_name, windows_of
-from holdfast.providers.base import ModelInfo, Provider
-from holdfast.providers.openai import NO_SUCH_ROUTE
 from holdfast.store import KnownModel, ModelChanges, Store
 from holdfast.tokens.budget import SMALLEST
 from holdfast.tokens.estimate import Estimate
+from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.openai import NO_SUCH_ROUTE
 
 # What a model was trained for does not change under us, and people use few models at a time.
 _REMEMBERED, _SECONDS = 10, 600.0

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from holdfast.errors import HoldfastError
 from holdfast.models.windows import full_name
-from holdfast.providers.base import ModelInfo, Provider
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.base import ModelInfo, Provider
 
 # A tokenizer takes tens of megabytes, and people use few models at a time.
 _IN_MEMORY = 4

@@ -11,9 +11,9 @@ from holdfast.errors import Overflow, StoreError
 from holdfast.messages import ChatRequest, Chunk, Image
 from holdfast.models.counting import Counters
 from holdfast.models.windows import decides_itself
-from holdfast.providers.base import Provider
 from holdfast.tokens.calibration import Parts, truncated
 from holdfast.tokens.estimate import Estimate
+from holdfast.upstreams.base import Provider
 
 log = logging.getLogger("holdfast.models")
 

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass, field
 
 from holdfast.messages import Usage
-from holdfast.providers.base import ModelInfo, Provider
-from holdfast.providers.watched import Watched
 from holdfast.tokens.budget import SMALLEST
+from holdfast.upstreams.base import ModelInfo, Provider
+from holdfast.upstreams.watched import Watched
 
 # For more no model was ever trained: such a number is a mistake, as one is that holds no conversation.
 _LARGEST = 100_000_000

@@ -10,11 +10,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.dialects import anthropic, anthropic_writer
-from holdfast.dialects.wire import parse_object
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
+from holdfast.protocols import anthropic, anthropic_writer
+from holdfast.protocols.wire import parse_object
 from holdfast.server.door import (
     Shape,
     body_of,

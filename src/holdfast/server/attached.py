@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.dialects.openai import image_type
 from holdfast.errors import BadRequest
 from holdfast.files.reading import SECONDS, TOGETHER
 from holdfast.files.references import harmless
 from holdfast.messages import OURS, Image, Message, Part, Text
+from holdfast.protocols.openai import image_type
 
 _FENCES = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 # Pictures that browsers show, and that cannot do anything else.

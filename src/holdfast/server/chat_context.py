@@ -9,15 +9,15 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from holdfast.conversations.shown import said_in
-from holdfast.dialects import ollama, openai
-from holdfast.dialects.pairing import with_ids, with_names
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.fitting.account import Standing, compactions_account, lane_of, pins_of, standings
 from holdfast.fitting.course import Sent, last_sent, turns_of
 from holdfast.messages import ChatRequest
-from holdfast.providers.base import Dialect
+from holdfast.protocols import ollama, openai
+from holdfast.protocols.pairing import with_ids, with_names
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Lane
+from holdfast.upstreams.base import Dialect
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 

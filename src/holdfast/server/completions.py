@@ -12,16 +12,16 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.dialects import completions, ollama, openai
-from holdfast.dialects.wire import expect, ndjson, parse_object
 from holdfast.engine import Turn
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
-from holdfast.providers.base import Provider
-from holdfast.providers.refusals import refusal
-from holdfast.providers.streams import chunks
+from holdfast.protocols import completions, ollama, openai
+from holdfast.protocols.wire import expect, ndjson, parse_object
 from holdfast.server.access import access_of
 from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, posted, respond, sse_frame
 from holdfast.server.errors import openai_error
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.refusals import refusal
+from holdfast.upstreams.streams import chunks
 
 router = APIRouter(tags=["OpenAI"])
 

@@ -16,14 +16,14 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.dialects.wire import expect
 from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
-from holdfast.providers.base import Forwarded, understands
+from holdfast.protocols.wire import expect
 from holdfast.server.access import access_of
 from holdfast.server.files import roots_for
 from holdfast.server.streaming import Until, hung_up
+from holdfast.upstreams.base import Forwarded, understands
 
 T = TypeVar("T")
 

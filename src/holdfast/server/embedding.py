@@ -14,13 +14,13 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.dialects.wire import expect, kind, parse_object
 from holdfast.errors import BadRequest
-from holdfast.providers.base import Provider, understands
+from holdfast.protocols.wire import expect, kind, parse_object
 from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import FAMILIES
+from holdfast.upstreams.base import Provider, understands
 
 router = APIRouter()
 

@@ -16,7 +16,7 @@ from holdfast.errors import EmbedderError, Unreachable
 from holdfast.memory.embedders import use
 from holdfast.memory.embedders.base import Embedder, Vectors
 from holdfast.memory.embedders.choice import ChosenEmbedder
-from holdfast.providers.base import ModelInfo
+from holdfast.upstreams.base import ModelInfo
 
 NAME = "use-multilingual"
 # Of a longer text only the beginning is read.

@@ -15,12 +15,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast import __version__
-from holdfast.dialects import ollama, ollama_writer
-from holdfast.dialects.wire import expect, parse_object, without
 from holdfast.errors import BadRequest, ProviderError
 from holdfast.messages import ChatRequest, canonical
-from holdfast.providers.base import ModelInfo, Provider, understands
-from holdfast.providers.ollama import keep_alive_from
+from holdfast.protocols import ollama, ollama_writer
+from holdfast.protocols.wire import expect, parse_object, without
 from holdfast.server import encoder
 from holdfast.server.door import (
     Shape,
@@ -35,6 +33,8 @@ from holdfast.server.door import (
     posted,
 )
 from holdfast.server.errors import ollama_error
+from holdfast.upstreams.base import ModelInfo, Provider, understands
+from holdfast.upstreams.ollama import keep_alive_from
 
 router = APIRouter(tags=["Ollama"])
 

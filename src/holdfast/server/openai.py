@@ -9,11 +9,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.dialects import openai, openai_writer
-from holdfast.dialects.wire import parse_object
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
+from holdfast.protocols import openai, openai_writer
+from holdfast.protocols.wire import parse_object
 from holdfast.server import encoder
 from holdfast.server.door import Shape, answer, body_of, engine_of, posted, sse_frame
 from holdfast.server.errors import openai_error

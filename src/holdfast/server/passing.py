@@ -13,12 +13,12 @@ from fastapi import APIRouter
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from holdfast.dialects.wire import expect, parse_object
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, Forbidden, HoldfastError, UpstreamError
-from holdfast.providers.base import Forwarded, Provider, understands
+from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.access import access_of
 from holdfast.server.door import body_of, content_type_of, engine_of, forwarded, ndjson_frame, unless_gone
+from holdfast.upstreams.base import Forwarded, Provider, understands
 
 router = APIRouter(tags=["Ollama"])
 

@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.conversations.named import answer_named
-from holdfast.dialects import responses, responses_writer
-from holdfast.dialects.wire import expect, parse_object
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Scope
+from holdfast.protocols import responses, responses_writer
+from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.door import (
     Shape,
     body_of,

@@ -29,7 +29,7 @@ from holdfast.config import (
     shown_value,
 )
 from holdfast.errors import BadRequest, ConfigError, Forbidden, HoldfastError
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.messages import Scope
 from holdfast.server.access import access_of
 from holdfast.server.door import engine_of

@@ -6,6 +6,7 @@ One value can be fine by itself and not fit the others. Knows which part reads w
 from collections.abc import Callable, Collection
 from urllib.parse import urlsplit
 
+from holdfast.background.queue import parallel_from
 from holdfast.config import Settings
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.memory.embedders.choice import headers_from
@@ -14,12 +15,11 @@ from holdfast.memory.embedders.prompts import prompts_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
-from holdfast.providers.discovery import is_embedded, keys_from, named_locations, parse_location
-from holdfast.providers.ollama import keep_alive_from
 from holdfast.server.origins import Origins, is_loopback
+from holdfast.upstreams.discovery import is_embedded, keys_from, named_locations, parse_location
+from holdfast.upstreams.ollama import keep_alive_from
 from holdfast.window.presets import preset_from
 from holdfast.wiring import qmd_options, vector_options
-from holdfast.work.queue import parallel_from
 
 # Which settings each part looks at, and how it looks.
 _PARTS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (

@@ -9,11 +9,11 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.requests import Request
 
-from holdfast.dialects.wire import expect, parse_object
 from holdfast.errors import BadRequest, UpstreamError
 from holdfast.messages import JsonObject
-from holdfast.providers.base import Provider
+from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.door import body_of, engine_of
+from holdfast.upstreams.base import Provider
 
 router = APIRouter(prefix="/api", tags=["Tokens"])
 

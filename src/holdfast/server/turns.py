@@ -22,7 +22,7 @@ from holdfast.conversations.shown import conversation_out
 from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.fitting.intake import title_of
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
 from holdfast.server.access import access_of
 from holdfast.server.attached import added_to, file_parts, image_part, question

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from holdfast import words
 from holdfast.errors import NotFound
-from holdfast.language import without_banners
+from holdfast.i18n import without_banners
 from holdfast.messages import Message, Scope
 from holdfast.store import containers, fulltext, heads, tree
 from holdfast.store.database import Database, Topic, reads, writes

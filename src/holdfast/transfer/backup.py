@@ -29,7 +29,7 @@ from urllib.parse import quote
 from holdfast import __version__
 from holdfast.config import FILE, PAGE
 from holdfast.errors import BadRequest, Conflict, HoldfastError, NotFound, StoreError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.memory.workspace.base import Away, Workspace
 from holdfast.store import open_store
 from holdfast.store.migrate import SHIPPED

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, func, select
 
 from holdfast.conversations.likeness import anchor
 from holdfast.errors import BadRequest, Conflict, HoldfastError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.memory.base import Kind, Memory
 from holdfast.memory.keeping.library import Library
 from holdfast.memory.private import redacted

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from sqlalchemy import Column, Connection, Table, delete, func, insert, select
 
 from holdfast.errors import Conflict, HoldfastError, StoreError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.memory.workspace.base import ABSENT, Entry, Workspace
 from holdfast.store import Store
 from holdfast.store.schema import branches, leases, messages, metadata

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from holdfast.config import FILE, HISTORY, PAGE
 from holdfast.errors import BadRequest, StoreError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Scope
 from holdfast.store.sqlite_file import FileLock, sync_folder
 

@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, select
 
 from holdfast.errors import HoldfastError, NotFound, StoreError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.scopes import elsewhere, is_finding, safe_name
 from holdfast.memory.searching.sources import folder_of

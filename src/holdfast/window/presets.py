@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from holdfast.config import PRESETS, Settings
 from holdfast.errors import ConfigError
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.tokens.budget import Budget, Levels, SharesOf, budget_for, evidence_share
 
 

@@ -6,7 +6,7 @@ The only place where a decision becomes text. The same history under the same de
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.language import without_banners
+from holdfast.i18n import without_banners
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.thinking import spoken
 from holdfast.window.decisions import Addition, Applied, Cut, Decided

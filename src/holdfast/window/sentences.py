@@ -5,7 +5,7 @@ Knows the names and nothing of what they are said about. A name that is not in a
 
 from collections.abc import Mapping
 
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.window.decisions import LAST
 from holdfast.window.prune import ENTRY_SHARE, LONG, RESULT
 

@@ -9,7 +9,7 @@ from holdfast.memory.embedders.fakes import FakeGemini, FakeOpenAI
 from holdfast.memory.embedders.gemini import Gemini
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.openai import OpenAI
-from tests.providers.hostile import hostile, response
+from tests.upstreams.hostile import hostile, response
 
 TEXTS = {"a": "the gateway server in Kiel", "b": "bake bread slowly", "c": "", "d": "half a \ud83d pair"}
 SECRET = "sk-secret"

@@ -16,8 +16,8 @@ from holdfast.memory.embedders.choice import (
 )
 from holdfast.memory.embedders.hashing import Hashing
 from holdfast.memory.embedders.use import UniversalSentenceEncoder
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from tests.providers.apps import server
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from tests.upstreams.apps import server
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.ollama import Ollama
 from holdfast.memory.embedders.openai import OpenAI
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
-from tests.providers.apps import server
-from tests.providers.hostile import SILENCE, hostile, response
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
+from tests.upstreams.apps import server
+from tests.upstreams.hostile import SILENCE, hostile, response
 
 GOOD = response(b'{"embeddings": [[1, 2, 3]]}')
 KEY = "sk-very-secret"

@@ -13,7 +13,7 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions, op
 from holdfast.memory.embedders.fakes import FakeOpenAI
 from holdfast.memory.embedders.gguf import Gguf
 from holdfast.memory.embedders.prompts import NONE, Prompts, prompts_for, prompts_from
-from holdfast.providers.fake_ollama import FakeModel, FakeOllama
+from holdfast.upstreams.fake_ollama import FakeModel, FakeOllama
 from tests.memory.embedders.tiny import write_model
 
 NOMIC = Prompts("search_query: ", "search_document: ")

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from holdfast.background.projector import Projector
 from holdfast.compaction.keeping import remember
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, Source
@@ -17,7 +18,6 @@ from holdfast.memory.workspace.folder import Folder
 from holdfast.memory.workspace.notes import Notes
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage, open_store
-from holdfast.work.projector import Projector
 
 ME = Scope()
 GARDEN = Scope(project="garden")

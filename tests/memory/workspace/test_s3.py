@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from holdfast.background.projector import Projector
 from holdfast.errors import Conflict, NotFound, StoreError, TooLarge
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.memory.embedders.hashing import Hashing
@@ -23,7 +24,6 @@ from holdfast.memory.workspace.s3.listing import FRESH, OLDEST, REST
 from holdfast.memory.workspace.s3.objects import Objects
 from holdfast.messages import Scope
 from holdfast.store import open_store
-from holdfast.work.projector import Projector
 from tests.buckets import IN_ONE_WORKER, Relay
 
 pytestmark = [pytest.mark.real, IN_ONE_WORKER]

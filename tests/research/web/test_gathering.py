@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.errors import BadRequest, ConfigError, FetchFailed, NotFound
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.research.web import Fetcher, Guard, Limits, gather
 from tests.research.web.sites import answer, results, sent_to, silence, site
 

@@ -5,7 +5,7 @@ Words for people, and the names of models. Nothing is fetched or set here.
 
 from collections.abc import Collection
 
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.memory.embedders.locations import OLLAMA
 
 # Of Ollama's library, all of many languages: the first that is there is taken, the first of all is told.

@@ -17,8 +17,8 @@ from holdfast.memory.embedders import use
 from holdfast.memory.embedders.base import Batches, Embedder, Identity, Vectors
 from holdfast.memory.embedders.locations import AUTO, OLLAMA, Location, located
 from holdfast.memory.embedders.prompts import prompts_from
-from holdfast.providers.discovery import EMBEDDED
-from holdfast.providers.ollama import KeepAlive
+from holdfast.upstreams.discovery import EMBEDDED
+from holdfast.upstreams.ollama import KeepAlive
 
 if TYPE_CHECKING:
     from holdfast.memory.embedders.http import Http

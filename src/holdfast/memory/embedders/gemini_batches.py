@@ -11,7 +11,7 @@ from holdfast.errors import EmbedderError
 from holdfast.memory.embedders.base import Job
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.jsonl import lines, parsed, related
-from holdfast.providers.refusals import message_of
+from holdfast.upstreams.refusals import message_of
 
 # It is called BATCH_STATE_… in some answers and JOB_STATE_… in others.
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")

@@ -14,8 +14,8 @@ import httpx
 from holdfast.errors import ConfigError, EmbedderError
 from holdfast.memory.embedders.base import Gone, NotNow
 from holdfast.messages import canonical
-from holdfast.providers.http import shown
-from holdfast.providers.refusals import message_of
+from holdfast.upstreams.http import shown
+from holdfast.upstreams.refusals import message_of
 
 _JSON = "application/json"
 _HIDDEN = "••••"

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from holdfast.providers.discovery import EMBEDDED, parse_location
-from holdfast.providers.openai import split_url
+from holdfast.upstreams.discovery import EMBEDDED, parse_location
+from holdfast.upstreams.openai import split_url
 
 AUTO, OFF = "auto", "off"
 

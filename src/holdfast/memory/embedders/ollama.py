@@ -10,7 +10,7 @@ from holdfast.memory.embedders.base import Identity
 from holdfast.memory.embedders.checked import Checked, dimensions_of, verified
 from holdfast.memory.embedders.http import Http
 from holdfast.memory.embedders.prompts import NONE, Prompts
-from holdfast.providers.ollama import KeepAlive
+from holdfast.upstreams.ollama import KeepAlive
 
 MODEL = "nomic-embed-text"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from holdfast.errors import EmbedderError
-from holdfast.providers.processes import finish, spawn, tail
+from holdfast.upstreams.processes import finish, spawn, tail
 
 _LENGTH = struct.Struct(">Q")
 _TAIL_LINES = 6

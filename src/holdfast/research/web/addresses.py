@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from yarl import URL
 
 from holdfast.errors import ConfigError, FetchFailed
-from holdfast.language import say
+from holdfast.i18n import say
 
 _Number = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import AsyncIterator
 
 from holdfast.errors import FetchFailed
-from holdfast.language import say
+from holdfast.i18n import say
 
 # What is asked for; other ways to pack are refused.
 ENCODINGS = "gzip, deflate"

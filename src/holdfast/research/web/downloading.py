@@ -15,7 +15,7 @@ from yarl import URL
 
 from holdfast import __version__
 from holdfast.errors import FetchFailed
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.research.web import bodies
 from holdfast.research.web.addresses import Guard
 

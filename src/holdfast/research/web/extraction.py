@@ -10,7 +10,7 @@ from typing import Literal
 
 from holdfast.errors import BadRequest, FetchFailed
 from holdfast.files.reading import SECONDS, Read, reading
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.research.texts import cut
 from holdfast.research.web.charsets import decoded
 from holdfast.research.web.markup import one_line, stripped, tidy, title_in

@@ -17,7 +17,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from holdfast.errors import FetchFailed
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.research.finding import Source
 from holdfast.research.web.addresses import Guard, address_of, host_of
 from holdfast.research.web.charsets import decoded

@@ -11,7 +11,7 @@ from typing import TypeVar
 from holdfast.errors import BadRequest, FetchFailed, HoldfastError
 from holdfast.files.formats.html import readable
 from holdfast.files.texts import text_of
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.research.finding import Mode, Source
 from holdfast.research.telling import Tell, untold
 from holdfast.research.texts import cut

@@ -11,7 +11,7 @@ from typing import Any
 from yarl import URL
 
 from holdfast.errors import ConfigError, FetchFailed
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.research.web.addresses import Guard, address_of, host_of
 from holdfast.research.web.downloading import AGENT, Answer, Downloader, Limits
 from holdfast.words import language_of

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from holdfast import __version__
 from holdfast.errors import NotFound
-from holdfast.language import Language, say, speak
+from holdfast.i18n import Language, say, speak
 from holdfast.server.access import access_of
 from holdfast.server.guard import Guard
 from holdfast.server.pages.words import words_of

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.transfer.formats import chatgpt, markdown, ollama_prompt, openclaw
 from holdfast.transfer.imports import ImportSource
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
 from holdfast.transfer.imports import (
     LARGEST_PICTURE,

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.memory.base import KINDS, Kind
 from holdfast.memory.workspace.folder import LARGEST
 from holdfast.memory.workspace.items import placed, without

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.messages import Message
 from holdfast.transfer.imports import (
     ImportedConversation,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import BadRequest
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.memory.workspace.folder import LARGEST as LARGEST_NOTE
 from holdfast.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult, canonical
 from holdfast.transfer.formats.markdown import SUFFIXES, split

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from holdfast.memory.embedders.hashing import Hashing
-from holdfast.providers.serving import served
+from holdfast.upstreams.serving import served
 
 Handler = Callable[[Request], Awaitable[Any]]
 

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from holdfast.language import say
+from holdfast.i18n import say
 from holdfast.server.pages.words import core, meter
 
 Table = dict[str, tuple[str, str]]

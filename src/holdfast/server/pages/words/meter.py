@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from contextvars import copy_context
 from typing import TypeVar
 
-from holdfast.language import speak
+from holdfast.i18n import speak
 from holdfast.window import sentences
 from holdfast.window.decisions import LEVEL_OF
 

@@ -1,0 +1,183 @@
+"""Work that waits until nobody else does: one piece at a time, given up at once when a person comes.
+
+Pieces have names, and one that was interrupted begins anew when it is quiet again. All of it happens on one
+event loop. Knows neither models nor conversations.
+"""
+
+import asyncio
+import contextvars
+import heapq
+import logging
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+from holdfast.errors import HoldfastError
+
+log = logging.getLogger("holdfast.background")
+
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+# So many pieces that no longer wait may be remembered before they are cleared away.
+_DEAD = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    name: str
+    work: Work
+    due: float
+    # It begins only when nobody came for so many seconds.
+    calm: float = 0.0
+    # Work speaks the language of whoever asked for it, not of whoever happened to be there when it began.
+    context: contextvars.Context = field(default_factory=contextvars.copy_context)
+
+
+class Idle:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._people = 0
+        # When the last of them left.
+        self._left = float("-inf")
+        self._closed = False
+        self._waiting: dict[str, _Piece] = {}
+        # The same by when they are due, with others that were dropped or replaced since.
+        self._due: list[tuple[float, int, _Piece]] = []
+        self._numbers = count()
+        self._running: tuple[_Piece, asyncio.Task[None]] | None = None
+        # Whether what runs was told to stop, and is to begin again later.
+        self._interrupted = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._moved = asyncio.Event()
+
+    @contextmanager
+    def person(self) -> Iterator[None]:
+        """A person's request is under way: what runs is interrupted, and nothing begins until it is done."""
+        self._people += 1
+        if self._running is not None:
+            self._interrupted = True
+            self._running[1].cancel()
+        try:
+            yield
+        finally:
+            self._people -= 1
+            self._left = self._clock()
+            self._go_on()
+
+    def put(self, name: str, work: Work, *, after: float = 0.0, calm: float = 0.0) -> None:
+        """Have `work` done in `after` seconds or later. It takes the place of what waits under this name.
+
+        What is `calm` does not begin in the pauses of a talk, but when nobody came for so many seconds.
+        """
+        if self._closed:
+            return
+        self._wait(_Piece(name, work, self._clock() + after, calm))
+        self._go_on()
+
+    def drop(self, name: str) -> None:
+        """Forget this work, also if it is being done."""
+        self._waiting.pop(name, None)
+        if self._running is not None and self._running[0].name == name:
+            self._interrupted = False
+            self._running[1].cancel()
+        self._go_on()
+
+    async def close(self) -> None:
+        """Give up everything; nothing begins any more."""
+        self._closed = True
+        self._waiting.clear()
+        self._go_on()
+        if self._running is not None:
+            task = self._running[1]
+            task.cancel()
+            await asyncio.wait({task})
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """What waits, in the order in which it will be done."""
+        return tuple(piece.name for _, _, piece in sorted(self._due) if self._waits(piece))
+
+    def is_waiting(self, name: str) -> bool:
+        return name in self._waiting
+
+    @property
+    def running(self) -> str | None:
+        return None if self._running is None else self._running[0].name
+
+    async def quiet(self) -> None:
+        """Wait until nothing runs, and nothing waits that could."""
+        while self._running is not None or self._next_due() is not None:
+            await self._moved.wait()
+
+    def _wait(self, piece: _Piece) -> None:
+        """What is due at the same time is done in the order it was asked for, or interrupted."""
+        self._waiting[piece.name] = piece
+        if len(self._due) > 2 * len(self._waiting) + _DEAD:
+            self._due = [one for one in self._due if self._waits(one[2])]
+            heapq.heapify(self._due)
+        heapq.heappush(self._due, (piece.due, next(self._numbers), piece))
+
+    def _waits(self, piece: _Piece) -> bool:
+        return self._waiting.get(piece.name) is piece
+
+    def _first(self) -> _Piece | None:
+        while self._due:
+            piece = self._due[0][2]
+            quiet = self._left + piece.calm
+            if not self._waits(piece):
+                heapq.heappop(self._due)
+            elif piece.due <= self._clock() < quiet:
+                self._wait(replace(piece, due=quiet))
+            else:
+                return piece
+        return None
+
+    def _next_due(self) -> _Piece | None:
+        first = self._first()
+        return first if first is not None and first.due <= self._clock() else None
+
+    def _go_on(self) -> None:
+        """Begin what can begin now. Called after every change, so there is no loop that could die."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        first = self._first()
+        if first is not None and self._running is None and not self._people:
+            if first.due <= self._clock():
+                self._begin(first)
+            else:
+                pause = first.due - self._clock()
+                self._timer = asyncio.get_running_loop().call_later(pause, self._go_on)
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    def _begin(self, piece: _Piece) -> None:
+        del self._waiting[piece.name]
+        self._interrupted = False
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(_done(piece), name=f"idle: {piece.name}", context=piece.context)
+        self._running = piece, task
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        assert self._running is not None
+        piece, _ = self._running
+        self._running = None
+        error = None if task.cancelled() else task.exception()
+        if self._interrupted and (task.cancelled() or error is not None):
+            # An interruption may surface as any error. What was put under this name meanwhile is newer.
+            if not self._closed and piece.name not in self._waiting:
+                self._wait(piece)
+        elif isinstance(error, HoldfastError):
+            log.warning("%s: %s", piece.name, error)
+        elif error is not None:
+            log.error("%s failed", piece.name, exc_info=error)
+        self._go_on()
+
+
+async def _done(piece: _Piece) -> None:
+    """Asked for inside the task, so that work which cannot even begin fails there too."""
+    await piece.work()

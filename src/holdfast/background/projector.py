@@ -1,0 +1,110 @@
+"""Keeps the promises of the outbox that are about memory: each is written where memories are kept.
+
+What fails stays promised and is tried again; the rest goes on. Knows the outbox and the interface of memory,
+neither files nor indexes.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from holdfast.errors import HoldfastError, NotFound
+from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memories, Memory, SummaryNote
+from holdfast.messages import Scope
+from holdfast.store import OutboxItem, Store
+from holdfast.store.ids import new_id
+
+log = logging.getLogger("holdfast.background")
+
+LEASE = "projector"
+# Renewed with every item. Short, since after a crash nobody can go on before it has run out.
+LEASE_SECONDS = 10.0
+
+
+class Projector:
+    def __init__(self, store: Store, memories: Memories) -> None:
+        # What went wrong last, in words; empty when all is well.
+        self.trouble = ""
+        # Whether it is worth coming again soon: there is more, something failed, or another process is at it.
+        self.left = False
+        # Whether it was another process, which may have died at it: that is known when its lease is over.
+        self.elsewhere = False
+        self._store = store
+        self._memories = memories
+        self._write: Mapping[str, Callable[[Any], None]] = {
+            MEMORY_TOPIC: self._write_memories,
+            SUMMARY_TOPIC: self._write_summary,
+        }
+
+    def project(self, limit: int = 100, now: float | None = None) -> int:
+        """Carry out up to `limit` promises; how many were kept is none while another process does it."""
+        if not self._pending(1):
+            # Every process looks now and then, in case another one died: that must cost next to nothing.
+            self.trouble, self.left, self.elsewhere = "", False, False
+            return 0
+        owner = new_id("p")
+        self.elsewhere = not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now)
+        if self.elsewhere:
+            self.left = True
+            return 0
+        try:
+            return self._project(limit, owner, now)
+        finally:
+            self._store.leases.release(LEASE, owner)
+
+    def _project(self, limit: int, owner: str, now: float | None) -> int:
+        items = self._pending(limit)
+        kept = 0
+        trouble = next((item.error for item in items[limit:] if item.error), "")
+        for item in items[:limit]:
+            if not self._store.leases.renew(LEASE, owner, LEASE_SECONDS, now):
+                break
+            error = self._carry_out(item)
+            if error:
+                trouble = error
+                self._store.outbox.failed(item.id, error)
+                if error != item.error:
+                    log.warning("a memory is still to be written: %s", error)
+            else:
+                self._store.outbox.done(item.id, now)
+                kept += 1
+        self.trouble = trouble
+        self.left = kept < len(items) or kept == limit
+        return kept
+
+    def _pending(self, limit: int) -> list[OutboxItem]:
+        """Our items, those that failed least first: what can never be written must not hold up the rest."""
+        look = limit
+        while True:
+            pending = self._store.outbox.pending(look)
+            ours = [item for item in pending if item.topic in self._write]
+            untried = sum(not item.attempts for item in ours)
+            if untried >= limit or len(pending) < look:
+                return sorted(ours, key=lambda item: item.attempts)
+            look *= 2
+
+    def _carry_out(self, item: OutboxItem) -> str:
+        """What went wrong; empty if nothing did."""
+        try:
+            self._write[item.topic](item.payload)
+        except HoldfastError as error:
+            return str(error)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            return f"What was promised as {item.id} cannot be read: {type(error).__name__}: {error}"
+        return ""
+
+    def _write_memories(self, payload: Any) -> None:
+        memories = [Memory.from_json(value) for value in payload["memories"]]
+        for taken in payload.get("taken_back", ()):
+            self._memories.withdraw(Scope(**taken["scope"]), taken["conversation"], taken["sentence"])
+        if payload.get("asked"):
+            self._memories.allow(memories)
+        self._memories.write(memories)
+
+    def _write_summary(self, payload: Any) -> None:
+        note = SummaryNote.from_json(payload)
+        # Of a conversation that was deleted meanwhile nothing is written down any more.
+        with suppress(NotFound):
+            self._store.log.get(note.conversation)
+            self._memories.write_summary(note)

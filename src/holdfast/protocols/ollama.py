@@ -1,0 +1,256 @@
+"""Ollama's native chat format: requests, messages, and the NDJSON stream of an answer.
+
+Content is a string, pictures are bare base64, tool arguments are objects, and a tool call comes whole. Knows
+nothing of HTTP or of which model is asked.
+"""
+
+import base64
+import binascii
+import json
+import secrets
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.errors import BadRequest
+from holdfast.messages import (
+    ROLES,
+    CallPiece,
+    ChatRequest,
+    Chunk,
+    File,
+    FinishReason,
+    Form,
+    Image,
+    JsonObject,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    canonical,
+)
+from holdfast.protocols.wire import expect, kept, kind, not_shown, text_in, without
+
+NAME = "ollama"
+
+# Ollama's option names to ours, where they differ. The rest keep the name that Ollama gave them.
+_OPTIONS = {"num_predict": "max_tokens"}
+_SHARED_OPTIONS = (
+    "temperature", "top_p", "top_k", "min_p", "seed", "stop", "num_ctx",
+    "presence_penalty", "frequency_penalty", "repeat_penalty",
+)  # fmt: skip
+_TO_OURS = _OPTIONS | {name: name for name in _SHARED_OPTIONS}
+_TO_OLLAMA = {ours: theirs for theirs, ours in _TO_OURS.items()}
+
+# Levels of thinking that only OpenAI's clients know.
+_LEVELS: dict[bool | str, str] = {"minimal": "low", "xhigh": "high"}
+# Fields that Ollama and OpenAI spell alike and mean alike.
+SAME_IN_BOTH = ("logprobs", "top_logprobs")
+
+_METRICS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
+
+
+def request_in(body: JsonObject) -> ChatRequest:
+    """A client's `/api/chat` body. No messages is allowed here: it asks the server to load a model."""
+    messages = body.get("messages") or []
+    options = expect(body.get("options") or {}, dict, "options")
+    rest = without(body, "model", "messages", "stream", "options")
+    if "options" in body:
+        rest["options"] = without(options, *_TO_OURS) if options else body["options"]
+    return ChatRequest(
+        model=expect(body.get("model", ""), str, "model"),
+        messages=tuple(message_in(item) for item in expect(messages, list, "messages")),
+        tools=tools_in(rest),
+        options={_TO_OURS[name]: value for name, value in options.items() if name in _TO_OURS},
+        format=rest.pop("format") if rest.get("format") else None,
+        think=_think_in(rest.pop("think")) if rest.get("think") is not None else None,
+        stream=body.get("stream") is None or expect(body["stream"], bool, "stream"),
+        extra=kept(NAME, rest),
+    )
+
+
+def _think_in(value: Any) -> bool | str:
+    if not isinstance(value, bool | str):
+        raise BadRequest(f"think must be true, false or a level, not {kind(value)}", param="think")
+    return value
+
+
+def request_out(request: ChatRequest) -> dict[str, Any]:
+    """The body of an `/api/chat` request. Options that only another dialect knows stay behind."""
+    own = dict(request.extra.get(NAME, {}))
+    options: dict[str, Any] = {}
+    for name, value in request.options.items():
+        if name in _TO_OLLAMA:
+            options[_TO_OLLAMA[name]] = [value] if name == "stop" and isinstance(value, str) else value
+    if options or own.get("options"):
+        own["options"] = {**options, **(own.get("options") or {})}
+    if request.tools:
+        own["tools"] = list(request.tools)
+    if request.format is not None:
+        own["format"] = request.format
+    if request.think is not None:
+        own["think"] = _LEVELS.get(request.think, request.think)
+    for name in SAME_IN_BOTH:
+        if name not in own and (value := request.extra.get("openai", {}).get(name)) is not None:
+            own[name] = value
+    messages = [message_out(message) for message in request.messages]
+    return {"model": request.model, "messages": messages, "stream": request.stream, **own}
+
+
+def tools_in(rest: dict[str, Any]) -> tuple[JsonObject, ...]:
+    """Takes the tools out of the fields of a request; an empty list stays there, to go out as it came."""
+    if not rest.get("tools"):
+        return ()
+    return tuple(expect(tool, dict, "tools[]") for tool in expect(rest.pop("tools"), list, "tools"))
+
+
+def message_in(value: Any) -> Message:
+    item = expect(value, dict, "messages[]")
+    role = item.get("role")
+    if role not in ROLES:
+        raise BadRequest(
+            f"invalid role {role!r}: it must be one of {', '.join(ROLES)}", param="messages[].role"
+        )
+    content = item.get("content")
+    if content is not None and not isinstance(content, str):
+        raise BadRequest(f"message content must be a string, not {kind(content)}", param="messages[].content")
+    form: Form = "text" if isinstance(content, str) else "null" if "content" in item else "absent"
+    rest = without(item, "role", "content")
+    body: list[Text | Image] = [Text(content)] if content else []
+    if rest.get("images"):
+        body += [_image(data) for data in expect(rest.pop("images"), list, "images")]
+    if role == "tool":
+        result = ToolResult(
+            parts=tuple(body),
+            call_id=text_in(rest, "tool_call_id"),
+            name=text_in(rest, "tool_name"),
+        )
+        return Message("tool", (result,), form, kept(NAME, rest))
+    parts: list[Part] = []
+    if rest.get("thinking"):
+        parts.append(Thinking(expect(rest.pop("thinking"), str, "thinking")))
+    parts += body
+    if rest.get("tool_calls"):
+        parts += [_call_in(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
+    return Message(role, tuple(parts), form, kept(NAME, rest))
+
+
+def _image(data: Any) -> Image:
+    text = expect(data, str, "images[]")
+    try:
+        # Line breaks are allowed in base64, and Go's decoder, which is Ollama's, passes over them.
+        base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadRequest(f"illegal base64 data in an image: {error}", param="messages[].images") from None
+    return Image(data=text)
+
+
+def _call_in(value: Any) -> ToolCall:
+    call = expect(value, dict, "tool_calls[]")
+    function = expect(call.get("function"), dict, "tool_calls[].function")
+    arguments = function.get("arguments")
+    if arguments is not None and not isinstance(arguments, dict):
+        raise BadRequest(f"tool call arguments must be an object, not {kind(arguments)}")
+    rest = without(call, "id", "function")
+    if inner := without(function, "name", "arguments"):
+        rest["function"] = inner
+    return ToolCall(
+        name=expect(function.get("name"), str, "tool_calls[].function.name"),
+        arguments=canonical(arguments) if "arguments" in function else "",
+        id=expect(call.get("id", ""), str, "tool_calls[].id"),
+        extra=kept(NAME, rest),
+    )
+
+
+def message_out(message: Message) -> dict[str, Any]:
+    value: dict[str, Any] = {"role": message.role}
+    result = message.tool_results[0] if message.tool_results else None
+    parts: Iterable[Part] = result.parts if result else message.parts
+    text = "".join(_as_text(part) for part in parts)
+    if text or message.form in ("text", "parts"):
+        value["content"] = text
+    elif message.form == "null":
+        value["content"] = None
+    if result:
+        value |= {"tool_call_id": result.call_id} if result.call_id else {}
+        value |= {"tool_name": result.name} if result.name else {}
+    if thinking := message.thinking:
+        value["thinking"] = thinking
+    if images := [part.data for part in parts if isinstance(part, Image) and part.data]:
+        value["images"] = images
+    if message.tool_calls:
+        value["tool_calls"] = [_call_out(call) for call in message.tool_calls]
+    return value | dict(message.extra.get(NAME, {}))
+
+
+def _as_text(part: Part) -> str:
+    match part:
+        case Text():
+            return part.text
+        case Image(data=""):
+            return not_shown(f"image {part.url}")
+        case File():
+            return not_shown(f"file {part.name or part.file_id}".rstrip())
+        case Opaque():
+            return not_shown(str(part.payload.get("type", "part")))
+        case _:
+            return ""
+
+
+def _call_out(call: ToolCall) -> dict[str, Any]:
+    own = dict(call.extra.get(NAME, {}))
+    function = {"name": call.name, **own.pop("function", {})}
+    if call.arguments:
+        function["arguments"] = arguments_object(call.arguments)
+    return {**({"id": call.id} if call.id else {}), **own, "function": function}
+
+
+def arguments_object(arguments: str) -> Any:
+    """A model's arguments as the object Ollama wants; what is no object is handed over as it was written."""
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return {"arguments": arguments}
+    return value if isinstance(value, dict) or value is None else {"arguments": value}
+
+
+def chunk_in(payload: JsonObject) -> Chunk:
+    """One line of a `/api/chat` stream (or a whole answer)."""
+    message = payload.get("message") or {}
+    calls = tuple(
+        CallPiece(
+            id=call.get("id") or f"call_{secrets.token_hex(4)}",
+            name=call.get("function", {}).get("name", ""),
+            arguments=canonical(call.get("function", {}).get("arguments") or {}),
+        )
+        for call in message.get("tool_calls") or ()
+    )
+    done = bool(payload.get("done"))
+    return Chunk(
+        text=message.get("content") or "",
+        thinking=message.get("thinking") or "",
+        calls=calls,
+        finish=_finish(payload, bool(calls)) if done else None,
+        usage=_usage(payload) if done else None,
+        wire=(NAME, payload),
+    )
+
+
+def _finish(payload: JsonObject, calls: bool) -> FinishReason:
+    reason = payload.get("done_reason")
+    if reason in ("length", "load", "unload"):
+        finish: FinishReason = reason
+        return finish
+    return "tool_calls" if calls else "stop"
+
+
+def _usage(payload: JsonObject) -> Usage:
+    return Usage(
+        prompt=payload.get("prompt_eval_count"),
+        completion=payload.get("eval_count"),
+        cached=payload.get("prompt_eval_cached_count"),
+        timings={name: payload[name] for name in _METRICS if name in payload},
+    )

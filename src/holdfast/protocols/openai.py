@@ -1,0 +1,333 @@
+"""OpenAI's chat completions: requests, messages, and the events of a streamed answer.
+
+Content is a string or a list of parts, tool arguments are JSON text, and tool calls come in pieces. Servers
+that call themselves compatible add fields of their own (`reasoning`, `timings`): those are passed on. Knows
+nothing of HTTP or of which model is asked.
+"""
+
+import re
+from typing import Any, get_args
+
+from holdfast.errors import BadRequest
+from holdfast.messages import (
+    CallPiece,
+    ChatRequest,
+    Chunk,
+    Extra,
+    File,
+    FinishReason,
+    Form,
+    Image,
+    JsonObject,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from holdfast.protocols.ollama import SAME_IN_BOTH, tools_in
+from holdfast.protocols.wire import expect, kept, kind, not_shown, text_in, without
+
+NAME = "openai"
+# Under this name we remember how something was spelled that OpenAI lets be spelled in several ways.
+_SPELLING = "openai.spelling"
+# A tool call that is no function call is kept under this name, whole.
+_OTHER_CALL = "openai.tool_call"
+
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_OPTIONS = (
+    "temperature", "top_p", "top_k", "min_p", "seed", "stop",
+    "presence_penalty", "frequency_penalty", "repeat_penalty",
+)  # fmt: skip
+_LIMITS = ("max_completion_tokens", "max_tokens")
+_REASONING = ("reasoning_content", "reasoning")
+_EFFORTS: dict[bool | str, str] = {True: "medium", False: "none", "max": "high"}
+_DATA_URL = re.compile(r"data:([\w.+-]+/[^,]+);base64,([\s\S]*)")
+
+
+def request_in(body: JsonObject) -> ChatRequest:
+    """A client's `/v1/chat/completions` body."""
+    rest = without(body, "model", "messages", "stream")
+    limit = next((name for name in _LIMITS if rest.get(name) is not None), None)
+    options = {name: rest.pop(name) for name in _OPTIONS if rest.get(name) is not None}
+    extra: dict[str, JsonObject] = {}
+    if limit is not None:
+        options["max_tokens"] = rest.pop(limit)
+        extra[_SPELLING] = {"limit": limit}
+    stream = rest["stream"] if "stream" in rest else body.get("stream")
+    return ChatRequest(
+        model=expect(body.get("model"), str, "model"),
+        messages=tuple(message_in(item) for item in expect(body.get("messages"), list, "messages")),
+        tools=tools_in(rest),
+        options=options,
+        format=_format_in(rest.get("response_format")),
+        think=_think_in(rest.get("reasoning_effort")),
+        stream=expect(stream, bool, "stream") if stream is not None else False,
+        extra=extra | dict(kept(NAME, rest)),
+    )
+
+
+def _format_in(value: Any) -> Any:
+    """What Ollama calls `format`. The client's own words stay among the kept fields."""
+    if not isinstance(value, dict):
+        return None
+    match value.get("type"):
+        case "json_object":
+            return value.get("schema") or "json"
+        case "json_schema":
+            described = value.get("json_schema")
+            return (described.get("schema") if isinstance(described, dict) else None) or "json"
+        case _:
+            return None
+
+
+def _think_in(effort: Any) -> bool | str | None:
+    if not isinstance(effort, str):
+        return None
+    return False if effort == "none" else effort
+
+
+def request_out(request: ChatRequest) -> dict[str, Any]:
+    """The body of a `/v1/chat/completions` request."""
+    own = dict(request.extra.get(NAME, {}))
+    options = {name: value for name, value in request.options.items() if name in _OPTIONS}
+    limit = request.options.get("max_tokens")
+    if isinstance(limit, int | float) and limit > 0:
+        options[request.extra.get(_SPELLING, {}).get("limit", "max_tokens")] = limit
+    if request.tools:
+        own["tools"] = list(request.tools)
+    if request.format is not None and "response_format" not in own:
+        own["response_format"] = _format_out(request.format)
+    if request.think is not None and "reasoning_effort" not in own:
+        own["reasoning_effort"] = _EFFORTS.get(request.think, request.think)
+    for name in SAME_IN_BOTH:
+        if name not in own and (value := request.extra.get("ollama", {}).get(name)) is not None:
+            own[name] = value
+    messages = [message_out(message) for message in request.messages]
+    return {"model": request.model, "messages": messages, "stream": request.stream, **options, **own}
+
+
+def _format_out(value: Any) -> dict[str, Any]:
+    if value == "json":
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": value}}
+
+
+def message_in(value: Any) -> Message:
+    item = expect(value, dict, "messages[]")
+    name = item.get("role")
+    if not isinstance(name, str) or name not in _ROLES:
+        raise BadRequest(
+            f"Invalid value: {name!r}. Supported values are: {', '.join(map(repr, _ROLES))}.",
+            param="messages[].role",
+            code="invalid_value",
+        )
+    role = _ROLES[name]
+    rest = without(item, "role", "content")
+    form, body = _content_in(item)
+    extra = {_SPELLING: {"role": name}} if name != role else {}
+    if role == "tool":
+        result = ToolResult(
+            parts=tuple(part for part in body if isinstance(part, Text | Image | File | Opaque)),
+            call_id=text_in(rest, "tool_call_id"),
+            name=text_in(rest, "name"),
+        )
+        return Message("tool", (result,), form, extra | dict(kept(NAME, rest)))
+    parts: list[Part] = []
+    reasoning = next(
+        (field for field in _REASONING if isinstance(rest.get(field), str) and rest[field]), None
+    )
+    if reasoning is not None:
+        parts.append(Thinking(rest.pop(reasoning), {_SPELLING: {"field": reasoning}}))
+    parts += body
+    if rest.get("tool_calls"):
+        parts += [_call_in(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
+    return Message(role, tuple(parts), form, extra | dict(kept(NAME, rest)))
+
+
+def _content_in(item: JsonObject) -> tuple[Form, list[Part]]:
+    content = item.get("content")
+    match content:
+        case None:
+            return ("null" if "content" in item else "absent"), []
+        case str():
+            return "text", [Text(content)] if content else []
+        case list():
+            return "parts", [_part_in(part) for part in content]
+        case _:
+            raise BadRequest(
+                f"Invalid type for 'messages[].content': expected a string or an array, got {kind(content)}.",
+                param="messages[].content",
+                code="invalid_type",
+            )
+
+
+def _part_in(value: Any) -> Part:
+    part = expect(value, dict, "messages[].content[]")
+    match part:
+        case {"type": "text", "text": str(text)}:
+            return Text(text, kept(NAME, without(part, "type", "text")))
+        case {"type": "image_url", "image_url": {"url": str(url)}}:
+            rest = without(part, "type", "image_url")
+            if inner := without(part["image_url"], "url"):
+                rest["image_url"] = inner
+            return image_from_url(url, kept(NAME, rest))
+        case {"type": "file", "file": dict(file)} if all(isinstance(item, str) for item in file.values()):
+            rest, inner = without(part, "type", "file"), dict(file)
+            name, data, file_id = (text_in(inner, name) for name in ("filename", "file_data", "file_id"))
+            if inner:
+                rest["file"] = inner
+            return File(name=name, data=data, file_id=file_id, extra=kept(NAME, rest))
+        case {"type": str()}:
+            return Opaque(NAME, part)
+        case _:
+            raise BadRequest("every part of a message's content needs a 'type'", param="messages[].content[]")
+
+
+def image_from_url(url: str, extra: Extra) -> Image:
+    if found := _DATA_URL.fullmatch(url):
+        return Image(data=found[2], media_type=found[1], extra=extra)
+    return Image(url=url, extra=extra)
+
+
+def _call_in(value: Any) -> ToolCall | Opaque:
+    call = expect(value, dict, "tool_calls[]")
+    if not isinstance(call.get("function"), dict):
+        return Opaque(_OTHER_CALL, call)
+    function = call["function"]
+    rest = without(call, "id", "function")
+    if inner := without(function, "name", "arguments"):
+        rest["function"] = inner
+    return ToolCall(
+        name=expect(function.get("name"), str, "tool_calls[].function.name"),
+        arguments=expect(function.get("arguments", ""), str, "tool_calls[].function.arguments"),
+        id=expect(call.get("id") or "", str, "tool_calls[].id"),
+        extra=kept(NAME, rest),
+    )
+
+
+def message_out(message: Message) -> dict[str, Any]:
+    role = message.extra.get(_SPELLING, {}).get("role", message.role)
+    value: dict[str, Any] = {"role": role}
+    result = message.tool_results[0] if message.tool_results else None
+    body = [
+        part
+        for part in (result.parts if result else message.parts)
+        if isinstance(part, Text | Image | File | Opaque) and not _is_call(part)
+    ]
+    form = message.form
+    if form != "parts" and any(not isinstance(part, Text) for part in body):
+        form = "parts"
+    if form == "parts":
+        value["content"] = [_part_out(part) for part in body]
+    elif body or form == "text":
+        value["content"] = "".join(part.text for part in body if isinstance(part, Text))
+    elif form == "null":
+        value["content"] = None
+    if result:
+        value |= {"tool_call_id": result.call_id} if result.call_id else {}
+        value |= {"name": result.name} if result.name else {}
+    for part in message.parts:
+        if isinstance(part, Thinking):
+            field = part.extra.get(_SPELLING, {}).get("field", _REASONING[0])
+            value[field] = value.get(field, "") + part.text
+    if calls := [call_out(part) for part in message.parts if isinstance(part, ToolCall) or _is_call(part)]:
+        value["tool_calls"] = calls
+    return value | dict(message.extra.get(NAME, {}))
+
+
+def is_function_result(message: Message) -> bool:
+    """Whether this is a result in the way that tools replaced."""
+    return message.extra.get(_SPELLING, {}).get("role") == "function"
+
+
+def _is_call(part: Part) -> bool:
+    return isinstance(part, Opaque) and part.dialect == _OTHER_CALL
+
+
+def _part_out(part: Part) -> dict[str, Any]:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text, **part.extra.get(NAME, {})}
+        case Image():
+            own = dict(part.extra.get(NAME, {}))
+            url = part.url or f"data:{part.media_type or image_type(part.data)};base64,{part.data}"
+            return {"type": "image_url", **own, "image_url": {"url": url, **own.get("image_url", {})}}
+        case File():
+            own = dict(part.extra.get(NAME, {}))
+            fields = {"filename": part.name, "file_data": part.data, "file_id": part.file_id}
+            given = {name: text for name, text in fields.items() if text}
+            return {"type": "file", **own, "file": {**given, **own.get("file", {})}}
+        case Opaque(dialect=dialect) if dialect == NAME:
+            return dict(part.payload)
+        case Opaque():
+            return {"type": "text", "text": not_shown(str(part.payload.get("type", "part")))}
+        case _:
+            raise AssertionError(part)
+
+
+def image_type(data: str) -> str:
+    """The media type of a base64 picture, by the letters its signature becomes; Ollama clients send none."""
+    signatures = {"/9j/": "jpeg", "iVBORw": "png", "R0lGOD": "gif", "UklGR": "webp", "Qk": "bmp"}
+    return next(
+        (f"image/{name}" for start, name in signatures.items() if data.startswith(start)), "image/png"
+    )
+
+
+def call_out(call: Part) -> dict[str, Any]:
+    if isinstance(call, Opaque):
+        return dict(call.payload)
+    assert isinstance(call, ToolCall)
+    own = dict(call.extra.get(NAME, {}))
+    function = {"name": call.name, "arguments": call.arguments or "{}", **own.pop("function", {})}
+    return {"id": call.id, "type": "function", **own, "function": function}
+
+
+def chunk_in(payload: JsonObject) -> Chunk:
+    """One event of a streamed completion. Only the first choice becomes part of the conversation."""
+    choices: list[JsonObject] = payload.get("choices") or []
+    choice: JsonObject = next((item for item in choices if item.get("index", 0) == 0), {})
+    delta = choice.get("delta") or choice.get("message") or {}
+    calls = tuple(
+        CallPiece(
+            index=call.get("index", position),
+            id=call.get("id") or "",
+            name=(call.get("function") or {}).get("name") or "",
+            arguments=(call.get("function") or {}).get("arguments") or "",
+        )
+        for position, call in enumerate(delta.get("tool_calls") or ())
+    )
+    reason = choice.get("finish_reason")
+    return Chunk(
+        text=delta.get("content") or "",
+        thinking=next((delta[name] for name in _REASONING if delta.get(name)), ""),
+        calls=calls,
+        finish=None if reason is None else reason if reason in get_args(FinishReason) else "stop",
+        usage=_usage(payload),
+        wire=(NAME, payload),
+    )
+
+
+def _usage(payload: JsonObject) -> Usage | None:
+    usage, timings = payload.get("usage"), payload.get("timings") or {}
+    if not usage and not timings:
+        return None
+    counts = usage or {}
+    cached = (counts.get("prompt_tokens_details") or {}).get("cached_tokens", timings.get("cache_n"))
+    return Usage(
+        prompt=counts.get("prompt_tokens"),
+        completion=counts.get("completion_tokens"),
+        cached=cached,
+        timings=timings,
+    )

@@ -1,0 +1,259 @@
+"""Writes one answer the way OpenAI's responses would: as the events of its items, or as one object.
+
+Items have names that can be worked out again from the answer's own. Knows nothing of where the chunks come
+from.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from holdfast.messages import (
+    CallPiece,
+    ChatRequest,
+    Chunk,
+    JsonObject,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
+from holdfast.protocols.blocks import Block, Blocks, Step
+from holdfast.protocols.responses import NAME, object_in
+from holdfast.protocols.wire import without
+
+Json = dict[str, Any]
+# How a block is told of: thinking goes out as it is, or as a summary.
+Style = Literal["text", "thinking", "summary", "call"]
+
+# Why an answer is incomplete.
+_UNFINISHED = {"length": "max_output_tokens", "content_filter": "content_filter"}
+# The fields of a request that its answer repeats, and what they are when the client did not say.
+_REPEATED: Json = {
+    "instructions": None,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "safety_identifier": None,
+    "service_tier": "default",
+    "store": True,
+    "tool_choice": "auto",
+    "top_logprobs": 0,
+    "truncation": "disabled",
+    "user": None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """How the events of one kind of item are called. A call has no parts, so nothing is said about them."""
+
+    prefix: str
+    text: str
+    part: str = ""
+    type: str = ""
+    position: str = ""
+
+
+_WORDS: dict[Style, _Words] = {
+    "text": _Words("msg", "output_text", "content_part", "output_text", "content_index"),
+    "thinking": _Words("rs", "reasoning_text", "content_part", "reasoning_text", "content_index"),
+    "summary": _Words(
+        "rs", "reasoning_summary_text", "reasoning_summary_part", "summary_text", "summary_index"
+    ),
+    "call": _Words("fc", "function_call_arguments"),
+}
+
+
+def settings_of(request: ChatRequest) -> Json:
+    """What an answer repeats of its request."""
+    given = request.extra.get(NAME, {})
+    said = {name: given[name] for name in _REPEATED if given.get(name) is not None}
+    reasoning, text = object_in(given, "reasoning"), object_in(given, "text")
+    return {
+        **_REPEATED,
+        **said,
+        "model": request.model,
+        "max_output_tokens": request.options.get("max_tokens"),
+        "temperature": request.options.get("temperature", 1.0),
+        "top_p": request.options.get("top_p", 1.0),
+        "reasoning": {"effort": None, "summary": None, **reasoning},
+        "text": {"format": {"type": "text"}, **text},
+        "tools": [_tool_out(tool) for tool in request.tools],
+    }
+
+
+def _tool_out(tool: JsonObject) -> Json:
+    function = tool.get("function")
+    return {"strict": None, **without(tool, "function"), **(function if isinstance(function, dict) else {})}
+
+
+def items_of(name: str, message: Message) -> list[Json]:
+    """A kept answer as the items it was sent as."""
+    items: list[Json] = []
+    for part in message.parts:
+        match part:
+            case Thinking():
+                block = Block("thinking", len(items))
+                block.add(part.text)
+            case Text():
+                block = Block("text", len(items))
+                block.add(part.text)
+            case ToolCall():
+                call = CallPiece(id=part.id, name=part.name, arguments=part.arguments)
+                block = Block("call", len(items), call)
+            case _:
+                continue
+        items.append(_item_out(name, block.kind, block, "completed"))
+    return items
+
+
+def _item_out(name: str, style: Style, block: Block, status: str) -> Json:
+    parts = [_part_out(style, block.text)] if block.size else []
+    id_ = _item_id(name, style, block)
+    match style:
+        case "text":
+            own: Json = {"type": "message", "role": "assistant", "content": parts}
+        case "thinking":
+            own = {"type": "reasoning", "summary": [], "content": parts}
+        case "summary":
+            own = {"type": "reasoning", "summary": parts}
+        case "call":
+            said = "" if status == "in_progress" else block.call.arguments
+            called = {"call_id": block.call.id or id_, "name": block.call.name}
+            own = {"type": "function_call", "arguments": said, **called}
+    return {"id": id_, "status": status, **own}
+
+
+def _part_out(style: Style, text: str) -> Json:
+    part = {"type": _WORDS[style].type, "text": text}
+    return part | ({"annotations": [], "logprobs": []} if style == "text" else {})
+
+
+def _item_id(name: str, style: Style, block: Block) -> str:
+    return f"{_WORDS[style].prefix}_{name.removeprefix('resp_')}_{block.index}"
+
+
+def response_of(name: str, settings: Json, items: Sequence[Json], **known: Any) -> Json:
+    """The object that stands for a whole answer."""
+    return {
+        "id": name,
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": "in_progress",
+        "background": False,
+        "error": None,
+        "incomplete_details": None,
+        "output": list(items),
+        "usage": None,
+        **settings,
+        **known,
+    }
+
+
+def ended(finish: str | None) -> Json:
+    """How an answer ended, in the words of a response."""
+    if finish in _UNFINISHED:
+        return {"status": "incomplete", "incomplete_details": {"reason": _UNFINISHED[finish]}}
+    return {"status": "completed"}
+
+
+def usage_out(usage: Usage) -> Json | None:
+    if usage.prompt is None and usage.completion is None:
+        return None
+    prompt, completion = usage.prompt or 0, usage.completion or 0
+    return {
+        "input_tokens": prompt,
+        "input_tokens_details": {"cached_tokens": usage.cached or 0, "cache_write_tokens": 0},
+        "output_tokens": completion,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": prompt + completion,
+    }
+
+
+class Writer:
+    """Writes the answer that is called `name`; thinking goes out as a summary to who asked for one."""
+
+    def __init__(self, name: str, settings: Json) -> None:
+        self._name = name
+        self._settings = {**settings, "created_at": int(time.time())}
+        self._summary = bool(settings["reasoning"].get("summary"))
+        self._blocks = Blocks()
+        # How many events were written, and how the item ends that is the last one.
+        self._number = 0
+        self._last = "completed"
+
+    def chunk(self, chunk: Chunk) -> list[Json]:
+        """The events a streaming client gets for this chunk."""
+        return self._begun() + self._told(self._blocks.add(chunk))
+
+    def end(self) -> list[Json]:
+        """What is left to say when the last chunk is through."""
+        self._last = ended(self._blocks.answer.finish)["status"]
+        events = self._begun() + self._told(self._blocks.end())
+        return [*events, self._event(self._last, response=self.whole())]
+
+    def failed(self, error: Json) -> list[Json]:
+        """The end of an answer that broke off; `error` is what a client of OpenAI's is told of it."""
+        self._last = "incomplete"
+        said = error.get("error") or {}
+        told = {"code": said.get("code") or "server_error", "message": said.get("message", "")}
+        return [*self._begun(), self._event("failed", response=self._response(status="failed", error=told))]
+
+    def whole(self) -> Json:
+        """The answer as one object, after every chunk and the end were written."""
+        answer = self._blocks.answer
+        return self._response(**ended(answer.finish), usage=usage_out(answer.usage))
+
+    def _begun(self) -> list[Json]:
+        if self._number:
+            return []
+        return [self._event(name, response=self._response()) for name in ("created", "in_progress")]
+
+    def _told(self, steps: Iterable[Step]) -> list[Json]:
+        return [event for step in steps for event in self._step(*step)]
+
+    def _step(self, step: Literal["open", "add", "close"], block: Block, text: str) -> list[Json]:
+        style, index = self._style(block), block.index
+        words = _WORDS[style]
+        place = {"item_id": _item_id(self._name, style, block), "output_index": index}
+        place |= {words.position: 0} if words.position else {}
+        # Only the events of a text have these.
+        odds: Json = {"logprobs": []} if style == "text" else {}
+        match step:
+            case "open":
+                item = _item_out(self._name, style, block, "in_progress")
+                events = [self._event("output_item.added", output_index=index, item=item)]
+                if words.part:
+                    part = _part_out(style, "")
+                    events.append(self._event(f"{words.part}.added", **place, part=part))
+            case "add":
+                events = [self._event(f"{words.text}.delta", **place, delta=text, **odds)]
+            case "close":
+                said = {"arguments": block.call.arguments} if style == "call" else {"text": block.text}
+                events = [self._event(f"{words.text}.done", **place, **said, **odds)]
+                if words.part:
+                    part = _part_out(style, block.text)
+                    events.append(self._event(f"{words.part}.done", **place, part=part))
+                events.append(self._event("output_item.done", output_index=index, item=self._item(block)))
+        return events
+
+    def _style(self, block: Block) -> Style:
+        return "summary" if block.kind == "thinking" and self._summary else block.kind
+
+    def _item(self, block: Block) -> Json:
+        status = self._last if block.index == len(self._blocks.all) - 1 else "completed"
+        return _item_out(self._name, self._style(block), block, status)
+
+    def _event(self, name: str, **fields: Any) -> Json:
+        event = {"type": f"response.{name}", "sequence_number": self._number, **fields}
+        self._number += 1
+        return event
+
+    def _response(self, **known: Any) -> Json:
+        items = [self._item(block) for block in self._blocks.all]
+        return response_of(self._name, self._settings, items, **known)

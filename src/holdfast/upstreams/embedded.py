@@ -1,0 +1,149 @@
+"""The embedded model: llama.cpp with a GGUF file, in a child process that is started when first needed.
+
+It is the llama.cpp provider with a server of its own. Knows nothing of where model files come from.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+from holdfast.errors import ModelMissing, Unreachable
+from holdfast.messages import ChatRequest, Chunk
+from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
+from holdfast.upstreams.child import Child
+from holdfast.upstreams.embedded_server import MODEL
+from holdfast.upstreams.http import Connection, Patience
+from holdfast.upstreams.llamacpp import LlamaCpp
+from holdfast.upstreams.model_file import describe_file
+
+_NAMES = (MODEL, f"{MODEL}:latest")
+
+
+def spare_threads() -> int:
+    """One less than there are cores: when all are busy, llama.cpp's threads wait for each other."""
+    return max(1, (os.cpu_count() or 2) - 1)
+
+
+class Embedded:
+    name = "embedded"
+    dialect: Dialect = "openai"
+    paths = frozenset({"/v1/", "/tokenize", "/detokenize", "/apply-template", "/completion", "/infill"})
+
+    def __init__(
+        self,
+        model: Path,
+        *,
+        log: Path,
+        ctx: int = 8192,
+        threads: int | None = None,
+        patience: Patience | None = None,
+        start_timeout: float = 300.0,
+    ) -> None:
+        self.location = f"embedded:{model}"
+        self._path = model
+        self._log = log
+        self._ctx = ctx
+        self._threads = threads or spare_threads()
+        self._patience = patience
+        self._start_timeout = start_timeout
+        self._starting = asyncio.Lock()
+        self._file: ModelInfo | None = None
+        self._running: tuple[Child, LlamaCpp] | None = None
+
+    async def aclose(self) -> None:
+        async with self._starting:
+            await self._stop()
+
+    async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+        server = await self._server(request.model)
+        async with aclosing(server.chat(request)) as answer:
+            async for chunk in answer:
+                yield chunk
+
+    async def models(self) -> list[ModelInfo]:
+        return [await self.describe(MODEL)] if self._path.is_file() else []
+
+    async def describe(self, model: str) -> ModelInfo:
+        info = await self._described(model)
+        if self._running is not None and self._running[0].alive:
+            window = (await self._running[1].describe(MODEL)).running_window
+        else:
+            window = self._window(info)
+        return replace(info, running_window=window)
+
+    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+        return await (await self._server(model)).embed(model, texts)
+
+    async def count(self, request: ChatRequest) -> int | None:
+        return await (await self._server(request.model)).count(request)
+
+    async def render(self, request: ChatRequest) -> str | None:
+        return await (await self._server(request.model)).render(request)
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        return await (await self._server(model)).tokenize(model, text)
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        return await (await self._server(model)).detokenize(model, tokens)
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        await self._described(model)
+        return await asyncio.to_thread(Vocabulary.from_gguf, self._path)
+
+    async def forward(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
+    ) -> Forwarded:
+        return await (await self._server(MODEL)).forward(method, path, headers, body)
+
+    def _window(self, info: ModelInfo) -> int:
+        """What will be in force: a window larger than the model learned yields nonsense."""
+        return min(self._ctx, info.trained_window or self._ctx)
+
+    async def _described(self, model: str) -> ModelInfo:
+        if model not in _NAMES:
+            raise ModelMissing(model, hint=f"The embedded model is called {MODEL}.")
+        if not self._path.is_file():
+            raise ModelMissing(
+                MODEL, hint=f"{self._path} is not there: `holdfast models get` fetches the embedded model."
+            )
+        if self._file is None:
+            try:
+                self._file = await asyncio.to_thread(describe_file, self._path, MODEL)
+            except VocabularyError as error:
+                raise Unreachable(
+                    f"{self._path} cannot be used as a model: {error.message}.",
+                    hint="Give a GGUF file, or fetch the embedded model with `holdfast models get`.",
+                ) from error
+        return self._file
+
+    async def _server(self, model: str) -> LlamaCpp:
+        """The running server, started if it is not there, or not there any more."""
+        info = await self._described(model)
+        async with self._starting:
+            if self._running is None or not self._running[0].alive:
+                await self._stop()
+                child = await Child.start(
+                    self._path,
+                    ctx=self._window(info),
+                    threads=self._threads,
+                    log=self._log,
+                    seconds=self._start_timeout,
+                )
+                connection = Connection(
+                    child.url, key=child.key, patience=self._patience, label="the embedded model"
+                )
+                self._running = child, LlamaCpp(connection)
+            return self._running[1]
+
+    async def _stop(self) -> None:
+        if self._running is None:
+            return
+        child, server = self._running
+        self._running = None
+        await server.aclose()
+        await child.stop()

@@ -1,0 +1,359 @@
+"""One model server over HTTP: when to wait, when to try again, and what its failures mean.
+
+Knows no endpoint and no dialect. Bodies and keys are never logged.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import aiohttp
+from yarl import URL
+
+from holdfast.errors import BadRequest, ConfigError, CutOff, Unreachable
+from holdfast.messages import canonical
+from holdfast.protocols.wire import parse_json
+from holdfast.upstreams.base import Forwarded
+from holdfast.upstreams.refusals import garbled, refusal
+
+# Answers that mean "not now": the same request may well succeed a moment later.
+_BUSY = (502, 503, 504)
+_TOO_MANY = 429
+
+# These belong to one connection or to the one who asked, not to the request that is passed on. Keys are
+# among them: the client's key is for Holdfast, and the server has its own.
+_NOT_FORWARDED = frozenset(
+    {
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
+        "trailer", "transfer-encoding", "upgrade", "host", "content-length", "expect",
+        "authorization", "x-api-key", "cookie", "set-cookie",
+    }
+)  # fmt: skip
+
+# Questions that change nothing where they are asked. A server that hung up without a word (it was restarted,
+# or tired of an idle connection) may be asked them again.
+_HARMLESS = (
+    "/chat", "/generate", "/embed", "/embeddings", "/show", "/chat/completions", "/completions", "/responses",
+    "/messages",
+)  # fmt: skip
+
+_ERROR_BYTES = 64 * 1024
+# So often (in seconds) it is looked whether a server that says nothing is still there.
+_LOOK_EVERY = 2.0
+# Larger bodies are sent piece by piece, so that nobody else waits for it.
+_LARGE = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many seconds to wait for what, and how often to try.
+
+    A generation has no limit as a whole, only on silence: a long prompt on a slow machine says nothing for
+    minutes and is still at work.
+    """
+
+    connect: float = 5.0
+    answer: float = 30.0
+    stall: float = 300.0
+    tries: int = 3
+    pause: float = 0.25
+    longest_pause: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A response whose body is still on its way."""
+
+    content_type: str
+    stream: AsyncIterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """`read` is how many seconds the server may be silent."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes | AsyncIterable[bytes] | None
+    read: float
+
+
+def shown(url: str) -> str:
+    """The address without user and password."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def seconds_in(retry_after: str) -> float | None:
+    """How long a `Retry-After` asks to wait: seconds, or until a date; None for anything else."""
+    if retry_after.isascii() and retry_after.isdecimal():
+        return float(retry_after)
+    try:
+        date = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    # A date without a zone is one in GMT, as all dates in headers are.
+    there = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (there - datetime.now(UTC)).total_seconds())
+
+
+class Connection:
+    """Sends requests to one server. Errors call it by its `label`, by default its address without password.
+
+    `sleep` waits between two tries.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str = "",
+        headers: Mapping[str, str] | None = None,
+        patience: Patience | None = None,
+        label: str = "",
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self.location = label or shown(self.url)
+        self._patience = patience or Patience()
+        self._sleep = sleep
+        own = {**(headers or {}), **({"authorization": f"Bearer {key}"} if key else {})}
+        for name, value in own.items():
+            if not (value.isascii() and value.isprintable()):
+                raise ConfigError(
+                    f"the key or header '{name}' for {self.location} has characters that HTTP cannot carry.",
+                    hint="Look for a line break or a special character in it.",
+                )
+        self._headers = own
+        self._opened: aiohttp.ClientSession | None = None
+
+    async def aclose(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+    @property
+    def _session(self) -> aiohttp.ClientSession:
+        """Opened when it is first needed: it belongs to the event loop that runs then."""
+        if self._opened is None:
+            self._opened = aiohttp.ClientSession(
+                headers=self._headers,
+                # llama.cpp hangs up after five idle seconds: a connection that old is not worth the risk.
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=4.0),
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._opened
+
+    async def get(self, path: str) -> Any:
+        return await self._json(_Request("GET", path, {}, None, self._patience.answer), "")
+
+    async def post(self, path: str, body: Any, *, model: str = "") -> Any:
+        """Posts something that may be repeated: a question about a model, texts to embed."""
+        return await self._json(self._posting(path, body, self._patience.stall), model)
+
+    @asynccontextmanager
+    async def stream(self, path: str, body: Any, *, model: str) -> AsyncIterator[Incoming]:
+        """Posts a chat. Leaving the context hangs up, and by that the server notices that nobody listens."""
+
+        response = await self._send(self._posting(path, body, self._patience.stall), repeatable=True)
+        try:
+            await self._raise_for_status(response, model)
+            content_type = response.headers.get("content-type", "")
+            yield Incoming(content_type.partition(";")[0].strip().lower(), self._bytes(response))
+        finally:
+            response.close()
+
+    async def forward(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
+    ) -> Forwarded:
+        kept = {name: value for name, value in headers.items() if _forwarded(name)}
+        resend = isinstance(body, bytes)
+        request = _Request(method, path, kept, body or None, self._patience.stall)
+        repeatable = resend and (method in ("GET", "HEAD") or path.partition("?")[0].endswith(_HARMLESS))
+        response = await self._send(request, repeatable=repeatable, resend=resend, passes_on=True)
+        answered = [(name.lower(), value) for name, value in response.headers.items() if _returned(name)]
+
+        async def close() -> None:
+            response.close()
+
+        return Forwarded(response.status, answered, self._bytes(response), close=close)
+
+    def _posting(self, path: str, body: Any, read: float) -> "_Request":
+        content = canonical(body).encode()
+        return _Request("POST", path, {"content-type": "application/json"}, content, read)
+
+    async def _json(self, request: "_Request", model: str) -> Any:
+        response = await self._send(request, repeatable=True)
+        try:
+            await self._raise_for_status(response, model)
+            content = b"".join([data async for data in self._bytes(response)])
+        finally:
+            response.close()
+        try:
+            value = parse_json(content)
+        except BadRequest:
+            raise garbled(self.location) from None
+        if isinstance(value, dict) and value.keys() == {"error"}:
+            # LM Studio says 200 to paths it does not have, and the error in the body.
+            raise refusal(404, content, where=self.location)
+        return value
+
+    async def _raise_for_status(self, response: aiohttp.ClientResponse, model: str) -> None:
+        if 200 <= response.status < 300:
+            return
+        content = b""
+        async for data in self._bytes(response):
+            content += data
+            if len(content) > _ERROR_BYTES:
+                break
+        raise refusal(
+            response.status,
+            content,
+            model=model,
+            where=self.location,
+            retry_after=seconds_in(response.headers.get("retry-after", "")),
+        )
+
+    async def _send(
+        self,
+        request: "_Request",
+        *,
+        repeatable: bool,
+        resend: bool = True,
+        passes_on: bool = False,
+    ) -> aiohttp.ClientResponse:
+        """The response with its headers read, after as many tries as are safe.
+
+        A connection that was never made may be tried again if the body can be sent anew (`resend`); after
+        that, only requests that change nothing on the server are `repeatable`. Who `passes_on` an answer
+        does not judge it.
+        """
+        tries = self._patience.tries
+        for attempt in range(1, tries + 1):
+            last = attempt == tries
+            wait = self._pause(attempt)
+            try:
+                response = await self._begun(request)
+            except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+                if last or not resend:
+                    raise self._unreachable(error) from error
+            except (aiohttp.ServerTimeoutError, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
+                raise self._unreachable(error) from error
+            except (aiohttp.ClientError, OSError) as error:
+                if last or not repeatable:
+                    raise self._unreachable(error) from error
+            else:
+                asked = self._asked_to_wait(response, wait)
+                if last or not repeatable or passes_on or asked is None:
+                    return response
+                response.close()
+                wait = asked
+            await self._sleep(wait)
+        raise AssertionError("the last try returns or raises")
+
+    async def _begun(self, request: "_Request") -> aiohttp.ClientResponse:
+        timeout = aiohttp.ClientTimeout(sock_connect=self._patience.connect, sock_read=request.read)
+        body = request.body
+        return await self._session.request(
+            request.method,
+            # Spelled as it was given: an escaped slash in a model's name is no slash.
+            URL(self.url + request.path, encoded=True),
+            # Compressed streams arrive in lumps.
+            headers={"accept-encoding": "identity", **request.headers},
+            data=BytesIO(body) if isinstance(body, bytes) and len(body) > _LARGE else body,
+            timeout=timeout,
+            allow_redirects=False,
+        )
+
+    def _pause(self, attempt: int) -> float:
+        """Doubles from try to try; the jitter keeps many waiting clients from coming back together."""
+        longest: float = min(self._patience.pause * 2 ** (attempt - 1), self._patience.longest_pause)
+        return longest * random.uniform(0.5, 1.0)  # noqa: S311 (nothing secret in it)
+
+    def _asked_to_wait(self, response: aiohttp.ClientResponse, pause: float) -> float | None:
+        """The seconds until another try makes sense, None if it makes none, or none that we can wait for."""
+        after = seconds_in(response.headers.get("retry-after", ""))
+        if response.status not in (*_BUSY, _TOO_MANY) or (after or 0) > self._patience.longest_pause:
+            return None
+        if response.status == _TOO_MANY:
+            # Without a word on when, too many stays too many.
+            return after
+        return after or pause
+
+    async def _bytes(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        try:
+            while data := await _next(response):
+                yield data
+        except aiohttp.ServerTimeoutError as error:
+            raise CutOff(
+                f"{self.location} stopped sending: silent for too long.",
+                hint="Raise the stall timeout if the machine is just slow.",
+            ) from error
+        except (aiohttp.ClientError, OSError) as error:
+            # What had come before it broke may still wait to be read.
+            response.content.set_exception(None)  # type: ignore[arg-type]
+            if rest := response.content.read_nowait():
+                yield rest
+            raise CutOff(
+                f"the connection to {self.location} broke in the middle of an answer.",
+                hint="Look at the model server's log; it may have run out of memory.",
+            ) from error
+        finally:
+            response.close()
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        match error:
+            case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+                return Unreachable(
+                    f"{self.location} is no address of a server.",
+                    hint="Write it like http://127.0.0.1:11434.",
+                )
+            case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+                return Unreachable(
+                    f"the certificate of {self.location} cannot be trusted.",
+                    hint="Check the address, and the server's certificate.",
+                )
+            case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+                return Unreachable(
+                    f"no model server answers at {self.location}.", hint="Start it, or check the address."
+                )
+            case aiohttp.ServerTimeoutError():
+                return Unreachable(
+                    f"{self.location} accepted the request and stayed silent for too long.",
+                    hint="Look at the model server's log, or raise the stall timeout if it is just slow.",
+                )
+            case _:
+                return Unreachable(
+                    f"{self.location} hung up without an answer.", hint="Look at the model server's log."
+                )
+
+
+async def _next(response: aiohttp.ClientResponse) -> bytes:
+    """What comes next, nothing at the end. aiohttp does not always say that it gave a connection up."""
+    while True:
+        waiting = asyncio.timeout(_LOOK_EVERY)
+        try:
+            async with waiting:
+                return await response.content.readany()
+        except TimeoutError:
+            connection = response.connection
+            transport = connection.transport if connection is not None else None
+            if not waiting.expired() or transport is None or transport.is_closing():
+                raise
+
+
+def _returned(name: str) -> bool:
+    """What is compressed was unpacked on the way, and which pages may read it is for us to say."""
+    own = name.lower() == "content-encoding" or name.lower().startswith("access-control-")
+    return _forwarded(name) and not own
+
+
+def _forwarded(name: str) -> bool:
+    return name.lower() not in _NOT_FORWARDED and not name.lower().startswith("x-holdfast")

@@ -1,0 +1,161 @@
+"""Any server that speaks OpenAI's chat completions: OpenAI itself, vLLM, and the many compatible ones.
+
+The common ground of the more particular providers. Knows vLLM's two additions (its window in the list of
+models, and `/tokenize`), because that is how one recognises it.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from holdfast.errors import ModelMissing, UpstreamError
+from holdfast.messages import ChatRequest, Chunk, JsonObject
+from holdfast.protocols import openai
+from holdfast.protocols.pairing import with_ids
+from holdfast.protocols.wire import from_server, sse
+from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
+from holdfast.upstreams.http import Connection, Incoming
+from holdfast.upstreams.refusals import garbled
+from holdfast.upstreams.streams import chunks
+
+_VERSION = "/v1"
+# The names under which servers put a model's window into their lists.
+_WINDOWS = ("max_model_len", "context_length", "context_window", "max_context_length")
+# What a server says to a route it does not have.
+NO_SUCH_ROUTE = (404, 405, 501)
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """The server's address and what comes before `/chat/completions` there.
+
+    A bare address means `/v1`. One with a path of another kind is taken at its word, as OpenAI's own client
+    does it.
+    """
+    url = url.rstrip("/")
+    if url.endswith(_VERSION):
+        return url.removesuffix(_VERSION), _VERSION
+    return url, "" if urlsplit(url).path else _VERSION
+
+
+class OpenAI:
+    name = "openai"
+    dialect: Dialect = "openai"
+    paths = frozenset({"/v1/"})
+
+    def __init__(self, connection: Connection, prefix: str = _VERSION) -> None:
+        self._http = connection
+        self._prefix = prefix
+        self.location = connection.location + prefix
+        # None until it is known whether this server can count.
+        self._counts: bool | None = None
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+        body = openai.request_out(with_ids(request))
+        body |= {
+            "stream": True,
+            "stream_options": {**(body.get("stream_options") or {}), "include_usage": True},
+        }
+        path = f"{self._prefix}/chat/completions"
+        async with self._http.stream(path, body, model=request.model) as incoming:
+            async for chunk in chunks(self._payloads(incoming), openai.chunk_in, where=self.location):
+                yield chunk
+
+    async def models(self) -> list[ModelInfo]:
+        return [_from_listing(item) for item in await self._list(f"{self._prefix}/models", "data")]
+
+    async def describe(self, model: str) -> ModelInfo:
+        for known in await self.models():
+            if known.name == model:
+                return known
+        raise ModelMissing(model, hint="`holdfast models` lists what the server has.")
+
+    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+        body = {"model": model, "input": list(texts), "encoding_format": "float"}
+        answer = await self._http.post(f"{self._prefix}/embeddings", body, model=model)
+        match answer:
+            case {"data": list(items)} if len(items) == len(texts):
+                ordered = sorted(items, key=lambda item: item.get("index", 0))
+                tokens = (answer.get("usage") or {}).get("prompt_tokens")
+                return Embeddings(tuple(tuple(item["embedding"]) for item in ordered), tokens)
+            case _:
+                raise garbled(self.location)
+
+    async def count(self, request: ChatRequest) -> int | None:
+        body = openai.request_out(with_ids(request))
+        asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
+        return number(await self._from_vllm("/tokenize", asked), "count")
+
+    async def render(self, request: ChatRequest) -> str | None:  # noqa: ARG002
+        """Not needed here: where a server can be asked, it counts."""
+        return None
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        asked = {"model": model, "prompt": text, "add_special_tokens": False}
+        answer = await self._from_vllm("/tokenize", asked)
+        return answer["tokens"] if isinstance(answer.get("tokens"), list) else None
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        answer = await self._from_vllm("/detokenize", {"model": model, "tokens": list(tokens)})
+        return answer["prompt"] if isinstance(answer.get("prompt"), str) else None
+
+    async def _from_vllm(self, path: str, asked: JsonObject) -> dict[str, Any]:
+        """The answer of a route that vLLM alone has; nothing from any other server of this kind."""
+        if self._counts is None:
+            listed = await self._list(f"{self._prefix}/models", "data")
+            self._counts = any("max_model_len" in item for item in listed)
+        if not self._counts:
+            return {}
+        try:
+            answer = await self._http.post(path, asked, model=str(asked["model"]))
+        except UpstreamError as error:
+            if error.status not in NO_SUCH_ROUTE:
+                raise
+            self._counts = False
+            return {}
+        return answer if isinstance(answer, dict) else {}
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:  # noqa: ARG002
+        """Servers of this kind keep it to themselves; most of those that run here count instead."""
+        return None
+
+    async def forward(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
+    ) -> Forwarded:
+        if path.startswith(_VERSION + "/"):
+            path = self._prefix + path.removeprefix(_VERSION)
+        return await self._http.forward(method, path, headers, body)
+
+    async def _payloads(self, incoming: Incoming) -> AsyncIterator[JsonObject | None]:
+        if incoming.content_type == "application/json":
+            # Not every server streams when asked to; then the whole answer comes as one.
+            yield from_server(b"".join([data async for data in incoming.stream]))
+            return
+        if incoming.content_type != "text/event-stream":
+            raise garbled(self.location)
+        async for data in sse(incoming.stream):
+            if data.strip() == "[DONE]":
+                yield None
+            else:
+                yield from_server(data)
+
+    async def _list(self, path: str, field: str) -> list[dict[str, Any]]:
+        answer = await self._http.get(path)
+        items = answer.get(field) if isinstance(answer, dict) else None
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise garbled(self.location)
+        return items
+
+
+def _from_listing(item: JsonObject) -> ModelInfo:
+    window = next((item[name] for name in _WINDOWS if isinstance(item.get(name), int)), None)
+    return ModelInfo(name=str(item.get("id", "")), running_window=window, raw=item)
+
+
+def number(answer: Any, field: str) -> int | None:
+    """A count in a server's answer, None if it is not there."""
+    value = answer.get(field) if isinstance(answer, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,148 @@
+"""A model server under the name it has here: notes how it is, and takes models with its name before theirs.
+
+Knows no other server. What a request asks for goes on unchanged but for that name.
+"""
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from holdfast.errors import BadRequest, CutOff, HoldfastError, Unreachable, UpstreamError
+from holdfast.messages import ChatRequest, Chunk, canonical
+from holdfast.protocols.wire import parse_json
+from holdfast.tokens.vocabulary import Vocabulary
+from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo, Provider
+
+T = TypeVar("T")
+
+# Answers that say more about the server than about the request.
+_NOT_WELL = (429, 502, 503, 504)
+# The fields in which requests name a model.
+_NAMES = ("model", "name", "source", "destination", "from")
+
+
+def is_away(error: HoldfastError) -> bool:
+    """Whether another server might do what this one could not."""
+    return isinstance(error, Unreachable) or (isinstance(error, UpstreamError) and error.status in _NOT_WELL)
+
+
+@dataclass(slots=True)
+class Health:
+    """When a server last answered and last failed, in seconds of the `clock`, and the trouble it has now."""
+
+    clock: Callable[[], float] = time.time
+    seen: float | None = None
+    failed: float | None = None
+    trouble: str = ""
+
+    @property
+    def well(self) -> bool:
+        return not self.trouble
+
+    def answered(self) -> None:
+        self.seen, self.trouble = self.clock(), ""
+
+    def note(self, error: HoldfastError) -> None:
+        """An error of the server's own is trouble; one about the request shows that it is there."""
+        if is_away(error) or isinstance(error, CutOff):
+            self.failed, self.trouble = self.clock(), str(error)
+        else:
+            self.answered()
+
+
+class Watched:
+    """`label` is the server's name here; a model may be asked for as `label/model`."""
+
+    def __init__(self, provider: Provider, label: str = "", health: Health | None = None) -> None:
+        self.provider = provider
+        self.label = label
+        self.health = health or Health()
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    @property
+    def location(self) -> str:
+        return self.provider.location
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.provider.dialect
+
+    @property
+    def paths(self) -> frozenset[str]:
+        return self.provider.paths
+
+    def plain(self, model: str) -> str:
+        """The name that the server itself has for `model`."""
+        return model.removeprefix(f"{self.label}/") if self.label else model
+
+    async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+        asked = replace(request, model=self.plain(request.model))
+        begun = False
+        try:
+            async with aclosing(self.provider.chat(asked)) as chunks:
+                async for chunk in chunks:
+                    if not begun:
+                        begun = True
+                        self.health.answered()
+                    yield chunk
+        except HoldfastError as error:
+            self.health.note(error)
+            raise
+
+    async def models(self) -> list[ModelInfo]:
+        return await self._noted(self.provider.models())
+
+    async def describe(self, model: str) -> ModelInfo:
+        return await self._noted(self.provider.describe(self.plain(model)))
+
+    async def embed(self, model: str, texts: Sequence[str]) -> Embeddings:
+        return await self._noted(self.provider.embed(self.plain(model), texts))
+
+    async def count(self, request: ChatRequest) -> int | None:
+        return await self.provider.count(replace(request, model=self.plain(request.model)))
+
+    async def render(self, request: ChatRequest) -> str | None:
+        return await self.provider.render(replace(request, model=self.plain(request.model)))
+
+    async def tokenize(self, model: str, text: str) -> list[int] | None:
+        return await self.provider.tokenize(self.plain(model), text)
+
+    async def detokenize(self, model: str, tokens: Sequence[int]) -> str | None:
+        return await self.provider.detokenize(self.plain(model), tokens)
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        return await self.provider.vocabulary(self.plain(model))
+
+    async def forward(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | AsyncIterable[bytes] = b""
+    ) -> Forwarded:
+        if self.label and isinstance(body, bytes) and f'"{self.label}/'.encode() in body:
+            body = self._renamed(body)
+        return await self._noted(self.provider.forward(method, path, headers, body))
+
+    async def aclose(self) -> None:
+        await self.provider.aclose()
+
+    def _renamed(self, body: bytes) -> bytes:
+        try:
+            fields = parse_json(body)
+        except BadRequest:
+            return body
+        if not isinstance(fields, dict):
+            return body
+        named = {name: self.plain(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)}
+        return canonical(fields | named).encode()
+
+    async def _noted(self, work: Awaitable[T]) -> T:
+        try:
+            result = await work
+        except HoldfastError as error:
+            self.health.note(error)
+            raise
+        self.health.answered()
+        return result

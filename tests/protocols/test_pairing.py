@@ -1,0 +1,77 @@
+"""Calls and results find each other in the other dialect too, the same way in every longer history."""
+
+from holdfast.messages import ChatRequest
+from holdfast.protocols import ollama, openai
+from holdfast.protocols.pairing import with_ids, with_names
+
+
+def calls(*names, ids=()):
+    made = [{"function": {"name": name, "arguments": {}}} for name in names]
+    for call, given in zip(made, ids, strict=False):
+        call["id"] = given
+    return {"role": "assistant", "content": "", "tool_calls": made}
+
+
+def result(text, **fields):
+    return {"role": "tool", "content": text, **fields}
+
+
+def sent(*messages):
+    read = tuple(ollama.message_in(message) for message in messages)
+    return openai.request_out(with_ids(ChatRequest("m", read)))["messages"]
+
+
+def pairs(messages):
+    """What each result answers, by the name of its call."""
+    names = {
+        call["id"]: call["function"]["name"] for message in messages for call in message.get("tool_calls", ())
+    }
+    return [
+        (message["content"], names.get(message.get("tool_call_id")))
+        for message in messages
+        if message["role"] == "tool"
+    ]
+
+
+def test_results_without_an_id_go_to_the_call_of_their_name_and_otherwise_in_order():
+    by_name = sent(calls("a", "b"), result("of b", tool_name="b"), result("of a", tool_name="a"))
+    assert pairs(by_name) == [("of b", "b"), ("of a", "a")]
+    in_order = sent(calls("a", "b"), result("first"), result("second"))
+    assert pairs(in_order) == [("first", "a"), ("second", "b")]
+
+
+def test_two_calls_of_one_name_have_ids_of_their_own():
+    messages = sent(calls("a", "a"), result("1", tool_name="a"), result("2", tool_name="a"))
+    ids = [call["id"] for call in messages[0]["tool_calls"]]
+    assert len(set(ids)) == 2
+    assert [message["tool_call_id"] for message in messages[1:]] == ids
+
+
+def test_ids_that_are_there_stay():
+    messages = sent(calls("a", "b", ids=["x"]), result("of a", tool_call_id="x"), result("of b"))
+    assert messages[0]["tool_calls"][0]["id"] == messages[1]["tool_call_id"] == "x"
+    assert pairs(messages) == [("of a", "a"), ("of b", "b")]
+
+
+def test_a_result_of_nothing_that_was_called_stays_alone():
+    assert pairs(sent(calls("a"), result("?", tool_name="z"))) == [("?", None)]
+    assert pairs(sent(result("?"))) == [("?", None)]
+
+
+def test_a_longer_history_begins_with_the_same_bytes():
+    first = [calls("a"), result("1", tool_name="a")]
+    more = [*first, calls("a", "b"), result("2", tool_name="a"), result("3", tool_name="b")]
+    assert sent(*more)[:2] == sent(*first)
+
+
+def test_a_result_known_by_its_id_goes_to_ollama_with_the_name_of_its_call():
+    call = {"id": "x", "type": "function", "function": {"name": "a", "arguments": "{}"}}
+    messages = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "x", "content": "1"},
+        {"role": "tool", "tool_call_id": "y", "content": "2"},
+    ]
+    request = ChatRequest("m", tuple(openai.message_in(message) for message in messages))
+    _, known, unknown = ollama.request_out(with_names(request))["messages"]
+    assert (known["tool_name"], known["tool_call_id"]) == ("a", "x")
+    assert "tool_name" not in unknown

@@ -1,0 +1,27 @@
+"""The real llama.cpp for the tests that need one, started once and shared by all of them."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.upstreams.child import Child
+from holdfast.upstreams.http import Connection
+from holdfast.upstreams.llamacpp import LlamaCpp
+
+WINDOW = 2048
+
+
+@pytest.fixture(scope="session")
+def child(weights, tmp_path_factory) -> Iterator[Child]:
+    log = tmp_path_factory.mktemp("llamacpp") / "child.log"
+    started = asyncio.run(Child.start(weights, ctx=WINDOW, threads=1, log=log, seconds=120))
+    yield started
+    asyncio.run(started.stop())
+
+
+@pytest.fixture
+async def llamacpp(child):
+    provider = LlamaCpp(Connection(child.url, key=child.key))
+    yield provider
+    await provider.aclose()

@@ -1,0 +1,93 @@
+"""Which server answers: the one that is found, looked for again while there is none, else our own."""
+
+import asyncio
+
+import pytest
+
+from holdfast.config import load
+from holdfast.errors import ConfigError, ModelMissing
+from holdfast.messages import ChatRequest, Message, Text
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.fake_ollama import FakeOllama
+from holdfast.upstreams.upstreams import Upstreams
+from holdfast.wiring import build_upstreams, look_around
+
+pytestmark = pytest.mark.anyio
+
+
+class Finder:
+    """Finds what it was told to, one after the other; counts how often it was sent."""
+
+    def __init__(self, *found):
+        self.found = list(found)
+        self.sent = 0
+
+    async def __call__(self):
+        self.sent += 1
+        await asyncio.sleep(0)
+        return self.found.pop(0) if self.found else None
+
+
+async def answer_of(provider, model="scripted"):
+    request = ChatRequest(model, (Message("user", (Text("Hello"),)),))
+    return "".join([chunk.text async for chunk in provider.chat(request)])
+
+
+async def test_a_found_server_answers_for_every_model_but_the_embedded_one():
+    server, embedded = ScriptedProvider(), ScriptedProvider()
+    upstreams = Upstreams(Finder(server), embedded)
+    await answer_of(await upstreams.route("scripted"))
+    assert (len(server.requests), len(embedded.requests)) == (1, 0)
+    assert await upstreams.route("embedded") is embedded
+    assert await upstreams.route("embedded:latest") is embedded
+
+
+async def test_without_a_server_only_the_embedded_model_is_there():
+    embedded = ScriptedProvider()
+    upstreams = Upstreams(Finder(), embedded)
+    assert await upstreams.main() is embedded
+    with pytest.raises(ModelMissing, match="No model server"):
+        await upstreams.route("llama3")
+
+
+async def test_a_server_that_is_started_later_is_found_but_not_looked_for_all_the_time():
+    embedded = ScriptedProvider()
+    eager = Upstreams(Finder(None, ScriptedProvider()), embedded, look_again=-1.0)
+    assert await eager.main() is embedded
+    assert await eager.main() is not embedded
+    patient = Upstreams(Finder(None, ScriptedProvider()), embedded)
+    assert await patient.main() is embedded
+    assert await patient.main() is embedded
+
+
+async def test_many_at_once_look_only_once():
+    finder = Finder(ScriptedProvider())
+    upstreams = Upstreams(finder, ScriptedProvider())
+    found = await asyncio.gather(*(upstreams.main() for _ in range(5)))
+    assert finder.sent == 1
+    assert len(set(map(id, found))) == 1
+
+
+def settings(tmp_path, **given):
+    return load({"home": tmp_path, **given}, {}).settings
+
+
+async def test_holdfast_does_not_look_for_a_server_at_its_own_address(tmp_path):
+    found = await look_around(settings(tmp_path, port=11434))
+    assert all("11434" not in place for place, _ in found.tried)
+    upstreams = build_upstreams(settings(tmp_path, upstream="http://127.0.0.1:11435"))
+    with pytest.raises(ConfigError, match="own address"):
+        await upstreams.main()
+
+
+async def test_a_named_model_file_is_the_embedded_model(tmp_path):
+    upstreams = build_upstreams(settings(tmp_path, upstream=f"embedded:{tmp_path / 'my.gguf'}"))
+    assert "my.gguf" in (await upstreams.route("embedded")).location
+    assert await upstreams.main() is await upstreams.route("embedded")
+
+
+async def test_a_named_server_is_connected_to(tmp_path):
+    with FakeOllama().served() as address:
+        upstreams = build_upstreams(settings(tmp_path, upstream=address))
+        assert (await upstreams.main()).name == "ollama"
+        await upstreams.aclose()

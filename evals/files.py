@@ -19,9 +19,8 @@ from statistics import median, quantiles
 from evals.files_texts import SORTS, big_text
 from evals.window_rows import Row, none_of, progress, told
 from holdfast.errors import BadRequest
-from holdfast.files.digests import digest_of
-from holdfast.files.digests.kinds import named_kind
-from holdfast.files.texts import text_of
+from holdfast.files.digests import build_digest, kind_by_name
+from holdfast.files.documents import extract_text
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import UNKNOWN
 
@@ -45,14 +44,14 @@ def files(places: Sequence[Path], *, over: int = 0, every: int = 1) -> Iterator[
     found = sorted(path for place in places for path in place.rglob("*") if _is_wanted(path, over))
     for path in found[::every]:
         try:
-            yield str(path), text_of(path.name, path.read_bytes()).text
+            yield str(path), extract_text(path.name, path.read_bytes()).text
         except BadRequest:
             continue
 
 
 def _is_wanted(path: Path, over: int) -> bool:
     # Only what has a kind by its name, or none at all: `.so` and its like are no texts.
-    if not path.is_file() or not (named_kind(path.name) or path.suffix in ("", ".txt")):
+    if not path.is_file() or not (kind_by_name(path.name) or path.suffix in ("", ".txt")):
         return False
     return over < path.stat().st_size <= _LARGEST
 
@@ -65,7 +64,7 @@ def saved_rows(places: Sequence[Path], *, every: int) -> Iterator[Row]:
     shares: dict[str, list[float]] = defaultdict(list)
     whole = short = crowded = 0
     for name, text in files(places, over=_LARGE, every=every):
-        made = digest_of(name, text)
+        made = build_digest(name, text)
         before, after = tokens(text), tokens(made.text)
         whole, short = whole + before, short + after
         shares[made.kind].append(100 * (1 - after / before))
@@ -143,7 +142,7 @@ def name_rows(places: Sequence[Path], *, every: int) -> Iterator[Row]:
         except (SyntaxError, ValueError, RecursionError):
             unreadable += 1
             continue
-        gone = wanted - set(_WORDS.findall(digest_of(path, text).text))
+        gone = wanted - set(_WORDS.findall(build_digest(path, text).text))
         looked_at, names, missing = looked_at + 1, names + len(wanted), missing + len(gone)
         if gone:
             progress(f"{path}: {', '.join(sorted(gone)[:8])}")
@@ -154,11 +153,11 @@ def name_rows(places: Sequence[Path], *, every: int) -> Iterator[Row]:
 def speed_rows(places: Sequence[Path]) -> Iterator[Row]:
     for sort in SORTS:
         name, text = big_text(sort, files(places, over=_LARGE))
-        digest_of(name, text)
+        build_digest(name, text)
         wall, cpu = [], []
         for _ in range(_TRIES):
             started, used = time.perf_counter(), time.process_time()
-            digest_of(name, text)
+            build_digest(name, text)
             wall.append(1000 * (time.perf_counter() - started))
             cpu.append(1000 * (time.process_time() - used))
         size = len(text.encode()) / 1_000_000

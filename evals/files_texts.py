@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from holdfast.files.digests.kinds import named_kind
+from holdfast.files.digests import kind_by_name
 
 _SIZE = 1_000_000
 _FROM_FILES = {"python": "py", "javascript": "js", "cpp": "h", "markdown": "md"}
@@ -21,7 +21,7 @@ def big_text(sort: str, files: Iterator[tuple[str, str]]) -> tuple[str, str]:
     suffix = _FROM_FILES[sort]
     parts: list[str] = []
     for name, text in files:
-        if named_kind(name) == sort:
+        if kind_by_name(name) == sort:
             # Only at the beginning of a file is this right.
             parts.append(text.replace("from __future__ import", "from future import"))
             if sum(map(len, parts)) > _SIZE:

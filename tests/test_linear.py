@@ -26,8 +26,8 @@ from holdfast.compaction.lines import parse_lines
 from holdfast.conversations.likeness import solid, without_blocks
 from holdfast.conversations.side import side_of
 from holdfast.conversations.summaries import standing_in
-from holdfast.files.digests import digest_of
-from holdfast.files.references import references_in
+from holdfast.files.digests import build_digest
+from holdfast.files.references import find_references
 from holdfast.i18n import without_banners
 from holdfast.memory.keeping.contradiction import supersedes
 from holdfast.memory.keeping.likeness import said
@@ -63,7 +63,7 @@ _IN_TABLES = {
     "holdfast.window.rules.": "match",
 }
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
-# no longer ones is tested below, through `rules_in`, `remembered` and `digest_of`.
+# no longer ones is tested below, through `rules_in`, `remembered` and `build_digest`.
 _SHORT = (
     "holdfast.compaction.asked.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
     "holdfast.text.statements.", "holdfast.window.rules.",
@@ -185,8 +185,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "commands_in": lambda text: list(commands_in(text)),
     "dates_in": lambda text: dates_in(text, date(2026, 2, 24)),
     "decisions_in": decisions_in,
-    "digest_of a page": lambda text: digest_of("a.md", text),
-    "digest_of a source": lambda text: digest_of("a.kt", text),
+    "digest_of a page": lambda text: build_digest("a.md", text),
+    "digest_of a source": lambda text: build_digest("a.kt", text),
     "error_lines": lambda text: list(error_lines(text)),
     "fences": fences,
     "html_of": html_of,
@@ -196,7 +196,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "parse_lines": parse_lines,
     "redacted": redacted,
     "redacted_file": redacted_file,
-    "references_in": references_in,
+    "references_in": find_references,
     "remembered": remembered,
     "rules_in": rules_in,
     "said": said,

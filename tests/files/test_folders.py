@@ -6,10 +6,16 @@ import re
 import pytest
 
 from holdfast.files import folders
-from holdfast.files.folders import listed, search, tree
-from holdfast.files.globs import files_like
-from holdfast.files.ignoring import ignored_by, is_ignored, matches
-from holdfast.files.trouble import Trouble
+from holdfast.files.folders import (
+    is_ignored,
+    list_folder,
+    match_files,
+    parse_ignore_file,
+    path_matches,
+    render_tree,
+    search_files,
+)
+from holdfast.files.problems import FileProblem
 
 
 @pytest.fixture
@@ -24,13 +30,13 @@ def make(allowed):
 
 
 def lines(roots, name="./"):
-    return tree(roots, roots.find(name)).text.splitlines()
+    return render_tree(roots, roots.find(name)).text.splitlines()
 
 
 def test_a_tree_has_folders_and_files_by_name(roots, make):
     for name in ("b.py", "A.md", "src/z.py", "src/deep/x.py", "leer/.keep"):
         make(name, "x")
-    shown = tree(roots, roots.find("./"))
+    shown = render_tree(roots, roots.find("./"))
     assert shown.text.splitlines() == ["A.md", "b.py", "leer/", "src/", "  deep/", "    x.py", "  z.py"]
     assert shown.about == "4 files, 3 folders"
     assert shown.left_out == "[left out: 1 hidden or ignored]"
@@ -58,8 +64,8 @@ def test_a_large_tree_shows_something_of_every_folder_and_says_what_is_missing(r
         make(f"a/{number:03}.txt", "x")
     make("b/c/d/e/f/g.txt", "x")
     make("z.txt", "x")
-    shown = tree(roots, roots.find("./"))
-    assert len(shown.text.splitlines()) <= folders.LINES + 5
+    shown = render_tree(roots, roots.find("./"))
+    assert len(shown.text.splitlines()) <= folders.MOST_LINES + 5
     assert "z.txt" in shown.text
     assert re.search(r"  … \d+ more", shown.text)
     assert "more entries" in shown.left_out
@@ -78,7 +84,7 @@ def test_a_list_has_sizes_and_dates(roots, make, allowed):
     make("a.txt", "x" * 1234)
     make("deep/b.txt", "x")
     os.utime(allowed / "a.txt", (0, 0))
-    shown = listed(roots, roots.find("./"))
+    shown = list_folder(roots, roots.find("./"))
     first, second = shown.text.splitlines()
     assert first.split() == ["1,234", "1970-01-01", "00:00", "a.txt"]
     assert second.endswith("deep/")
@@ -91,21 +97,21 @@ def test_a_search_tells_file_line_and_text(roots, make):
     make("deep/binary", "two\0")
     make(".env", "two")
     make("server.pem", "two")
-    shown = search(roots, roots.find("./"), "TWO")
+    shown = search_files(roots, roots.find("./"), "TWO")
     assert shown.text.splitlines() == ["a.py:2: Two words", "deep/b.py:3: ZWEI two"]
     assert shown.about == "2 lines in 2 files"
     assert shown.left_out == "[left out: 1 hidden or ignored, 2 files too large, binary or secret]"
-    assert search(roots, roots.find("./a.py"), "two").text == "./a.py:2: Two words"
-    assert search(roots, roots.find("./"), "nothing").text == ""
+    assert search_files(roots, roots.find("./a.py"), "two").text == "./a.py:2: Two words"
+    assert search_files(roots, roots.find("./"), "nothing").text == ""
 
 
 def test_a_search_with_many_hits_says_how_many_are_left_out(roots, make):
     make("a.txt", "word\n" * 250 + "x" * 5_000 + "word" + "y" * 5_000)
-    shown = search(roots, roots.find("./"), "word")
-    assert len(shown.text.splitlines()) == folders.HITS
+    shown = search_files(roots, roots.find("./"), "word")
+    assert len(shown.text.splitlines()) == folders.MOST_HITS
     assert shown.left_out == "[left out: 151 more lines]"
     make("a.txt", "x" * 5_000 + "word" + "y" * 5_000)
-    (line,) = search(roots, roots.find("./"), "word").text.splitlines()
+    (line,) = search_files(roots, roots.find("./"), "word").text.splitlines()
     assert "word" in line
     assert len(line) < 300
 
@@ -113,7 +119,7 @@ def test_a_search_with_many_hits_says_how_many_are_left_out(roots, make):
 def test_a_search_does_not_follow_links_out(roots, allowed, beside):
     (allowed / "out").symlink_to(beside)
     (allowed / "file").symlink_to(beside / "other.txt")
-    assert search(roots, roots.find("./"), "not yours").text == ""
+    assert search_files(roots, roots.find("./"), "not yours").text == ""
 
 
 @pytest.mark.parametrize(
@@ -138,12 +144,12 @@ def test_a_search_does_not_follow_links_out(roots, allowed, beside):
     ],
 )
 def test_gitignore_as_people_write_it(pattern, path, folder, expected):
-    assert is_ignored([ignored_by(0, pattern)], path.split("/"), folder=folder) is expected
+    assert is_ignored([parse_ignore_file(0, pattern)], path.split("/"), folder=folder) is expected
 
 
 def test_a_pattern_full_of_stars_is_answered_at_once():
-    assert not matches(["*a" * 60 + "b"], ["a" * 250])
-    assert not matches(["**", "x"] * 40, ["y"] * 200)
+    assert not path_matches(["*a" * 60 + "b"], ["a" * 250])
+    assert not path_matches(["**", "x"] * 40, ["y"] * 200)
 
 
 def test_patterns_name_files_but_neither_hidden_nor_secret_ones(roots, make):
@@ -151,7 +157,7 @@ def test_patterns_name_files_but_neither_hidden_nor_secret_ones(roots, make):
         make(name, "x")
 
     def named(pattern, most=10):
-        return files_like(roots, pattern, most)
+        return match_files(roots, pattern, most)
 
     assert named("./*.py").names == ("./a.py", "./b.py")
     assert named("./*").names == ("./a.py", "./b.py", "./d.txt")
@@ -161,5 +167,5 @@ def test_patterns_name_files_but_neither_hidden_nor_secret_ones(roots, make):
     assert named("./.c*").names == ("./.c.py",)
     found = named("./**/*.py", most=1)
     assert (found.names, found.number, found.gave_up) == (("./a.py",), 4, False)
-    with pytest.raises(Trouble):
+    with pytest.raises(FileProblem):
         named("../*")

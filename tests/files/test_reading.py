@@ -16,12 +16,11 @@ import psutil
 import pytest
 
 from holdfast.errors import BadRequest, Stopped
-from holdfast.files import reading
-from holdfast.files.bringing import bring, brought_from, source_of
-from holdfast.files.reading import TooSlow
-from holdfast.files.roots import Limits
-from holdfast.files.texts import text_from, text_of
-from holdfast.files.trouble import Trouble
+from holdfast.files import documents
+from holdfast.files.attach import attach_files, attach_files_async, load_source
+from holdfast.files.documents import TooSlow, extract_text, extract_text_async
+from holdfast.files.problems import FileProblem
+from holdfast.files.roots import ReadLimits
 from tests.files.test_texts import paragraph, pdf, word
 
 
@@ -63,7 +62,7 @@ def begun(data: bytes):
 
     def work() -> None:
         try:
-            ended.append(text_of("a.pdf", data))
+            ended.append(extract_text("a.pdf", data))
         except (BadRequest, Stopped) as error:
             ended.append(error)
 
@@ -81,35 +80,35 @@ def begun(data: bytes):
 def test_what_never_ends_is_ended(name, data):
     assert len(data) < 50_000
     with pytest.raises(TooSlow, match="too long") as caught:
-        text_of(name, data, seconds=0.4)
+        extract_text(name, data, seconds=0.4)
     assert caught.value.hint
     assert readers() == []
 
 
 def test_documents_are_read_apart_and_texts_are_not():
-    assert text_of("a.pdf", pdf("Read.")).text.endswith("Read.")
-    assert text_of("a.docx", word(paragraph("Read."))).text == "Read."
+    assert extract_text("a.pdf", pdf("Read.")).text.endswith("Read.")
+    assert extract_text("a.docx", word(paragraph("Read."))).text == "Read."
     # No time at all is enough for a text.
-    assert text_of("a.txt", b"Read.", seconds=0).text == "Read."
+    assert extract_text("a.txt", b"Read.", seconds=0).text == "Read."
     with pytest.raises(TooSlow):
-        text_of("a.pdf", pdf("Read."), seconds=0)
+        extract_text("a.pdf", pdf("Read."), seconds=0)
 
 
 @pytest.mark.anyio
 async def test_those_who_cannot_block_get_the_same():
     # Names may have letters in them that no command line takes.
-    assert (await text_from("a\0\ud800.pdf", pdf("Read."))).text.endswith("Read.")
-    assert (await text_from("a.txt", b"Read.")).text == "Read."
+    assert (await extract_text_async("a\0\ud800.pdf", pdf("Read."))).text.endswith("Read.")
+    assert (await extract_text_async("a.txt", b"Read.")).text == "Read."
     with pytest.raises(BadRequest, match="'broken' cannot be read as PDF") as caught:
-        await text_from("broken", b"%PDF-1.7 nonsense")
+        await extract_text_async("broken", b"%PDF-1.7 nonsense")
     assert caught.value.hint
     with pytest.raises(TooSlow):
-        await text_from("a.pdf", ENDLESS, seconds=0.4)
+        await extract_text_async("a.pdf", ENDLESS, seconds=0.4)
 
 
 @pytest.mark.anyio
 async def test_few_are_read_at_a_time_and_nothing_is_left_when_nobody_waits():
-    tasks = [asyncio.create_task(text_from("a.pdf", ENDLESS)) for _ in range(6)]
+    tasks = [asyncio.create_task(extract_text_async("a.pdf", ENDLESS)) for _ in range(6)]
     while len(readers()) < 3:  # noqa: ASYNC110 (it is other processes that begin)
         await asyncio.sleep(0.01)
     for _ in range(20):
@@ -124,7 +123,7 @@ async def test_few_are_read_at_a_time_and_nothing_is_left_when_nobody_waits():
 
 def test_all_are_ended_when_the_server_stops():
     with begun(ENDLESS) as ended:
-        reading.stop()
+        documents.stop_readers()
     assert isinstance(ended[0], Stopped)
     assert readers() == []
 
@@ -139,8 +138,8 @@ def test_a_reader_that_falls_over_is_a_document_that_cannot_be_read():
 def test_a_reader_leaves_when_whoever_asked_is_gone(tmp_path):
     file = tmp_path / "a.pdf"
     file.write_bytes(ENDLESS)
-    code = "import sys, pathlib; from holdfast.files.texts import text_of; "
-    code += "text_of('a.pdf', pathlib.Path(sys.argv[1]).read_bytes())"
+    code = "import sys, pathlib; from holdfast.files.documents import extract_text; "
+    code += "extract_text('a.pdf', pathlib.Path(sys.argv[1]).read_bytes())"
     with subprocess.Popen([sys.executable, "-c", code, str(file)]) as asking:
         while not (there := readers(asking.pid)):
             time.sleep(0.01)
@@ -153,14 +152,14 @@ def test_a_reader_leaves_when_whoever_asked_is_gone(tmp_path):
 @pytest.mark.anyio
 async def test_a_message_brings_its_files_without_blocking_anybody(roots, allowed):
     (allowed / "a.pdf").write_bytes(pdf("Quick."))
-    (row,) = await brought_from("see @./a.pdf", roots)
+    (row,) = await attach_files_async("see @./a.pdf", roots)
     assert row.text.endswith("Quick.")
 
 
 def test_too_slow_is_trouble_like_any_other(roots, allowed):
     (allowed / "a.pdf").write_bytes(ENDLESS)
-    with pytest.raises(Trouble) as caught:
-        source_of(roots, roots.find("./a.pdf"), seconds=0.4)
+    with pytest.raises(FileProblem) as caught:
+        load_source(roots, roots.find("./a.pdf"), seconds=0.4)
     assert caught.value.message.startswith("./a.pdf takes too long to read.")
     assert caught.value.german.startswith("./a.pdf zu lesen dauert zu lange.")
 
@@ -169,15 +168,15 @@ def test_the_documents_of_a_message_have_their_time_together(roots, allowed):
     (allowed / "a.pdf").write_bytes(ENDLESS)
     (allowed / "b.pdf").write_bytes(pdf("Quick."))
     (allowed / "c.txt").write_text("Text.")
-    short = replace(roots, limits=Limits(seconds=0.4))
-    first, second, third = bring("@./a.pdf @./b.pdf @./c.txt", short)
+    short = replace(roots, limits=ReadLimits(seconds=0.4))
+    first, second, third = attach_files("@./a.pdf @./b.pdf @./c.txt", short)
     assert first.text == "[./a.pdf: takes too long to read]"
     assert second.trouble.startswith("./b.pdf takes too long")
     assert third.text.endswith("Text.")
 
 
 def test_the_reader_loads_only_what_it_needs():
-    source = Path(reading.__file__).with_name("reader.py").read_text()
+    source = Path(documents.__file__).with_name("reader.py").read_text()
     early = [line for line in source.splitlines() if line.startswith(("import", "from"))]
     assert [line for line in early if "holdfast" in line] == [
         "from holdfast.errors import BadRequest, TooLarge"

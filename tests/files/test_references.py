@@ -4,15 +4,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.files.references import Reference, reference_from, references_in, suffix_of, written
+from holdfast.files.references import (
+    Reference,
+    find_references,
+    format_reference,
+    format_suffix,
+    parse_reference,
+)
 
 
 def paths(text: str) -> list[str]:
-    return [found.path for found in references_in(text) if found.sure]
+    return [found.path for found in find_references(text) if found.sure]
 
 
 def only(text: str) -> Reference:
-    (found,) = references_in(text)
+    (found,) = find_references(text)
     assert text[found.start] == "@"
     return found
 
@@ -77,7 +83,7 @@ def test_what_stands_beside_code_counts():
 
 
 def test_a_name_with_a_slash_or_a_suffix_counts_if_it_exists():
-    found = references_in("@src/holdfast/engine.py, @README.md, @types/node, @pytest.fixture, @name, @.env")
+    found = find_references("@src/holdfast/engine.py, @README.md, @types/node, @pytest.fixture, @name, @.env")
     assert [one.path for one in found] == [
         "src/holdfast/engine.py",
         "README.md",
@@ -140,11 +146,11 @@ def test_a_colon_of_the_sentence_is_no_suffix():
 
 @pytest.mark.parametrize("at", ["@", ""])
 def test_an_argument_of_a_command_may_have_spaces(at):
-    found = reference_from(f"{at}./my file.py:lines:3-4")
+    found = parse_reference(f"{at}./my file.py:lines:3-4")
     assert (found.path, found.mode, found.first, found.last) == ("./my file.py", "lines", 3, 4)
-    assert reference_from(f'{at}"./my file.py":full').mode == "full"
-    assert reference_from(f"{at}README.md").sure
-    assert reference_from("").path == ""
+    assert parse_reference(f'{at}"./my file.py":full').mode == "full"
+    assert parse_reference(f"{at}README.md").sure
+    assert parse_reference("").path == ""
 
 
 names = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters="\"'„“”‚‘’«»"), min_size=1)
@@ -166,15 +172,15 @@ def test_what_is_written_is_read_again_as_it_was_meant(name, mode, lines, what):
         Reference(0, 0, path, "element", what),
         Reference(0, 0, path, "search", what),
     ):
-        found = only(f"see @{written(path, meant)}, please")
+        found = only(f"see @{format_reference(path, meant)}, please")
         assert (found.path, found.mode, found.what) == (path, meant.mode, meant.what)
-        assert suffix_of(found) == suffix_of(meant)
+        assert format_suffix(found) == format_suffix(meant)
 
 
 @settings(max_examples=200)
 @given(st.text(st.sampled_from("@./a:b\"'„“`~\n *()[]{},;-\\0lines9 é\ud800")))
 def test_any_text_has_references_in_order_and_inside_it(text):
-    found = references_in(text)
+    found = find_references(text)
     done = 0
     for one in found:
         assert done <= one.start < one.end <= len(text)

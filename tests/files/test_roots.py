@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ConfigError
-from holdfast.files.roots import Limits, Roots, folders_from
-from holdfast.files.secrets import is_secret
-from holdfast.files.trouble import Trouble
+from holdfast.files.problems import FileProblem
+from holdfast.files.roots import ReadLimits, Roots, is_secret, parse_folders
 from tests.privileges import without_privileges
 
 
@@ -21,8 +20,8 @@ def read(roots, name, **options):
     return roots.read(roots.find(name, **options)).head
 
 
-def refused(roots, name, **options) -> Trouble:
-    with pytest.raises(Trouble) as caught:
+def refused(roots, name, **options) -> FileProblem:
+    with pytest.raises(FileProblem) as caught:
         read(roots, name, **options)
     assert caught.value.german
     return caught.value
@@ -92,7 +91,7 @@ def test_a_link_put_in_between_check_and_read_is_not_followed(roots, allowed, be
     place = allowed / step
     place.rename(allowed / "away")
     place.symlink_to(beside / "other.txt" if step == "a.txt" else beside)
-    with pytest.raises(Trouble) as caught:
+    with pytest.raises(FileProblem) as caught:
         roots.read(found)
     assert caught.value.short == "cannot be read"
 
@@ -119,7 +118,7 @@ def test_a_folder_that_is_swapped_for_a_link_all_the_time_never_leads_out(roots,
         for _ in range(200):
             try:
                 seen.add(read(roots, "./now/other.txt"))
-            except Trouble as error:
+            except FileProblem as error:
                 seen.add(error.short)
     finally:
         over.set()
@@ -148,7 +147,7 @@ def test_a_pipe_that_takes_the_place_of_a_file_does_not_make_anybody_wait(roots,
     found = roots.find("./a")
     (allowed / "a").unlink()
     os.mkfifo(allowed / "a")
-    with pytest.raises(Trouble, match="device, a pipe"):
+    with pytest.raises(FileProblem, match="device, a pipe"):
         roots.read(found)
 
 
@@ -170,7 +169,7 @@ def test_what_may_not_be_read_says_so(roots, allowed):
 
 
 def test_a_large_file_is_its_ends_and_a_huge_one_nothing(allowed):
-    roots = Roots((allowed,), limits=Limits(whole=100_000, largest=1_000_000))
+    roots = Roots((allowed,), limits=ReadLimits(whole=100_000, largest=1_000_000))
     lines = [f"line {number}\n" for number in range(60_000)]
     (allowed / "large.log").write_text("".join(lines))
     data = roots.read(roots.find("./large.log"))
@@ -184,12 +183,12 @@ def test_a_large_file_is_its_ends_and_a_huge_one_nothing(allowed):
     with (allowed / "huge.bin").open("wb") as file:
         file.truncate(1 << 40)
     assert refused(roots, "./huge.bin").short == "too large"
-    with pytest.raises(Trouble, match="1 MB"):
+    with pytest.raises(FileProblem, match="1 MB"):
         roots.read_lines(roots.find("./huge.bin"), 1, 2)
 
 
 def test_a_file_that_says_nothing_of_its_size_is_limited_too():
-    roots = Roots((Path("/proc"),), limits=Limits(whole=10, largest=100))
+    roots = Roots((Path("/proc"),), limits=ReadLimits(whole=10, largest=100))
     if not Path("/proc/cpuinfo").exists():
         pytest.skip("no /proc here")
     assert refused(roots, "./cpuinfo").short == "too large"
@@ -275,7 +274,7 @@ def test_a_link_does_not_hide_a_secret(roots, allowed):
 
 
 def test_the_setting_names_folders_from_the_top(tmp_path):
-    assert folders_from("") == ()
-    assert folders_from(f" {tmp_path} {os.pathsep}{os.pathsep}~/x") == (tmp_path, Path("~/x").expanduser())
+    assert parse_folders("") == ()
+    assert parse_folders(f" {tmp_path} {os.pathsep}{os.pathsep}~/x") == (tmp_path, Path("~/x").expanduser())
     with pytest.raises(ConfigError, match="file_roots"):
-        folders_from("projects")
+        parse_folders("projects")

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from holdfast.errors import BadRequest, TooLarge
 from holdfast.files import reader
-from holdfast.files.formats.html import readable
-from holdfast.files.formats.pdf import text_of_pdf
-from holdfast.files.texts import document_kind, text_of
+from holdfast.files.documents import detect_document, extract_text
+from holdfast.files.formats import extract_pdf, html_to_text
 
 NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
@@ -35,8 +34,8 @@ def text_or_hint(name: str, data: bytes, instead: str = "") -> str:
     """The text, or `instead` where the bytes are refused as they should be, with a next step."""
     try:
         # In this process: it is not for its time that it is read here.
-        kind = document_kind(name, data)
-        return reader.read(kind, name, data)[1] if kind else text_of(name, data).text
+        kind = detect_document(name, data)
+        return reader.read(kind, name, data)[1] if kind else extract_text(name, data).text
     except BadRequest as refused:
         return instead if refused.hint else "no hint\r"
 
@@ -71,16 +70,16 @@ def pdf(*pages: str, cut_off: int | None = None) -> bytes:
 )
 def test_texts_are_read_however_they_are_written(encoding):
     text = "Größe: 5 €\nSecond line of the file\n"
-    assert text_of("a.txt", text.encode(encoding)).text == text
+    assert extract_text("a.txt", text.encode(encoding)).text == text
 
 
 def test_lines_end_with_a_line_feed_whatever_they_ended_with():
-    assert text_of("a.txt", b"one\r\ntwo\rthree\n").text == "one\ntwo\nthree\n"
+    assert extract_text("a.txt", b"one\r\ntwo\rthree\n").text == "one\ntwo\nthree\n"
 
 
 def test_a_few_damaged_bytes_do_not_change_the_rest():
     data = "Größe, Übermut, Straße und Äpfel sind Wörter. ".encode() * 20
-    assert text_of("a.txt", data[:1] + b"\xff" + data[1:]).text.count("Übermut") == 20
+    assert extract_text("a.txt", data[:1] + b"\xff" + data[1:]).text.count("Übermut") == 20
 
 
 @pytest.mark.parametrize(
@@ -95,34 +94,34 @@ def test_a_few_damaged_bytes_do_not_change_the_rest():
 )
 def test_what_is_no_text_is_refused_and_named(data, said):
     with pytest.raises(BadRequest, match=said) as caught:
-        text_of("thing.txt", data)
+        extract_text("thing.txt", data)
     assert "thing.txt" in caught.value.message
     assert caught.value.hint
 
 
 def test_colours_of_a_terminal_and_one_stray_zero_are_text():
-    assert text_of("a.log", b"\x1b[31mred\x1b[0m and \0 more" * 2).kind == "text"
-    assert text_of("a.txt", b"MZ is how this letter begins").text == "MZ is how this letter begins"
+    assert extract_text("a.log", b"\x1b[31mred\x1b[0m and \0 more" * 2).kind == "text"
+    assert extract_text("a.txt", b"MZ is how this letter begins").text == "MZ is how this letter begins"
 
 
 def test_a_word_document_is_its_paragraphs_headings_and_tables():
     row = "".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in ("a", "b &amp; c"))
     body = paragraph("Anfang", "berschrift1") + paragraph("Text.") + f"<w:tbl><w:tr>{row}</w:tr></w:tbl>"
-    found = text_of("a.docx", word(body + paragraph("Deeper", "Heading2") + paragraph("")))
+    found = extract_text("a.docx", word(body + paragraph("Deeper", "Heading2") + paragraph("")))
     assert found.kind == "docx"
     assert found.text == "# Anfang\n\nText.\n\n| a | b & c |\n\n## Deeper"
-    assert text_of("attachment", word(paragraph("by its bytes"))).text == "by its bytes"
+    assert extract_text("attachment", word(paragraph("by its bytes"))).text == "by its bytes"
 
 
 def test_a_word_document_that_defines_entities_is_not_read():
     head = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>'
     with pytest.raises(BadRequest, match="document type"):
-        text_of("a.docx", word(paragraph("&b;"), head=head))
+        extract_text("a.docx", word(paragraph("&b;"), head=head))
 
 
 def test_a_word_document_that_unpacks_without_end_is_stopped():
     with pytest.raises(TooLarge, match="40 MB"):
-        text_of("a.docx", word(" " * 41_000_000))
+        extract_text("a.docx", word(" " * 41_000_000))
 
 
 @pytest.mark.parametrize(
@@ -132,12 +131,12 @@ def test_a_word_document_that_unpacks_without_end_is_stopped():
 )
 def test_a_broken_word_document_is_refused_with_a_hint(data):
     with pytest.raises(BadRequest) as caught:
-        text_of("a.docx", data)
+        extract_text("a.docx", data)
     assert caught.value.hint
 
 
 def test_a_pdf_is_its_pages_each_with_a_heading():
-    found = text_of("a.pdf", pdf("First page.", "", "Third page."))
+    found = extract_text("a.pdf", pdf("First page.", "", "Third page."))
     assert found.kind == "pdf"
     assert (
         found.text
@@ -146,13 +145,13 @@ def test_a_pdf_is_its_pages_each_with_a_heading():
 
 
 def test_of_a_pdf_that_takes_long_there_are_as_many_pages_as_there_is_time_for():
-    text = text_of_pdf("a.pdf", pdf("First page.", "Second page.", "Third page."), seconds=0)
+    text = extract_pdf("a.pdf", pdf("First page.", "Second page.", "Third page."), seconds=0)
     assert text == "## Page 1\n\nFirst page.\n\n[2 of 3 pages left out]"
 
 
 def test_a_pdf_of_pictures_says_that_it_has_no_text():
     with pytest.raises(BadRequest, match="no text") as caught:
-        text_of("scan.pdf", pdf("", ""))
+        extract_text("scan.pdf", pdf("", ""))
     assert "OCR" in caught.value.hint
 
 
@@ -175,7 +174,7 @@ def test_any_bytes_are_a_text_or_refused(name, data):
 def test_a_page_keeps_its_source_and_can_be_read_as_words():
     head = "<html><head><title>A &amp; B</title><style>p {}</style></head>"
     page = f"{head}<body><h1>Top</h1><p>One<br>two</p></body>"
-    found = text_of("a.html", page.encode())
+    found = extract_text("a.html", page.encode())
     assert (found.kind, found.text) == ("html", page)
-    assert readable(page) == "A & B\n\n# Top\n\nOne\ntwo"
-    assert text_of("no name", page.encode()).kind == "html"
+    assert html_to_text(page) == "A & B\n\n# Top\n\nOne\ntwo"
+    assert extract_text("no name", page.encode()).kind == "html"

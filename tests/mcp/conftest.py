@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from holdfast import config
-from holdfast.mcp.parts import opened
+from holdfast.mcp.base import open_services
 from tests.mcp.host import Host
 
 _NUMBERS = count()
@@ -20,7 +20,7 @@ def settings(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def parts(settings):
-    with opened(settings) as made:
+    with open_services(settings) as made:
         yield made
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from holdfast.mcp.parts import Caller, Parts
+from holdfast.mcp.base import Caller, McpServices
 from holdfast.mcp.server import build_server
 from holdfast.messages import Scope
 from mcp import Client
@@ -17,7 +17,7 @@ from mcp import Client
 class Host:
     """Connected for somebody, anew for every question."""
 
-    parts: Parts
+    parts: McpServices
     scope: Scope = Scope()
     memory: bool = True
     mode: str = "auto"

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.mcp.parts import Caller, opened
+from holdfast.mcp.base import LONGEST_REPLY, Caller, open_services
 from holdfast.mcp.server import build_server
-from holdfast.mcp.told import LONGEST
 from holdfast.messages import Message, Scope
 from holdfast.research.finding import Source
 from holdfast.store import NewMessage
@@ -26,7 +25,7 @@ def chat(settings):
 
 @pytest.fixture(scope="module")
 def parts(settings, chat):
-    with opened(settings) as made:
+    with open_services(settings) as made:
         yield made
 
 
@@ -74,7 +73,7 @@ def test_what_is_too_long_comes_in_parts_that_say_how_to_go_on(talk, chat, parts
     texts, pieces = [], 0
     while name:
         part = talk.call("conversation_expand", id=name)
-        assert len(part.content[0].text) < LONGEST + 500
+        assert len(part.content[0].text) < LONGEST_REPLY + 500
         texts += part.structured_content["messages"]
         name, pieces = part.structured_content["next"], pieces + 1
     assert pieces > 1

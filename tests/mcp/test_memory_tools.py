@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.mcp.told import LONGEST
+from holdfast.mcp.base import LONGEST_REPLY
 from holdfast.memory.base import SummaryNote
 from holdfast.memory.scopes import folder
 
@@ -156,7 +156,7 @@ def test_long_notes_come_in_parts_that_say_how_to_go_on(host, notes):
     read, start, parts = [], 1, 0
     while start is not None:
         part = host.data("memory_get", path=path, from_line=start, lines=1_000)
-        assert len(part["text"]) <= LONGEST
+        assert len(part["text"]) <= LONGEST_REPLY
         read += part["text"].split("\n")
         start, parts = part["next"], parts + 1
     assert read == lines
@@ -171,7 +171,7 @@ def test_an_answer_is_bounded_whatever_was_found(host, notes):
     for number in range(30):
         put(notes, path_in(host, f"n{number}.md"), f"Walrus {number}. " + "The walrus sleeps on ice. " * 60)
     whole = host.told("memory_search", query="walrus ice", limit=20)
-    assert len(whole) < LONGEST + 2_000
+    assert len(whole) < LONGEST_REPLY + 2_000
     found = host.data("memory_search", query="walrus ice", limit=20)
     assert len(found["hits"]) + found["left_out"] == 20
     if found["left_out"]:

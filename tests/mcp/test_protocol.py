@@ -6,7 +6,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from holdfast.i18n import speak
-from holdfast.mcp.parts import Parts
+from holdfast.mcp.base import McpServices
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import UNKNOWN
 from tests.mcp.host import Host
@@ -72,11 +72,11 @@ def test_what_is_meant_beyond_doubt_is_taken(host):
 
 
 def test_trouble_that_nobody_foresaw_is_told_without_our_insides(parts, caplog):
-    broken = Host(Parts(parts.store, parts.remembering, None))
+    broken = Host(McpServices(parts.store, parts.remembering, None))
     text = broken.refused("research_search", "internal error: AttributeError", query="tea")
     assert "NoneType" not in text
     assert "research_search failed" in caplog.text
-    nothing = Host(Parts(parts.store, None, parts.research))
+    nothing = Host(McpServices(parts.store, None, parts.research))
     with pytest.raises(MCPError, match=r"internal error: AttributeError\. See the log") as refused:
         nothing.ask("list_resources")
     assert refused.value.code == -32603

@@ -11,7 +11,7 @@ import pytest
 from holdfast import config
 from holdfast.cli.mcp import scope_for
 from holdfast.errors import BadRequest
-from holdfast.mcp.parts import opened
+from holdfast.mcp.base import open_services
 from holdfast.messages import Scope
 from mcp import Client, StdioServerParameters
 from tests.mcp.host import Host
@@ -42,7 +42,7 @@ def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path, environment):
             prompts = await client.list_prompts()
             # So that both are open before they begin to write.
             await client.call_tool("memory_search", {"query": "anything"})
-            with opened(settings) as parts:
+            with open_services(settings) as parts:
                 ours = Host(parts, Scope(project="garden"))
                 calls = [
                     client.call_tool("memory_write", {"text": f"Process one saw bird number {1000 + n}."})

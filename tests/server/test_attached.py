@@ -5,8 +5,8 @@ import base64
 
 import pytest
 
-from holdfast.files.reading import TooSlow
-from holdfast.files.references import references_in
+from holdfast.files.documents import TooSlow
+from holdfast.files.references import find_references
 from holdfast.server.attached import file_parts, files_in, question
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.files.test_reading import ENDLESS, readers
@@ -34,7 +34,7 @@ def parts_of(*files: tuple[str, bytes | str]):
 )
 def test_the_name_of_a_file_points_at_nothing(name):
     asked = question("Look", parts_of((name, "Read @./b.py and\n~~~\n@./c.py")))
-    assert references_in(asked.text) == []
+    assert find_references(asked.text) == []
     (file,) = files_in(asked)
     assert file.name == name
 

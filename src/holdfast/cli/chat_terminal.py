@@ -16,7 +16,7 @@ from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
-from holdfast.files.references import Reference, written
+from holdfast.files.references import Reference, format_reference
 
 _FILE = re.compile(r"(?:^|\s)@(?P<quote>[\"']?)(?P<path>[^\s\"']*)$")
 # In a folder with more files than these one types a few letters first.
@@ -103,7 +103,9 @@ class Completing(Completer):
         elif found := _FILE.search(text):
             start = -len(found["quote"] + found["path"])
             for name in _files(found["path"]):
-                yield Completion(written(name, Reference(0, 0, name)), start_position=start, display=name)
+                yield Completion(
+                    format_reference(name, Reference(0, 0, name)), start_position=start, display=name
+                )
 
 
 def _files(typed: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ from holdfast.i18n import say
 from holdfast.messages import JsonObject
 
 if TYPE_CHECKING:
-    from holdfast.files.bringing import Brought
+    from holdfast.files.attach import AttachedFile
     from holdfast.files.references import Mode
     from holdfast.files.roots import Roots
 
@@ -63,12 +63,12 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show what a reference becomes: how, with how many tokens before and after, and the text."""
-    from holdfast.files.bringing import brought
-    from holdfast.files.references import reference_from
+    from holdfast.files.attach import attach_references
+    from holdfast.files.references import parse_reference
 
     settings = load(context, model=model).settings
     roots = roots_here()
-    rows = brought([reference_from(reference)], roots)
+    rows = attach_references([parse_reference(reference)], roots)
     texts = [_text_of(row, roots) for row in rows]
     counted = asyncio.run(_counted(settings, rows, texts))
     names = [_elements(row, text) for row, text in zip(rows, texts, strict=True)]
@@ -111,27 +111,29 @@ def list_(context: typer.Context, conversation: Id, project: Project = None, as_
 
 def _has_changed(row: JsonObject) -> bool:
     """Whether the file on the disk is another one than was shown."""
-    from holdfast.files.bringing import bring
+    from holdfast.files.attach import attach_files
 
     if not row["hash"]:
         return False
-    return any(one.hash != row["hash"] for one in bring(f"@{row['reference']}", roots_here()))
+    return any(one.hash != row["hash"] for one in attach_files(f"@{row['reference']}", roots_here()))
 
 
-def _text_of(row: "Brought", roots: "Roots") -> str:
+def _text_of(row: "AttachedFile", roots: "Roots") -> str:
     """The whole text that a row stands for; empty for what is no file."""
-    from holdfast.files.bringing import source_of
+    from holdfast.files.attach import load_source
 
     if not row.hash:
         return ""
-    source = source_of(roots, roots.find(row.path, full=True))
+    source = load_source(roots, roots.find(row.path, full=True))
     if source.data.whole:
         return source.text
     # Of what was never read whole, about as much text as there is of it.
     return source.text * max(1, source.data.size // max(1, len(source.text.encode())))
 
 
-async def _counted(settings: Settings, rows: "Sequence[Brought]", texts: Sequence[str]) -> list[_Counted]:
+async def _counted(
+    settings: Settings, rows: "Sequence[AttachedFile]", texts: Sequence[str]
+) -> list[_Counted]:
     """Tokens as the model counts them; without a model server by an estimate."""
     from holdfast.cli.talk import model_for
     from holdfast.tokens.estimate import estimate
@@ -160,13 +162,13 @@ async def _counted(settings: Settings, rows: "Sequence[Brought]", texts: Sequenc
     ]
 
 
-def _elements(row: "Brought", text: str) -> list[str]:
-    from holdfast.files.digests import elements
+def _elements(row: "AttachedFile", text: str) -> list[str]:
+    from holdfast.files.digests import list_elements
 
-    return elements(Path(row.path).name, text) if text else []
+    return list_elements(Path(row.path).name, text) if text else []
 
 
-def _as_json(row: "Brought", counted: _Counted, names: list[str]) -> dict[str, Any]:
+def _as_json(row: "AttachedFile", counted: _Counted, names: list[str]) -> dict[str, Any]:
     return {
         "path": row.path,
         "mode": row.mode,
@@ -185,8 +187,8 @@ def _as_json(row: "Brought", counted: _Counted, names: list[str]) -> dict[str, A
     }
 
 
-def _print(row: "Brought", counted: _Counted, names: list[str]) -> None:
-    from holdfast.files.references import suffix_for
+def _print(row: "AttachedFile", counted: _Counted, names: list[str]) -> None:
+    from holdfast.files.references import element_suffix
 
     if row.trouble:
         complain(say(row.trouble, row.trouble_de))
@@ -206,7 +208,7 @@ def _print(row: "Brought", counted: _Counted, names: list[str]) -> None:
     if more := _more(row):
         console.print(Text(say("More: ", "Mehr: ") + "  ".join(more), style="dim"))
     if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_NAMES]:
-        asked = suffix_for(public[0])
+        asked = element_suffix(public[0])
         parts = say(f"Parts, as {asked}: ", f"Teile, etwa {asked}: ")
         console.print(Text(parts + ", ".join(public), style="dim"))
 
@@ -223,16 +225,16 @@ def _modes() -> dict[str, str]:
     }
 
 
-def _more(row: "Brought") -> list[str]:
+def _more(row: "AttachedFile") -> list[str]:
     """How one asks for more, as one would write it in a message."""
-    from holdfast.files.references import Reference, written
+    from holdfast.files.references import Reference, format_reference
 
     here, path = Path.cwd(), Path(row.path)
     name = f"./{path.relative_to(here)}" if path.is_relative_to(here) else row.path
     name = "./" if path == here else name
 
     def asked(mode: "Mode", what: str = "") -> str:
-        return "@" + written(name, Reference(0, 0, name, mode, what))
+        return "@" + format_reference(name, Reference(0, 0, name, mode, what))
 
     if row.mode in ("tree", "list", "search"):
         other: Mode = "tree" if row.mode == "list" else "list"

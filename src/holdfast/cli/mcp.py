@@ -51,9 +51,9 @@ def mcp(
         )
     # Whoever waits for input in a thread would not hear of it otherwise. What is kept is safe at any moment.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from holdfast.mcp.stdio import serve
+    from holdfast.mcp.server import serve_stdio
 
-    asyncio.run(serve(settings, scope))
+    asyncio.run(serve_stdio(settings, scope))
 
 
 def scope_for(user: str, project: str | None, group: str | None) -> Scope:

@@ -1,7 +1,7 @@
-"""Reads one document, as a program of its own: `python -m holdfast.files.reader KIND PARENT`.
+"""The program that reads one document: `python -m holdfast.files.reader KIND PARENT`.
 
-Its name, as one line of JSON, and its bytes come on stdin; title and text, or why there are none, go to
-stdout as JSON. Loads nothing but what the document needs. Whoever starts it ends it: see `reading`.
+Stdin is the name as one line of JSON, then the bytes. Stdout is JSON with title and text, or with the error.
+It imports only what the document needs, so that it starts fast. `documents` starts and ends it.
 """
 
 import json
@@ -15,36 +15,36 @@ from typing import Any
 
 from holdfast.errors import BadRequest, TooLarge
 
-# Whoever started us ends us sooner. This is for when they cannot.
-_SECONDS, _BYTES = 15, 3 << 30
-# No document that anybody reads is longer.
+# The parent ends us sooner; these limits are for when it cannot.
+_CPU_SECONDS, _MEMORY_BYTES = 15, 3 << 30
+# Longer texts are cut.
 _MOST_CHARACTERS = 4_000_000
-_KINDER = 10
-_LOOK = 0.5
+_NICENESS = 10
+_POLL_SECONDS = 0.5
 
 
 def main(kind: str, parent: int) -> None:
-    for limit, value in ((resource.RLIMIT_CPU, _SECONDS), (resource.RLIMIT_AS, _BYTES)):
+    for limit, value in ((resource.RLIMIT_CPU, _CPU_SECONDS), (resource.RLIMIT_AS, _MEMORY_BYTES)):
         # Not every system has every limit.
         with suppress(ValueError, OSError):
             resource.setrlimit(limit, (value, value))
-    threading.Thread(target=_leave_with, args=(parent,), daemon=True).start()
-    # Answers to people come first.
+    threading.Thread(target=exit_with_parent, args=(parent,), daemon=True).start()
+    # Serving requests is more urgent than reading documents.
     with suppress(OSError):
-        os.nice(_KINDER)
+        os.nice(_NICENESS)
     name = json.loads(sys.stdin.buffer.readline())
-    answer = _answer(kind, name, sys.stdin.buffer.read())
+    answer = read_as_json(kind, name, sys.stdin.buffer.read())
     sys.stdout.buffer.write(json.dumps(answer).encode())
 
 
-def _leave_with(parent: int) -> None:
-    """Nobody wants the text any more when whoever asked for it is gone, however that came."""
+def exit_with_parent(parent: int) -> None:
+    """Exit as soon as the parent process is gone."""
     while os.getppid() == parent:
-        time.sleep(_LOOK)
+        time.sleep(_POLL_SECONDS)
     os._exit(1)
 
 
-def _answer(kind: str, name: str, data: bytes) -> dict[str, Any]:
+def read_as_json(kind: str, name: str, data: bytes) -> dict[str, Any]:
     try:
         title, text = read(kind, name, data)
     except BadRequest as error:
@@ -53,18 +53,18 @@ def _answer(kind: str, name: str, data: bytes) -> dict[str, Any]:
 
 
 def read(kind: str, name: str, data: bytes) -> tuple[str, str]:
-    """Title and text. Documents that are pages come in UTF-8."""
+    """Return title and text of a document. Web pages come in UTF-8."""
     if kind == "pdf":
-        from holdfast.files.formats.pdf import text_of_pdf
+        from holdfast.files.formats import extract_pdf
 
-        return "", text_of_pdf(name, data)
+        return "", extract_pdf(name, data)
     if kind == "docx":
-        from holdfast.files.formats.docx import text_of_docx
+        from holdfast.files.formats import extract_docx
 
-        return "", text_of_docx(name, data)
-    from holdfast.files.formats.article import article_of
+        return "", extract_docx(name, data)
+    from holdfast.files.formats import extract_article
 
-    return article_of(data.decode())
+    return extract_article(data.decode())
 
 
 if __name__ == "__main__":

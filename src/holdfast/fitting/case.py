@@ -20,7 +20,7 @@ from holdfast.upstreams.base import Provider
 from holdfast.window.view import Draft
 
 if TYPE_CHECKING:
-    from holdfast.files.bringing import Brought
+    from holdfast.files.attach import AttachedFile
 
 # The rule that tells earlier findings which bear on a question.
 FINDINGS = "findings"
@@ -42,7 +42,7 @@ class Along:
     context: Sequence[str] = ()
     files: Roots | None = None
     finding: Finding | None = None
-    brought: tuple["Brought", ...] = ()
+    brought: tuple["AttachedFile", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ def in_order(tools: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
 
 def _digest(name: str, text: str) -> str:
     # Few need it, and it knows many languages.
-    from holdfast.files.digests import digest_of
+    from holdfast.files.digests import build_digest
 
-    return digest_of(name, text).text
+    return build_digest(name, text).text
 
 
 def _name(tool: JsonObject) -> str:

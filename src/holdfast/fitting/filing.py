@@ -20,7 +20,7 @@ from holdfast.window.items import Item
 from holdfast.window.view import View
 
 if TYPE_CHECKING:
-    from holdfast.files.bringing import Brought
+    from holdfast.files.attach import AttachedFile
 
 RULE: Section = "files"
 
@@ -28,15 +28,15 @@ _CHANGED = "[changed since it was last shown]"
 _GONE = "[no longer to be read; this is how it was]"
 
 
-async def pointed_at(request: ChatRequest, roots: Roots) -> tuple["Brought", ...]:
+async def pointed_at(request: ChatRequest, roots: Roots) -> tuple["AttachedFile", ...]:
     """The files of a request's question, read."""
     newest = request.messages[-1] if request.messages else None
     if newest is None or newest.role != "user" or "@" not in newest.text:
         return ()
     # Late: few questions point at files.
-    from holdfast.files.bringing import brought_from
+    from holdfast.files.attach import attach_files_async
 
-    return tuple(await brought_from(_said(newest), roots))
+    return tuple(await attach_files_async(_said(newest), roots))
 
 
 def _said(message: Message) -> str:
@@ -120,10 +120,10 @@ def _spoken_of(
     store: Store,
     text: str,
     conversation: str,
-    named: Sequence["Brought"],
+    named: Sequence["AttachedFile"],
     there: Sequence[Addition],
     roots: Roots | None,
-) -> list["Brought"]:
+) -> list["AttachedFile"]:
     """Files that were here before and are called by their name again: as they are now, if they may be read.
 
     What the window has whole is looked at once more only to see whether it has changed.
@@ -142,17 +142,17 @@ def _spoken_of(
     return [one for one in found if one.mode == "full" or file_of(one.name) not in full]
 
 
-def _again(data: JsonObject, roots: Roots | None) -> "Brought":
+def _again(data: JsonObject, roots: Roots | None) -> "AttachedFile":
     """The file as it is now where it may be read, else as it was."""
-    from holdfast.files.bringing import Brought, bring
+    from holdfast.files.attach import AttachedFile, attach_files
 
     text = data["text"]
     if roots is not None and data["reference"]:
-        now = bring(f"@{data['reference']}", replace(roots, pasted=""))
+        now = attach_files(f"@{data['reference']}", replace(roots, pasted=""))
         if now and not now[0].trouble:
             return replace(now[0], name=data["name"])
         text = f"{_GONE}\n{text}"
-    return Brought(
+    return AttachedFile(
         data["path"],
         data["mode"],
         text,
@@ -164,13 +164,13 @@ def _again(data: JsonObject, roots: Roots | None) -> "Brought":
     )
 
 
-def _has(shown: Addition, file: "Brought") -> bool:
+def _has(shown: Addition, file: "AttachedFile") -> bool:
     """Whether the window has it already, as it is now."""
     same = file_of(shown.name) == file_of(file.name)
     return same and shown.tag == file.hash and has(shown, file.text)
 
 
-def _added(view: View, question: Item, file: "Brought", *, changed: bool) -> Proposal:
+def _added(view: View, question: Item, file: "AttachedFile", *, changed: bool) -> Proposal:
     return addition(
         view,
         question,

@@ -1,4 +1,5 @@
-"""Holdfast as an MCP server: what is remembered, said and found out, as tools, resources and prompts.
+"""Holdfast as an MCP server: memory, conversations and research as tools, resources and prompts.
 
-`tools` is the table of what can be called; `server` alone knows the SDK.
+`tools` is the table of what can be called, `memory` and `conversations` implement it, and only `server` uses
+the SDK.
 """

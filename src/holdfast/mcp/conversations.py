@@ -1,9 +1,10 @@
-"""The tools about conversations: finding what was said, reading it in full, and what of it a model was shown.
+"""The tools about conversations: search messages, read originals in full, report what the window holds.
 
-The log keeps everything; what a window left out is read here. Knows no protocol.
+The log keeps every message, so `expand_originals` can return what a window shortened or left out.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,173 +12,266 @@ from typing import Any
 
 from holdfast.conversations.search import Hit
 from holdfast.conversations.search import search as find
-from holdfast.conversations.shown import results_out
+from holdfast.conversations.shown import conversation_out, results_out
 from holdfast.errors import BadRequest, NotFound
-from holdfast.fitting.account import changed, lane_of, standings
-from holdfast.mcp.arguments import Values
-from holdfast.mcp.parts import Caller, Parts, words_only
-from holdfast.mcp.told import LONGEST, Told, fitting, moment, notices
+from holdfast.fitting.account import changed, lane_of, standings, window_account
+from holdfast.mcp.base import (
+    LONGEST_REPLY,
+    Caller,
+    McpServices,
+    ToolReply,
+    Values,
+    explain_word_search,
+    format_moment,
+    format_notices,
+    shorten,
+    take_fitting,
+)
 from holdfast.messages import Scope
 from holdfast.store import Conversation, Store, Stored
+from holdfast.window import sentences
 
-HITS = 10
-# Of a conversation of which nothing was left out, so many of the last messages.
-_NEWEST = 20
+MOST_HITS = 10
+# How many of the last messages are returned for a conversation whose window left nothing out.
+_NEWEST_MESSAGES = 20
 
-# ID, ID..ID, and either with how many characters were read already.
-_ID = re.compile(r"([a-z]_\w{6,40})(?:\.\.(m_\w{6,40}))?(?:\+(\d{1,9}))?")
+# ID or ID..ID, and optionally +N to continue after N characters.
+_ID_PATTERN = re.compile(r"([a-z]_\w{6,40})(?:\.\.(m_\w{6,40}))?(?:\+(\d{1,9}))?")
 
 
-def search(parts: Parts, caller: Caller, given: Values) -> Told:
-    query, scope, store = given["query"], caller.scope, parts.store
-    near = parts.remembering.messages_near(scope, query)
-    found = find(store, scope, query, limit=HITS, near=near)
-    hits = fitting(found.hits, _hit)
-    told = results_out(found)
-    told |= {"hits": told["hits"][: len(hits)], "left_out": len(found.hits) - len(hits)}
-    told["degraded"] = words_only(parts)
-    body = "\n".join(map(_hit, hits)) or f"No conversation here has this: {found.empty}. Try other words."
+def search_conversations(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+    query, scope, store = given["query"], caller.scope, services.store
+    near = services.remembering.messages_near(scope, query)
+    results = find(store, scope, query, limit=MOST_HITS, near=near)
+    hits = take_fitting(results.hits, format_hit)
+    data = results_out(results)
+    data |= {"hits": data["hits"][: len(hits)], "left_out": len(results.hits) - len(hits)}
+    data["degraded"] = explain_word_search(services)
+    body = (
+        "\n".join(map(format_hit, hits))
+        or f"No conversation here has this: {results.empty}. Try other words."
+    )
     if hits:
         body += "\nA message in full: conversation_expand with its id."
-    if len(hits) == HITS or told["left_out"]:
+    if len(hits) == MOST_HITS or data["left_out"]:
         body += " There may be more: ask with rarer words."
-    return Told(f"{body}\nSearched by {found.engine}." + notices(told["degraded"]), told)
+    return ToolReply(f"{body}\nSearched by {results.engine}." + format_notices(data["degraded"]), data)
 
 
-def _hit(hit: Hit) -> str:
+def format_hit(hit: Hit) -> str:
     away = "" if hit.current else ", edited away"
     matched = f", has {', '.join(hit.matched)}" if hit.matched else ", by meaning"
     where = f"{hit.message} in {hit.conversation} “{hit.title}”"
-    return f"{where} ({hit.role}, {moment(hit.at)}, score {hit.score:g}{matched}{away})\n{hit.snippet}"
+    return f"{where} ({hit.role}, {format_moment(hit.at)}, score {hit.score:g}{matched}{away})\n{hit.snippet}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Originals:
-    """Messages that an id stands for, and what they are."""
+    """The messages that an id stands for, with a line that describes them."""
 
     about: str
     messages: Sequence[Stored]
 
 
-def expand(parts: Parts, caller: Caller, given: Values) -> Told:
-    asked = _ID.fullmatch(given["id"].strip())
-    if asked is None:
+def expand_originals(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+    match = _ID_PATTERN.fullmatch(given["id"].strip())
+    if match is None:
         raise BadRequest(
             f"{given['id'][:60]!r} is no id.",
             hint="Use one from conversation_search or context_report, like m_…, c_…, s_… or m_…..m_….",
             param="id",
         )
-    name, last, start = asked[1], asked[2], int(asked[3] or 0)
-    found = parts.store.at_once(_originals, parts.store, caller.scope, name, last)
-    shown = list(_part(found.messages, start, LONGEST))
-    whole = sum(len(_spelled(one)) for one in found.messages)
-    rest = whole - start - LONGEST
+    name, last, start = match[1], match[2], int(match[3] or 0)
+    originals = services.store.at_once(find_originals, services.store, caller.scope, name, last)
+    shown = list(slice_messages(originals.messages, start, LONGEST_REPLY))
+    whole = sum(len(format_message(message)) for message in originals.messages)
+    remaining = whole - start - LONGEST_REPLY
     again = f"{name}..{last}" if last else name
-    more = f"{again}+{start + LONGEST}" if rest > 0 else None
+    more = f"{again}+{start + LONGEST_REPLY}" if remaining > 0 else None
     body = "".join(text for _, text in shown) or "There is nothing more of it."
-    end = f"\n[{rest:,} more characters: conversation_expand with id {more}]" if more else ""
+    end = f"\n[{remaining:,} more characters: conversation_expand with id {more}]" if more else ""
     data = {
-        "about": found.about,
-        "messages": [_data(stored, text) for stored, text in shown],
-        "total": len(found.messages),
+        "about": originals.about,
+        "messages": [message_data(stored, text) for stored, text in shown],
+        "total": len(originals.messages),
         "next": more,
     }
-    return Told(f"{found.about}\n\n{body.rstrip()}{end}", data)
+    return ToolReply(f"{originals.about}\n\n{body.rstrip()}{end}", data)
 
 
-def _originals(store: Store, scope: Scope, name: str, last: str | None) -> _Originals:
-    """The messages behind an id. What belongs to another scope is as good as missing."""
+def find_originals(store: Store, scope: Scope, name: str, last: str | None) -> _Originals:
+    """Return the messages that an id stands for. An id of another scope is treated as missing."""
     if last is not None or name.startswith("m_"):
-        messages = _span(store, scope, name, last or name)
+        messages = read_span(store, scope, name, last or name)
         return _Originals(f"{len(messages)} messages" if last else "One message in full", messages)
     if name.startswith("s_"):
         summary = store.summaries.get(name)
-        if summary is None or not _is_here(store, scope, summary.tree):
-            raise _missing(name)
+        if summary is None or not is_in_scope(store, scope, summary.tree):
+            raise missing_error(name)
         earlier = f"; what came before is in {summary.previous}" if summary.previous else ""
-        return _Originals(f"What the summary {name} stands for{earlier}", _read(store, summary.covers))
+        return _Originals(
+            f"What the summary {name} stands for{earlier}", read_messages(store, summary.covers)
+        )
     if name.startswith("d_"):
-        for made in store.decisions.named([name]):
-            store.log.get(made.conversation, scope)
-            return _Originals(f"What {name} is about ({made.rule})", _read(store, made.messages))
-        raise _missing(name)
-    return _of_conversation(store, store.log.get(name, scope))
+        for decision in store.decisions.named([name]):
+            store.log.get(decision.conversation, scope)
+            return _Originals(
+                f"What {name} is about ({decision.rule})", read_messages(store, decision.messages)
+            )
+        raise missing_error(name)
+    return originals_of_window(store, store.log.get(name, scope))
 
 
-def _of_conversation(store: Store, row: Conversation) -> _Originals:
-    """What its window shortened or left out; where that is nothing, what was said last."""
+def originals_of_window(store: Store, row: Conversation) -> _Originals:
+    """Return the messages that a window shortened or left out, or the last messages if there are none."""
     used = [lane for lane in store.lanes.of(row.id) if lane.report]
     out = changed(standings(store, row, lane_of(store, row))) if used else []
     title = f"{row.id} “{row.title}”"
     if out:
         return _Originals(
-            f"{title}: the originals of what its window shortened or left out", [one.stored for one in out]
+            f"{title}: the originals of what its window shortened or left out",
+            [state.stored for state in out],
         )
-    newest = store.log.tail(row.head, _NEWEST) if row.head else []
+    newest = store.log.tail(row.head, _NEWEST_MESSAGES) if row.head else []
     return _Originals(f"{title}: nothing was left out of its window; its last messages", newest)
 
 
-def _span(store: Store, scope: Scope, first: str, last: str) -> Sequence[Stored]:
-    """The messages from one to another that follows it."""
+def read_span(store: Store, scope: Scope, first: str, last: str) -> Sequence[Stored]:
+    """Return the messages of one branch from `first` to `last`."""
     try:
         end = store.log.message(last)
     except NotFound:
-        raise _missing(last) from None
-    if not _is_here(store, scope, end.tree):
-        raise _missing(last)
+        raise missing_error(last) from None
+    if not is_in_scope(store, scope, end.tree):
+        raise missing_error(last)
     ids = store.log.path_ids(last)
     if first not in ids:
-        raise _missing(first)
+        raise missing_error(first)
     return store.log.tail(last, len(ids) - ids.index(first))
 
 
-def _is_here(store: Store, scope: Scope, tree: str) -> bool:
-    return any(one.scope == scope for one in store.log.conversations_of(tree))
+def is_in_scope(store: Store, scope: Scope, tree: str) -> bool:
+    return any(conversation.scope == scope for conversation in store.log.conversations_of(tree))
 
 
-def _read(store: Store, names: Sequence[str]) -> Sequence[Stored]:
-    found = store.texts.read(list(names))
-    return [found[name] for name in names if name in found]
+def read_messages(store: Store, names: Sequence[str]) -> Sequence[Stored]:
+    texts = store.texts.read(list(names))
+    return [texts[name] for name in names if name in texts]
 
 
-def _missing(name: str) -> NotFound:
+def missing_error(name: str) -> NotFound:
     return NotFound(f"There is no {name} here.", hint="conversation_search gives ids of what was said.")
 
 
-def _spelled(stored: Stored) -> str:
-    """A message as it is read: who, when, the words, and what tools were called with."""
+def format_message(stored: Stored) -> str:
+    """Format a message with role, id, time, text and tool calls."""
     message = stored.message
     calls = (f"→ {call.name}({call.arguments})" for call in message.tool_calls)
-    said = "\n".join(chain(filter(None, (message.text,)), calls))
-    return f"[{message.role} {stored.id} {moment(stored.created_at)}]\n{said}\n\n"
+    body = "\n".join(chain(filter(None, (message.text,)), calls))
+    return f"[{message.role} {stored.id} {format_moment(stored.created_at)}]\n{body}\n\n"
 
 
-def _part(messages: Sequence[Stored], start: int, most: int) -> Iterator[tuple[Stored, str]]:
-    """So many characters of messages one after the other, with the message that each piece is of."""
+def slice_messages(messages: Sequence[Stored], start: int, most: int) -> Iterator[tuple[Stored, str]]:
+    """Yield `most` characters of the formatted messages from offset `start`, by message."""
     place = -start
     for stored in messages:
-        text = _spelled(stored)
+        text = format_message(stored)
         piece = text[max(0, -place) : max(0, most - place)]
         place += len(text)
         if piece:
             yield stored, piece
 
 
-def _data(stored: Stored, text: str) -> dict[str, Any]:
+def message_data(stored: Stored, text: str) -> dict[str, Any]:
     return {
         "id": stored.id,
         "role": stored.message.role,
         "created_at": stored.created_at,
         "text": text.rstrip(),
-        "whole": text == _spelled(stored),
+        "whole": text == format_message(stored),
     }
 
 
-def last_used(store: Store, scope: Scope, name: str) -> Conversation:
-    """The conversation that is named, else the one that was used last."""
+def find_conversation(store: Store, scope: Scope, name: str) -> Conversation:
+    """Return the conversation with this id, or the most recently used one for an empty id."""
     if name.strip():
         return store.log.get(name.strip(), scope)
     recent = store.log.recent(scope, 1)
     if not recent:
         raise NotFound("There are no conversations here yet.", hint="Talk to a model through Holdfast first.")
     return recent[0]
+
+
+# Only the newest decisions are returned; `holdfast window` shows all of them.
+_MOST_DECISIONS = 10
+_LONGEST_SUMMARY = 2_000
+_ACCOUNT_FIELDS = (
+    "conversation", "window", "reserve", "room", "tokens", "at_least", "at_most", "sure", "method",
+    "counted_by", "utilisation", "level", "sections", "prefix", "updated_at", "windows", "model", "notices",
+)  # fmt: skip
+
+
+def report_window(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+    account = services.store.at_once(build_account, services.store, caller.scope, given["id"])
+    return ToolReply(format_account(account) + format_notices(list_warnings(account)), account)
+
+
+def build_account(store: Store, scope: Scope, name: str) -> dict[str, Any]:
+    row = find_conversation(store, scope, name)
+    whole = window_account(store, row)
+    decisions = whole["decisions"]
+    states = Counter(message.state for message in standings(store, row, lane_of(store, row)))
+    return {
+        **{name: whole[name] for name in _ACCOUNT_FIELDS if name in whole},
+        "chat": conversation_out(row),
+        "messages": dict(states),
+        "summary": shorten(whole["summary"], _LONGEST_SUMMARY) if whole["summary"] else None,
+        "decisions": [shorten_decision(decision) for decision in decisions[-_MOST_DECISIONS:]],
+        "earlier_decisions": max(0, len(decisions) - _MOST_DECISIONS),
+    }
+
+
+def shorten_decision(decision: dict[str, Any]) -> dict[str, Any]:
+    fields = ("id", "kind", "rule", "tokens_before", "tokens_after", "created_at")
+    return {**{name: decision[name] for name in fields}, "messages": len(decision["messages"])}
+
+
+def format_account(account: dict[str, Any]) -> str:
+    chat, number = account["chat"], sentences.number
+    full = (
+        f"{number(account['tokens'])} of {number(account['room'])} tokens used ({account['utilisation']:.0%})"
+    )
+    spread = f"{number(account['at_least'])}–{number(account['at_most'])}"
+    sections = [
+        f"{sentences.section(section['name'])} {number(section['tokens'])}"
+        for section in account["sections"]
+        if section["tokens"]
+    ]
+    lines = [
+        f"{chat['id']} “{chat['title']}”, last sent {format_moment(account['updated_at'])}",
+        f"{full}, window {number(account['window'])}, reserve {number(account['reserve'])}",
+        f"counted: {sentences.method(account['method'])}, {account['counted_by']} ({spread})",
+        sentences.level(account["level"]),
+        f"sections: {', '.join(sections)}",
+        "messages: " + ", ".join(f"{count} {state}" for state, count in account["messages"].items()),
+    ]
+    if account["decisions"]:
+        lines.append("decided, newest last:")
+        lines += [
+            f"  {decision['id']}: {sentences.rule(decision['rule'])}, {decision['messages']} messages,"
+            f" {number(decision['tokens_before'])} to {number(decision['tokens_after'])} tokens"
+            for decision in account["decisions"]
+        ]
+        lines.append(f"The originals: conversation_expand with {chat['id']} or the id of a decision.")
+    if account["earlier_decisions"]:
+        lines.append(f"{account['earlier_decisions']} earlier ones: `holdfast window {chat['id']} --json`")
+    if account["summary"]:
+        lines.append(f"summary in the window:\n{account['summary']}")
+    return "\n".join(lines)
+
+
+def list_warnings(account: dict[str, Any]) -> list[str]:
+    troubles = [sentences.notice(name) for name in account.get("notices", ())]
+    if not account["sure"]:
+        troubles.append("the count is not sure to fit.")
+    return troubles

@@ -1,109 +1,228 @@
-"""The tools about memory: finding notes, reading them, writing and forgetting what is remembered.
+"""The tools about memory and research: search and read notes, write and forget memories, search findings.
 
-All of it is done by `memory`; here it is only asked for and told. Knows no protocol.
+The work is done by the packages `memory` and `research`; this module formats their results. Notes are the
+Markdown files of the workspace and of `notes_paths`; profiles are not notes.
 """
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from holdfast.mcp.arguments import LONGEST_QUERY, Values
-from holdfast.mcp.notes import note_at
-from holdfast.mcp.parts import Caller, Parts
-from holdfast.mcp.told import Told, date, excerpt, fitting, notices, shortened
+from holdfast.mcp.base import (
+    LONGEST_QUERY,
+    Caller,
+    McpServices,
+    ToolReply,
+    Values,
+    excerpt_lines,
+    explain_word_search,
+    format_date,
+    format_moment,
+    format_notices,
+    limit_items,
+    shorten,
+    take_fitting,
+)
+from holdfast.memory import reading
 from holdfast.memory.private import MARK
+from holdfast.memory.scopes import elsewhere
 from holdfast.memory.searching.hits import Answer, Hit, cites
+from holdfast.memory.workspace.base import Entry, Note
 from holdfast.memory.workspace.checks import checked_kind
 from holdfast.memory.workspace.items import PART
+from holdfast.messages import Scope
+from holdfast.research.finding import Finding, Source
+from holdfast.research.findings import path_of
+from holdfast.research.nearest import Bearing
+from holdfast.store import NotesOf
 
-# Files that cannot be read, and memories that gave way: so many of them, and so much of each.
-_NAMED, _OLD = 10, 500
-# A hit is cited as FILE#LINE, and so it comes back.
-_CITED = re.compile(r"\A(.+\.(?:md|markdown))#(\d{1,7})", re.IGNORECASE | re.DOTALL)
+
+def find_note(services: McpServices, scope: Scope, path: str) -> Note:
+    """Return the note at a path, if this scope may read it."""
+    qmd, extra = services.remembering.qmd, services.remembering.extra
+    if qmd is not None and (note := qmd.resolve(scope, path)) is not None:
+        return note
+    if path.startswith("/") and extra is not None and can_read_extra(services, scope):
+        # It reads only files that a walk through the configured folders would reach.
+        return extra.read(path)
+    return reading.note_at(services.remembering.workspace, scope, path)
 
 
-def search(parts: Parts, caller: Caller, given: Values) -> Told:
+def list_notes(services: McpServices, scope: Scope) -> Sequence[Entry]:
+    """Return all notes that this scope can read: the workspace by path, then those of `notes_paths`."""
+    notes = reading.notes_of(services.remembering.workspace, scope)
+    extra = services.remembering.extra
+    if extra is not None and can_read_extra(services, scope):
+        notes += extra.entries()
+    return [entry for entry in notes if not entry.trouble]
+
+
+def can_read_extra(services: McpServices, scope: Scope) -> bool:
+    """Whether this scope may read the notes of `notes_paths`; the index knows their owner."""
+    return NotesOf(elsewhere(scope.user)) in services.remembering.index.places(scope)
+
+
+# Limits for lists of unreadable files and replaced memories, and for the text of each.
+_MOST_NAMED, _LONGEST_OLD_TEXT = 10, 500
+# Hits are cited as FILE#LINE, so models pass such paths back.
+_CITATION = re.compile(r"\A(.+\.(?:md|markdown))#(\d{1,7})", re.IGNORECASE | re.DOTALL)
+
+
+def search_notes(services: McpServices, caller: Caller, given: Values) -> ToolReply:
     caller.check_memory()
     query = given["query"]
-    found = parts.remembering.search.search(query, caller.scope, within="notes", limit=given["limit"])
-    hits = fitting(found.hits, lambda hit: _hit(0, hit))
-    left = len(found.hits) - len(hits)
-    lines = [_hit(number, hit) for number, hit in enumerate(hits, 1)]
-    body = "\n".join(lines) or f"Nothing found. {found.empty}"
-    if found.weak:
+    answer = services.remembering.search.search(query, caller.scope, within="notes", limit=given["limit"])
+    hits = take_fitting(answer.hits, lambda hit: format_note_hit(0, hit))
+    left = len(answer.hits) - len(hits)
+    lines = [format_note_hit(number, hit) for number, hit in enumerate(hits, 1)]
+    body = "\n".join(lines) or f"Nothing found. {answer.empty}"
+    if answer.weak:
         body = f"Nothing here fits well. The closest there is:\n{body}"
     if left:
         body += f"\n{left} more hits were left out: ask with fewer or rarer words."
     if hits:
         body += "\nRead more of a hit: memory_get with its path and from_line."
-    told = found.to_json(cited=cites(parts.citations, caller.scope))
-    told["hits"] = told["hits"][: len(hits)]
-    told["left_out"] = left
-    skipped = found.freshness.skipped
-    told["freshness"]["skipped"] = dict(sorted(skipped.items())[:_NAMED])
-    told["freshness"]["more_skipped"] = max(0, len(skipped) - _NAMED)
-    return Told(body + _how(found) + notices([*found.degraded, *_cut(query)]), told)
+    data = answer.to_json(cited=cites(services.citations, caller.scope))
+    data["hits"] = data["hits"][: len(hits)]
+    data["left_out"] = left
+    skipped = answer.freshness.skipped
+    data["freshness"]["skipped"] = dict(sorted(skipped.items())[:_MOST_NAMED])
+    data["freshness"]["more_skipped"] = max(0, len(skipped) - _MOST_NAMED)
+    return ToolReply(
+        body + describe_search(answer) + format_notices([*answer.degraded, *query_notice(query)]), data
+    )
 
 
-def _hit(number: int, hit: Hit) -> str:
+def format_note_hit(number: int, hit: Hit) -> str:
     lines = f" lines {hit.lines[0]}-{hit.lines[1]}" if hit.lines else ""
     name = "" if hit.id.startswith(PART) else f", id {hit.id}"
     kind = f", {hit.memory_kind}" if hit.memory_kind else ""
     made_of = " + ".join(f"{part} {value:g}" for part, value in hit.parts.items())
     score = f"score {hit.score:g}" + (f" = {made_of}" if made_of else "")
-    return f"{number}. {hit.path}{lines} ({date(hit.at)}{kind}{name}, {score})\n{hit.snippet}"
+    return f"{number}. {hit.path}{lines} ({format_date(hit.at)}{kind}{name}, {score})\n{hit.snippet}"
 
 
-def _how(found: Answer) -> str:
-    """Which engines ran, and how far the index is behind the files."""
-    fresh = found.freshness
+def describe_search(answer: Answer) -> str:
+    """Say which engines ran and how far the index is behind the files."""
+    fresh = answer.freshness
     state = "up to date" if not fresh.stale else f"{fresh.stale} files behind"
-    return f"\nSearched by {', '.join(found.engines)}; index {state} ({fresh.files} files)."
+    return f"\nSearched by {', '.join(answer.engines)}; index {state} ({fresh.files} files)."
 
 
-def _cut(query: str) -> Sequence[str]:
+def query_notice(query: str) -> Sequence[str]:
     if len(query) <= LONGEST_QUERY:
         return ()
     return (f"only the first {LONGEST_QUERY:,} characters of the query were looked for.",)
 
 
-def get(parts: Parts, caller: Caller, given: Values) -> Told:
+def get_note(services: McpServices, caller: Caller, given: Values) -> ToolReply:
     caller.check_memory()
     path, first = given["path"].strip(), given["from_line"]
-    if (cited := _CITED.fullmatch(path)) is not None:
+    if (cited := _CITATION.fullmatch(path)) is not None:
         path, first = cited[1], max(first, int(cited[2]))
-    note = note_at(parts, caller.scope, path)
-    told = excerpt(note.text, first, given["lines"])
-    shown, last, total = told["first"], told["last"], told["lines"]
+    note = find_note(services, caller.scope, path)
+    part = excerpt_lines(note.text, first, given["lines"])
+    shown, last, total = part["first"], part["last"], part["lines"]
     if shown > total:
-        return Told(f"{path} has {total} lines. Call again with a smaller from_line.", {"path": path, **told})
+        return ToolReply(
+            f"{path} has {total} lines. Call again with a smaller from_line.", {"path": path, **part}
+        )
     head = f"{path}, lines {shown}-{last} of {total}"
-    more = f"\nMore: memory_get with path {path} and from_line {told['next']}." if told["next"] else ""
-    notice = f"line {last} is cut; the file itself has the rest." if told["cut"] else ""
-    return Told(f"{head}\n\n{told['text']}{more}{notices([notice])}", {"path": path, **told})
+    more = f"\nMore: memory_get with path {path} and from_line {part['next']}." if part["next"] else ""
+    notice = f"line {last} is cut; the file itself has the rest." if part["cut"] else ""
+    return ToolReply(f"{head}\n\n{part['text']}{more}{format_notices([notice])}", {"path": path, **part})
 
 
-def write(parts: Parts, caller: Caller, given: Values) -> Told:
+def write_memory(services: McpServices, caller: Caller, given: Values) -> ToolReply:
     caller.check_memory()
-    library, kind = parts.remembering.library, checked_kind(given["kind"])
-    made = library.add(caller.scope, given["text"], kind)
-    memory = made.memory
+    library, kind = services.remembering.library, checked_kind(given["kind"])
+    change = library.add(caller.scope, given["text"], kind)
+    memory = change.memory
     path = str(library.place(caller.scope, memory.id))
     done = {"updated": "Known already, brought up to date", "known": "Known already"}
-    lines = [f"{done.get(made.action, 'Remembered')} as {memory.id} in {path}: {memory.text}"]
-    replaced = [{"id": old.id, "text": shortened(old.text, _OLD)} for old in made.others[:_NAMED]]
+    lines = [f"{done.get(change.action, 'Remembered')} as {memory.id} in {path}: {memory.text}"]
+    replaced = [
+        {"id": old.id, "text": shorten(old.text, _LONGEST_OLD_TEXT)} for old in change.others[:_MOST_NAMED]
+    ]
     lines += [f"In place of {old['id']}: {old['text']}" for old in replaced]
     secret = "secrets or private parts were taken out before it was kept." if MARK in memory.text else ""
     data = {
-        "action": made.action,
+        "action": change.action,
         "memory": memory.to_json(),
         "path": path,
         "replaced": replaced,
     }
-    return Told("\n".join(lines) + notices([secret]), data)
+    return ToolReply("\n".join(lines) + format_notices([secret]), data)
 
 
-def forget(parts: Parts, caller: Caller, given: Values) -> Told:
+def forget_memory(services: McpServices, caller: Caller, given: Values) -> ToolReply:
     caller.check_memory()
-    gone = parts.remembering.library.forget(caller.scope, given["id"].strip())
+    gone = services.remembering.library.forget(caller.scope, given["id"].strip())
     text = f"Forgotten for good: {gone.text} ({gone.id}). It is not learned again from where it came from."
-    return Told(text, {"forgotten": gone.to_json()})
+    return ToolReply(text, {"forgotten": gone.to_json()})
+
+
+MOST_FINDINGS = 6
+_LONGEST_SUMMARY = 1_500
+_MOST_SOURCES, _LONGEST_ADDRESS = 10, 300
+
+
+def search_findings(services: McpServices, caller: Caller, given: Values) -> ToolReply:
+    caller.check_memory()
+    research, scope, query = services.research, caller.scope, given["query"][:LONGEST_QUERY]
+    troubles: list[str] = []
+    every, now = research.list(scope, troubles=troubles), research.clock()
+    findings = research.bearing_on(scope, query, MOST_FINDINGS)
+    ids = [finding.id for finding in every]
+    past = [] if findings else research.outdated(scope, query, ids)[:MOST_FINDINGS]
+    hits = take_fitting(
+        [*findings, *(Bearing(finding, 0.0) for finding in past)], lambda hit: format_finding(hit, now)
+    )
+    body = "\n\n".join(format_finding(hit, now) for hit in hits)
+    if not hits:
+        body = f"Nothing that was found out bears on this ({len(every)} findings here)."
+    else:
+        body += "\n\nAll of a finding: memory_get with its path."
+    notes = limit_items(troubles, 3, lambda more: f"{more} more findings cannot be read.")
+    if past:
+        notes.append("these no longer hold; only the person can have it looked up again.")
+    notes += explain_word_search(services)
+    data = {
+        "findings": [finding_data(hit, now) for hit in hits],
+        "total": len(every),
+        "left_out": len(findings) + len(past) - len(hits),
+        "degraded": notes,
+    }
+    return ToolReply(body + format_notices(notes), data)
+
+
+def format_finding(bearing: Bearing, now: float) -> str:
+    finding = bearing.finding
+    state = "expired" if finding.expired(now) else "holds"
+    sources = ", ".join(finding.names) or "no source could be read"
+    trace = f"id {finding.id}, found {format_moment(finding.created_at)}, {state}, score {bearing.score:g}"
+    summary = shorten(finding.summary, _LONGEST_SUMMARY)
+    return f"{finding.question} ({trace})\n{summary}\nSources: {sources}. Path: {path_of(finding)}"
+
+
+def finding_data(bearing: Bearing, now: float) -> dict[str, Any]:
+    finding: Finding = bearing.finding
+    data = finding.to_json(now, whole=False)
+    fields = ("id", "question", "created_at", "expires_at", "expired", "age", "volatility", "mode")
+    return {
+        **{name: data[name] for name in fields},
+        "summary": shorten(finding.summary, _LONGEST_SUMMARY),
+        "sources": [source_data(source) for source in finding.sources[:_MOST_SOURCES]],
+        "more_sources": max(0, len(finding.sources) - _MOST_SOURCES),
+        "path": str(path_of(finding)),
+        "score": bearing.score,
+    }
+
+
+def source_data(source: Source) -> dict[str, Any]:
+    return {
+        "url": shorten(source.url, _LONGEST_ADDRESS),
+        "title": shorten(source.title, _LONGEST_ADDRESS),
+        "at": source.at,
+        "trouble": shorten(source.trouble, _LONGEST_ADDRESS) or None,
+    }

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.errors import BadRequest
-from holdfast.files.reading import SECONDS, TOGETHER
-from holdfast.files.references import harmless
+from holdfast.files.documents import DOCUMENT_SECONDS, MESSAGE_SECONDS
+from holdfast.files.references import escape_references
 from holdfast.messages import OURS, Image, Message, Part, Text
 from holdfast.protocols.openai import image_type
 
@@ -35,7 +35,7 @@ class Attached:
         return {"name": self.name, "characters": self.characters}
 
 
-async def file_parts(files: Iterable[tuple[str, str]], together: float = TOGETHER) -> list[Text]:
+async def file_parts(files: Iterable[tuple[str, str]], together: float = MESSAGE_SECONDS) -> list[Text]:
     """Files given by name and base64. Documents are read out; what has no text is refused.
 
     All of them may take so many seconds `together`.
@@ -43,17 +43,17 @@ async def file_parts(files: Iterable[tuple[str, str]], together: float = TOGETHE
     parts = []
     until = time.monotonic() + together
     for name, data in files:
-        parts.append(await _file_part(name, data, min(SECONDS, until - time.monotonic())))
+        parts.append(await _file_part(name, data, min(DOCUMENT_SECONDS, until - time.monotonic())))
     return parts
 
 
 async def _file_part(name: str, data: str, seconds: float) -> Text:
     # Late: few questions bring a file along.
-    from holdfast.files.texts import text_from
+    from holdfast.files.documents import extract_text_async
 
     name = " ".join(name.split())[:200] or "file"
     raw = await asyncio.to_thread(_bytes, name, data)
-    text = (await text_from(name, raw, seconds)).text
+    text = (await extract_text_async(name, raw, seconds)).text
     return await asyncio.to_thread(_fenced, name, text)
 
 
@@ -68,7 +68,7 @@ def _fenced(name: str, text: str) -> Text:
     longest = max((len(found) for found in _FENCES.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     # What a file is called points at no other file.
-    said = f"\n\n[file {harmless(name)}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
+    said = f"\n\n[file {escape_references(name)}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
     return Text(said, extra={OURS: {"file": name, "characters": len(text)}})
 
 

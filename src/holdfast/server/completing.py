@@ -10,9 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
-from holdfast.files.roots import Found, Roots
-from holdfast.files.secrets import is_secret
-from holdfast.files.trouble import Trouble
+from holdfast.files.problems import FileProblem
+from holdfast.files.roots import FileEntry, Roots, is_secret
 from holdfast.server.files import roots_for
 
 router = APIRouter(prefix="/api/files", tags=["Files"])
@@ -43,11 +42,11 @@ def _names(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]]:
     ]
 
 
-def _entries(roots: Roots, folder: str) -> list[Found]:
+def _entries(roots: Roots, folder: str) -> list[FileEntry]:
     try:
         found = roots.find(folder)
         rows = roots.entries(found) if found.kind == "folder" else []
-    except Trouble:
+    except FileProblem:
         return []
     return [
         row

@@ -7,13 +7,13 @@ here.
 from starlette.requests import HTTPConnection
 
 from holdfast.config import Settings
-from holdfast.files.roots import Roots, folders_from
+from holdfast.files.roots import Roots, parse_folders
 from holdfast.server.access import access_of
 
 
 def roots_in(settings: Settings) -> Roots | None:
     """The folders of the settings, without our own data: others' conversations are in it."""
-    folders = folders_from(settings.file_roots)
+    folders = parse_folders(settings.file_roots)
     return Roots(folders, closed=(settings.home,)) if folders else None
 
 

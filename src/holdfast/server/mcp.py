@@ -24,7 +24,7 @@ from holdfast.server.door import engine_of, is_off, scope_of
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from holdfast.mcp.parts import Caller
+    from holdfast.mcp.base import Caller
 
 PATH = "/mcp"
 
@@ -61,13 +61,13 @@ class _Service:
 def _manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManager":
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from holdfast.mcp.parts import Parts
+    from holdfast.mcp.base import McpServices
     from holdfast.mcp.server import build_server
 
     assert engine.remembering is not None
     assert engine.research is not None
-    parts = Parts(engine.store, engine.remembering, engine.research, settings.citations)
-    server = build_server(lambda: parts, _caller)
+    services = McpServices(engine.store, engine.remembering, engine.research, settings.citations)
+    server = build_server(lambda: services, _caller)
     # The guard has looked at Host, Origin and size already.
     return StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, max_request_body_size=settings.max_request_mb * 1_000_000
@@ -91,7 +91,7 @@ router = APIRouter(lifespan=_lifespan)
 
 async def door(request: Request) -> Response:
     """Whose request it is, is settled here; from here on it speaks MCP."""
-    from holdfast.mcp.parts import Caller
+    from holdfast.mcp.base import Caller
 
     settings: Settings = request.app.state.config.settings
     engine = engine_of(request)

@@ -12,7 +12,7 @@ import uvicorn
 
 from holdfast.config import Config, Settings
 from holdfast.errors import ConfigError, HoldfastError
-from holdfast.files import reading
+from holdfast.files import documents
 from holdfast.messages import Scope
 from holdfast.server.app import create_app
 from holdfast.server.guard import check_address
@@ -121,7 +121,7 @@ class _Server(uvicorn.Server):
         # Who follows events is never done by itself, and would use up the grace of those who are, as would
         # documents that take long.
         self._ending()
-        reading.stop()
+        documents.stop_readers()
         await super().shutdown(sockets)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.files.digests import digest_of, element, elements
+from holdfast.files.digests import build_digest, find_element, list_elements
 
 SOURCES = {
     "a.js": (
@@ -222,9 +222,9 @@ create index by_name on people (name);
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_names_are_listed_and_each_can_be_reached(name):
     text, names, (wanted, beginning) = SOURCES[name]
-    known = elements(name, text)
+    known = list_elements(name, text)
     assert [each for each in known if each in names] == names
-    assert element(name, text, wanted).text.startswith(beginning)
+    assert find_element(name, text, wanted).text.startswith(beginning)
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -232,7 +232,7 @@ def test_the_digest_of_a_long_source_has_its_names(name):
     text, names, _ = SOURCES[name]
     comment = "#" if name.endswith((".rb", ".sh")) else "--" if name.endswith(".sql") else "//"
     filling = f"{comment} nothing to see here, only a long line of words that say nothing at all\n" * 150
-    told = digest_of(name, text + "\n" + filling)
+    told = build_digest(name, text + "\n" + filling)
     last = [each.rpartition(".")[2] for each in names]
     assert [each for each in last if each not in told.text] == []
     assert "left out of" in told.left_out
@@ -243,13 +243,13 @@ def test_a_source_that_is_too_large_for_its_grammar_is_told_by_its_lines(name):
     text, names, _ = SOURCES[name]
     comment = "#" if name.endswith((".rb", ".sh")) else "//"
     filling = f"{comment} nothing to see here, only a long line of words that say nothing at all\n" * 6_000
-    told = digest_of(name, text + "\n" + filling)
+    told = build_digest(name, text + "\n" + filling)
     assert names[0] in told.text
     assert len(told.text) < 3_000
 
 
 def test_documentation_and_heads_are_told_where_there_is_room():
     text, _, _ = SOURCES["a.go"]
-    told = digest_of("a.go", text + "// filling words that say nothing at all\n" * 60).text
+    told = build_digest("a.go", text + "// filling words that say nothing at all\n" * 60).text
     assert "func (b *Box) Area(x int) (int, error)  # Area tells." in told
     assert "imports: fmt" in told

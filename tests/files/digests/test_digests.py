@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.files.digests import digest_of, element, elements
-from holdfast.files.digests.grammars import GRAMMARS
-from holdfast.files.digests.kinds import _SUFFIXES
+from holdfast.files.digests import _SUFFIXES, build_digest, find_element, list_elements
+from holdfast.files.digests.code import GRAMMARS
 from holdfast.files.digests.lines import PATTERNS
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import UNKNOWN
@@ -36,13 +35,13 @@ def tokens(text):
 @given(name=st.sampled_from(NAMES), text=TEXTS, often=st.sampled_from([1, 1, 40]))
 def test_any_name_and_text_has_a_digest_that_is_no_longer(name, text, often):
     text *= often
-    found = digest_of(name, text)
+    found = build_digest(name, text)
     assert len(found.text) <= len(text)
     assert found.text == text or found.text.endswith(f"[{found.left_out}]")
     assert bool(found.left_out) == (found.text != text)
-    for known in elements(name, text)[:5]:
+    for known in list_elements(name, text)[:5]:
         if known.strip():
-            span = element(name, text, known)
+            span = find_element(name, text, known)
             assert span is not None
             assert span.text in text
             assert text.split("\n")[span.first - 1 : span.last][0].endswith(span.text.split("\n")[0])
@@ -53,19 +52,19 @@ def test_what_is_nested_without_end_is_told_all_the_same(name):
     deep = ["[" * 3_000, '{"a":' * 1_500, "(" * 3_000, "- " * 3_000, "# " * 3_000, "{ " * 3_000, "x" * 30_000]
     deep += ["if x:\n" + "elif y:\n  a = 1\n" * 1_500, "-" * 20_000 + "1", "x" + ".y" * 20_000]
     for text in deep:
-        found = digest_of(name, text)
+        found = build_digest(name, text)
         assert tokens(found.text) < tokens(text) / 5
 
 
 def test_nonsense_that_a_grammar_does_not_get_through_is_left_to_patterns():
-    found = digest_of("a.rs", "fn real() {}\n" + '{"a":' * 12_000)
+    found = build_digest("a.rs", "fn real() {}\n" + '{"a":' * 12_000)
     assert "real" in found.text
 
 
 def test_a_short_file_is_its_own_digest():
-    assert digest_of("a.py", "x = 1\n").text == "x = 1\n"
-    assert digest_of("a.py", "x = 1\n").left_out == ""
-    assert digest_of("", "").text == ""
+    assert build_digest("a.py", "x = 1\n").text == "x = 1\n"
+    assert build_digest("a.py", "x = 1\n").left_out == ""
+    assert build_digest("", "").text == ""
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_a_short_file_is_its_own_digest():
     ],
 )
 def test_the_kind_is_told_by_name_and_else_by_content(name, text, kind):
-    assert digest_of(name, text).kind == kind
+    assert build_digest(name, text).kind == kind
 
 
 def test_every_grammar_has_patterns_for_what_is_too_large_for_it():
@@ -113,7 +112,7 @@ def test_every_public_name_of_a_library_module_is_in_a_tenth_of_its_tokens(path)
     from evals.files import _WORDS, public_names
 
     text = path.read_text(encoding="utf-8")
-    found = digest_of(path.name, text)
+    found = build_digest(path.name, text)
     assert public_names(text) - set(_WORDS.findall(found.text)) == set()
     assert found.kind == "python"
     if len(text) > 20_000:
@@ -155,7 +154,7 @@ def test_every_public_name_of_a_made_module_is_there_and_can_be_reached(names, d
             )
             wanted.append(name)
     text = "\n\n".join(parts)
-    found = digest_of("made.py", text)
+    found = build_digest("made.py", text)
     told = found.text.replace("(", " ").replace(",", " ").replace(":", " ").split()
     assert {name.rpartition(".")[2] for name in wanted} <= set(told)
-    assert {name for name in wanted if not name.endswith(("_a", "_b"))} <= set(elements("made.py", text))
+    assert {name for name in wanted if not name.endswith(("_a", "_b"))} <= set(list_elements("made.py", text))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.files.digests import digest_of, element, elements
+from holdfast.files.digests import build_digest, find_element, list_elements
 
 FILLING = "Words that nobody needs, over and over again, in a long line of their own. More of it.\n" * 80
 GUIDE = f"""---
@@ -38,7 +38,7 @@ Text after a table.
 
 
 def test_markdown_is_told_by_headings_with_their_first_sentences():
-    told = digest_of("guide.md", GUIDE)
+    told = build_digest("guide.md", GUIDE)
     lines = told.text.split("\n")
     assert lines[:3] == [
         "The guide, z. B. for beginners.",
@@ -55,24 +55,24 @@ def test_markdown_is_told_by_headings_with_their_first_sentences():
 
 @pytest.mark.parametrize("wanted", ["Install it", "install  IT", "install-it", "Install_it"])
 def test_a_heading_is_reached_however_it_is_spelled(wanted):
-    found = element("guide.md", GUIDE, wanted)
+    found = find_element("guide.md", GUIDE, wanted)
     assert found.text == "## Install **it**\n\n[Get](http://x) the package first. Then run it."
     assert GUIDE.split("\n")[found.first - 1] == "## Install **it**"
 
 
 def test_a_section_goes_on_to_the_next_heading_that_is_not_deeper():
-    assert elements("guide.md", GUIDE) == ["Erste Schritte", "Install it", "Under a line", "Next"]
-    assert element("guide.md", GUIDE, "Erste Schritte").text.endswith("own. More of it.")
-    assert "Under a line" in element("guide.md", GUIDE, "Erste Schritte").text
-    assert "Next" not in element("guide.md", GUIDE, "Under a line").text
+    assert list_elements("guide.md", GUIDE) == ["Erste Schritte", "Install it", "Under a line", "Next"]
+    assert find_element("guide.md", GUIDE, "Erste Schritte").text.endswith("own. More of it.")
+    assert "Under a line" in find_element("guide.md", GUIDE, "Erste Schritte").text
+    assert "Next" not in find_element("guide.md", GUIDE, "Under a line").text
 
 
 def test_restructured_text_has_headings_too():
     text = f"=====\nTitle\n=====\n\nIt begins.\n\nPart\n----\n\n{FILLING}\nDeeper\n~~~~~~\n\nEnd.\n"
-    told = digest_of("a.rst", text).text
+    told = build_digest("a.rst", text).text
     assert told.startswith("# Title\nIt begins.\n## Part\n")
     assert "### Deeper\nEnd." in told
-    assert element("a.rst", text, "deeper").text == "Deeper\n~~~~~~\n\nEnd."
+    assert find_element("a.rst", text, "deeper").text == "Deeper\n~~~~~~\n\nEnd."
 
 
 def test_json_is_told_by_its_shape():
@@ -88,7 +88,7 @@ def test_json_is_told_by_its_shape():
         "none": None,
     }
     text = json.dumps(value, ensure_ascii=False, indent=1)
-    lines = digest_of("a.json", text).text.split("\n")
+    lines = build_digest("a.json", text).text.split("\n")
     assert lines[:2] == ["object, 7 keys", 'name: text "holdfast"']
     assert "people: list of 300 objects" in lines
     assert '  town: text "Köln"' in lines
@@ -101,28 +101,28 @@ def test_json_is_told_by_its_shape():
 
 def test_keys_are_reached_in_json_yaml_and_toml():
     compact = '{"a": {"b": [1, {"c": 2}], "b2": "}"}, "d\\"e": null}'
-    assert elements("a.json", compact) == ["a", "a.b", "a.b2", 'd"e']
-    assert element("a.json", compact, "a.b").text == '"b": [1, {"c": 2}]'
+    assert list_elements("a.json", compact) == ["a", "a.b", "a.b2", 'd"e']
+    assert find_element("a.json", compact, "a.b").text == '"b": [1, {"c": 2}]'
     yaml = "services:\n  web:\n    image: x:1\n    run: |\n      key: no key\n  db:\n    - name: one\n"
     yaml += "    - name: two\nend: 1\n"
-    assert elements("a.yaml", yaml) == [
+    assert list_elements("a.yaml", yaml) == [
         "services", "services.web", "services.web.image", "services.web.run", "services.db",
         "services.db.name", "end",
     ]  # fmt: skip
     assert (
-        element("a.yaml", yaml, "services.web").text
+        find_element("a.yaml", yaml, "services.web").text
         == "  web:\n    image: x:1\n    run: |\n      key: no key"
     )
     toml = 'top = 1\n[tool.ruff]\nline = 1\nselect = [\n  "E",\n]\n\n[tool.ruff.lint]\nx = 2\n'
-    assert elements("a.toml", toml)[:4] == ["top", "tool.ruff", "tool.ruff.line", "tool.ruff.select"]
-    assert element("a.toml", toml, "tool.ruff.select").text == 'select = [\n  "E",\n]'
-    assert element("a.toml", toml, "tool.ruff").text.endswith("]")
+    assert list_elements("a.toml", toml)[:4] == ["top", "tool.ruff", "tool.ruff.line", "tool.ruff.select"]
+    assert find_element("a.toml", toml, "tool.ruff.select").text == 'select = [\n  "E",\n]'
+    assert find_element("a.toml", toml, "tool.ruff").text.endswith("]")
 
 
 def test_yaml_is_told_by_its_keys_and_the_first_item_of_lists():
     item = "    - name: second\n      note: nobody needs it\n"
     text = "".join(f"s{number}:\n  items:\n    - name: first\n{item * 9}  port: 80\n" for number in range(6))
-    told = digest_of("a.yml", text)
+    told = build_digest("a.yml", text)
     assert told.text.startswith("s0:\n  items:\n    - name: first\n  port: 80\ns1:\n")
     assert "second" not in told.text
     assert "left out of 133 lines: 108 keys of 132" in told.left_out
@@ -133,7 +133,7 @@ def test_a_table_is_told_by_its_columns_and_the_first_rows():
         f"{number};Müller, A.;1.234,5{number % 10};{number % 28 + 1:02}.11.2026;ja;\n"
         for number in range(400)
     )
-    lines = digest_of("a.csv", "Nr;Name;Betrag;Datum;aktiv;leer\n" + rows).text.split("\n")
+    lines = build_digest("a.csv", "Nr;Name;Betrag;Datum;aktiv;leer\n" + rows).text.split("\n")
     assert lines[0] == "400 rows, 6 columns, parted by semicolons"
     assert lines[1:7] == [
         "- Nr: whole number, 0 to 399",
@@ -146,7 +146,7 @@ def test_a_table_is_told_by_its_columns_and_the_first_rows():
     assert lines[7].startswith("> 0; Müller, A.; 1.234,50; 01.11.2026; ja")
     assert lines[-1] == "[395 of 400 rows left out, long cells cut]"
     english = "id,name,amount\n" + '1,"Doe, J.","1,234.50"\n' * 100
-    assert "- amount: number" in digest_of("b.csv", english).text.split("\n")
+    assert "- amount: number" in build_digest("b.csv", english).text.split("\n")
 
 
 def test_a_log_is_told_by_its_span_levels_patterns_and_errors_word_for_word():
@@ -158,7 +158,7 @@ def test_a_log_is_told_by_its_span_levels_patterns_and_errors_word_for_word():
     lines[60] = "2026-11-15T10:01:00Z ERROR cannot open '/data/b8.db': disk full"
     lines[70] = "2026-11-15T10:01:10Z WARNUNG bald voll"
     lines[71] = "ValueError: 7 is no name"
-    told = digest_of("a.log", "\n".join(lines)).text.split("\n")
+    told = build_digest("a.log", "\n".join(lines)).text.split("\n")
     assert told[0] == "200 lines of log, 2026-11-15T10:00:00Z to 2026-11-15T10:03:19Z"
     assert told[1] == "levels: INFO 196, ERROR 2, WARN 1"
     assert told[2] == "2 distinct errors, the first of each:"
@@ -170,7 +170,7 @@ def test_a_log_is_told_by_its_span_levels_patterns_and_errors_word_for_word():
 
 def test_any_other_text_has_its_head_its_tail_and_counts():
     text = "".join(f"line {number} of it\n" for number in range(2_000))
-    told = digest_of("a.txt", text).text.split("\n")
+    told = build_digest("a.txt", text).text.split("\n")
     assert told[0] == "line 0 of it"
     assert told[-2] == "line 1999 of it"
     assert told[-1].endswith(f"of 2,000 lines and {len(text):,} characters left out]")
@@ -179,7 +179,7 @@ def test_any_other_text_has_its_head_its_tail_and_counts():
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 30])
 def test_lines_of_a_short_text_are_told_once_and_counted(number):
     text = "\n".join(f"L{line} {'word ' * 300}" for line in range(number))
-    *told, left_out = digest_of("a.txt", text).text.split("\n")
+    *told, left_out = build_digest("a.txt", text).text.split("\n")
     named = [line.split()[0] for line in told if line.startswith("L")]
     assert named[0] == "L0"
     assert len(named) == len(set(named))
@@ -193,7 +193,7 @@ def test_a_page_is_told_by_its_headings_without_its_marks():
         f"<h2>Part {number}</h2><p>It says &amp; does <b>this</b>. {FILLING}</p>" for number in range(3)
     )
     page = f"<!doctype html><title>A page</title><script>var h = '<h1>no</h1>'</script><body>{body}</body>"
-    told = digest_of("a.html", page)
+    told = build_digest("a.html", page)
     assert told.kind == "html"
     assert told.text.startswith("A page\n## Part 0\nIt says & does this.\n## Part 1")
     assert "no" not in told.text.split("\n")

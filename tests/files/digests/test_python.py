@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from holdfast.files.digests import digest_of, element, elements
+from holdfast.files.digests import build_digest, find_element, list_elements
 
 SOURCE = '''
 """Keeps boxes.
@@ -62,7 +62,7 @@ LONG = SOURCE + "\n".join(f"def _p{number}():\n    return {'x' * 40}\n" for numb
 
 
 def test_a_roomy_digest_has_heads_and_first_lines_of_documentation():
-    told = digest_of("box.py", LONG).text
+    told = build_digest("box.py", LONG).text
     lines = told.split("\n")
     assert lines[0] == "Keeps boxes."
     assert "imports: os, collections.abc" in lines
@@ -84,7 +84,7 @@ def test_names_go_last_and_never():
         + "".join(f"    def does_{number}_{part}(self, argument: int): pass\n" for part in range(20))
         for number in range(40)
     )
-    told = digest_of("many.py", classes).text
+    told = build_digest("many.py", classes).text
     assert all(f"does_{number}_{part}" in told for number in range(40) for part in range(20))
     assert "class Thing7: does_7_0, does_7_1, " in told
 
@@ -107,43 +107,46 @@ def test_what_cannot_be_parsed_still_has_its_definitions(broken):
         + broken
         + text
     )
-    told = digest_of("old.py", text)
+    told = build_digest("old.py", text)
     assert told.kind == "python"
     assert all(name in told.text for name in ("Old", "method", "run"))
-    assert element("old.py", text, "Old.method").text.startswith("    def method(self, a, (b, c)):")
+    assert find_element("old.py", text, "Old.method").text.startswith("    def method(self, a, (b, c)):")
 
 
 def test_odd_escapes_warn_nobody_and_hide_nothing():
     text = '"""A \\d."""\nPATTERN = "\\d"\n' + "def f():\n    return 1234567890\n" * 40
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert "PATTERN" in digest_of("a.py", text).text
+        assert "PATTERN" in build_digest("a.py", text).text
 
 
 def test_an_element_is_reached_with_its_decorators_and_without_what_stands_around_it():
-    box = element("box.py", SOURCE, "Box")
+    box = find_element("box.py", SOURCE, "Box")
     assert box.text.startswith('@decorated(\n    "x"\n)\nclass Box(')
     assert box.text.endswith('def not_a_function():\n""")')
     assert SOURCE.split("\n")[box.first - 1 : box.last] == box.text.split("\n")
-    area = element("box.py", SOURCE, "Box.area")
+    area = find_element("box.py", SOURCE, "Box.area")
     assert area.text.startswith("    @property\n    def area(self)")
     assert area.text.endswith("return helper(1.0)")
-    assert element("box.py", SOURCE, "area") == area
-    assert element("box.py", SOURCE, "Box.area.helper").text == "        def helper(x):\n            return x"
-    assert element("box.py", SOURCE, "fetch").text.endswith('return b""')
-    assert element("box.py", SOURCE, "box.LID.close").text.lstrip().startswith("async def close")
-    assert element("box.py", SOURCE, "LIMIT").text == "LIMIT = 5"
-    assert element("box.py", SOURCE, "nothing") is None
-    assert element("box.py", SOURCE, "not_a_function") is None
+    assert find_element("box.py", SOURCE, "area") == area
+    assert (
+        find_element("box.py", SOURCE, "Box.area.helper").text
+        == "        def helper(x):\n            return x"
+    )
+    assert find_element("box.py", SOURCE, "fetch").text.endswith('return b""')
+    assert find_element("box.py", SOURCE, "box.LID.close").text.lstrip().startswith("async def close")
+    assert find_element("box.py", SOURCE, "LIMIT").text == "LIMIT = 5"
+    assert find_element("box.py", SOURCE, "nothing") is None
+    assert find_element("box.py", SOURCE, "not_a_function") is None
 
 
 def test_the_elements_are_listed_once_each_in_their_order():
     twice = SOURCE + "\ndef fetch():\n    pass\n"
-    assert elements("box.py", twice) == [
+    assert list_elements("box.py", twice) == [
         "__all__", "LIMIT", "sizes", "Box", "Box.__init__", "Box.area", "Box.area.helper", "Box.Lid",
         "Box.Lid.close", "fetch", "_hidden", "_open",
     ]  # fmt: skip
-    assert "async def fetch" in element("box.py", twice, "fetch").text
+    assert "async def fetch" in find_element("box.py", twice, "fetch").text
 
 
 def test_tabs_and_windows_line_ends_do_not_matter():
@@ -155,5 +158,5 @@ def test_tabs_and_windows_line_ends_do_not_matter():
 
         \tdef c(self): pass
     """).replace("\n", "\r\n")
-    assert elements("a.py", text) == ["A", "A.b", "A.c"]
-    assert "return" in element("a.py", text, "A.b").text
+    assert list_elements("a.py", text) == ["A", "A.b", "A.c"]
+    assert "return" in find_element("a.py", text, "A.b").text

@@ -1,12 +1,12 @@
-"""Sources of languages that no grammar is at hand for: what their lines begin with tells what they define.
+"""Outlines of source code by patterns, for languages without a grammar and for very large files.
 
-A table of patterns. Knows no syntax; what is in strings and comments may be taken for a definition.
+A line is matched from its beginning; a line in a string or a comment may be taken for a definition.
 """
 
 from collections.abc import Iterator
 
-from holdfast.files.digests.outline import Entry, Outline, written
-from holdfast.files.digests.values import Digest, Lines, Place, nested
+from holdfast.files.digests.base import Digest, ElementLocation, LineIndex, nest_names
+from holdfast.files.digests.code import CodeOutline, OutlineEntry, write_outline
 from holdfast.patterns import late
 
 _MODIFIERS = (
@@ -29,7 +29,7 @@ _C = late(
     r"#\s*define\s+(?P<name>\w+)|\s*(?:typedef\s+)?(?:class|struct|enum|union|namespace)\s+(?P<thing>\w+)\s*[^;]*$"
     r"|(?!(?:if|for|while|switch|else|return)\b)[A-Za-z_][\w\s*&:<>,]{0,80}?\b(?P<method>[\w:~]+)\s*\([^;]*$"
 )
-# What has a grammar is here as well, for sources that are too large for one.
+# Languages with a grammar are included for files that are too large for it.
 PATTERNS = {
     "javascript": _SCRIPT,
     "typescript": _SCRIPT,
@@ -72,32 +72,32 @@ PATTERNS = {
 _PRIVATE = late(r"\s*(?:private|fileprivate|local|defp)\b")
 
 
-def digest(kind: str, text: str, most: int) -> Digest | None:
+def digest_by_lines(kind: str, text: str, most: int) -> Digest | None:
     lines = text.split("\n")
     entries = tuple(
-        Entry(
+        OutlineEntry(
             "name",
             name,
             (lines[line].strip().rstrip("{").rstrip(), name),
             "",
             not _PRIVATE.match(lines[line]),
         )
-        for _, name, line in _found(kind, lines)
+        for _, name, line in find_definitions(kind, lines)
     )
-    return written(Outline(kind, len(lines), entries), most) if entries else None
+    return write_outline(CodeOutline(kind, len(lines), entries), most) if entries else None
 
 
-def places(kind: str, text: str) -> Iterator[Place]:
-    lines = Lines(text)
-    for name, first, last in nested(_found(kind, lines.all), len(lines.all) - 1):
-        yield lines.place(name, first, last)
+def locate_by_lines(kind: str, text: str) -> Iterator[ElementLocation]:
+    lines = LineIndex(text)
+    for name, first, last in nest_names(find_definitions(kind, lines.all), len(lines.all) - 1):
+        yield lines.locate(name, first, last)
 
 
-def _found(kind: str, lines: list[str]) -> Iterator[tuple[int, str, int]]:
+def find_definitions(kind: str, lines: list[str]) -> Iterator[tuple[int, str, int]]:
     pattern = PATTERNS[kind]
     for number, line in enumerate(lines):
-        # Longer lines are no definitions that anybody wrote.
-        found = pattern.match(line) if len(line) < 500 else None
-        if found:
-            name = found[found.lastgroup or 0]
+        # Nobody writes definitions in longer lines.
+        match = pattern.match(line) if len(line) < 500 else None
+        if match:
+            name = match[match.lastgroup or 0]
             yield len(line) - len(line.lstrip()), name.strip(), number

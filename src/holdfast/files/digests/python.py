@@ -1,19 +1,189 @@
-"""Python sources: their outline by `ast`, and by patterns where that cannot read them.
+"""Python sources: outlines by `ast`, or by patterns if the parser fails; locations always by patterns.
 
-Knows what is public in Python; how much of an outline is told is decided elsewhere.
+The source is split into logical lines by patterns alone, so that broken, old and huge files can be read. Only
+the source without function bodies is parsed: that takes a tenth of the time, and errors or Python 2 syntax
+inside functions do not matter.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import NamedTuple
 
-from holdfast.files.digests.logical import places, skeleton, statements
-from holdfast.files.digests.outline import Entry, Outline, written
-from holdfast.files.digests.quiet import unwarned
-from holdfast.files.digests.values import Digest, Lines, cut
+from holdfast.files.digests.base import (
+    Digest,
+    ElementLocation,
+    LineIndex,
+    nest_names,
+    shorten_line,
+    suppress_warnings,
+)
+from holdfast.files.digests.code import CodeOutline, OutlineEntry, write_outline
+from holdfast.patterns import late
 
-__all__ = ["digest", "outline_of", "places"]
+# Strings and comments. An unclosed one ends with its line, or with the text.
+_OPAQUE = late(
+    r"""\#[^\n]*
+      | "{3} (?: [^"\\]++ | \\. | "(?!"") )*+ (?: "{3} | \\?\Z )
+      | '{3} (?: [^'\\]++ | \\. | '(?!'') )*+ (?: '{3} | \\?\Z )
+      | " (?: [^"\\\n]++ | \\. )*+ "?
+      | ' (?: [^'\\\n]++ | \\. )*+ '?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_NO_BRACKETS = late(r"[^()\[\]{}\n]+")
+_DEFINES = late(r"(?:async[ \t]+def|def|class)[ \t]+(\w+)")
+_ASSIGNS = late(r"(\w+)[ \t]*(?::[^=\n]*)?=(?!=)")
+# All targets of an assignment.
+_TARGETS = late(r"(?:[\w \t,()*.]+(?::[^=\n]+)?=(?!=)[ \t]*)+")
+# An annotation over several lines, with the equals sign on a later line.
+_ANNOTATED = late(r"(?!(?:else|try|finally)\b)(\w+)[ \t]*:")
+_STRING = late(r"[rRuUbBfF]{0,2}[\"']")
+# Longer statements are data or large calls, which an outline does not need.
+_LONG_STATEMENT = 1_000
+
+
+class LogicalLine(NamedTuple):
+    """A logical line: its lines counted from zero, its indentation, and its first line without strings."""
+
+    first: int
+    last: int
+    indent: int
+    code: str
+    opens: bool
+    defines: str = ""
+
+
+def split_logical_lines(text: str, lines: LineIndex) -> list[LogicalLine]:
+    masked = _OPAQUE.sub(mask_opaque, text)
+    brackets = _NO_BRACKETS.sub("", masked).split("\n")
+    logical: list[LogicalLine] = []
+    start, depth, wrapped = -1, 0, False
+    for number, code in enumerate(masked.split("\n")):
+        begins = depth == 0 and not wrapped
+        if begins:
+            if not code or code.isspace():
+                continue
+            start = number
+        if brackets[number]:
+            depth = bracket_depth(depth, brackets[number])
+        wrapped = code.endswith(("\\", "\\\r"))
+        if depth == 0 and not wrapped:
+            logical.append(parse_logical_line(start, number, lines.all[start], code))
+    if depth or wrapped:
+        # An unclosed statement reaches to the end of the text.
+        logical.append(parse_logical_line(start, len(lines.all) - 1, lines.all[start], ""))
+    return logical
+
+
+def locate_python(text: str) -> Iterator[ElementLocation]:
+    """Yield functions, classes and methods with their decorators, and module-level assignments."""
+    lines = LineIndex(text)
+    names: list[tuple[int, str, int]] = []
+    # Comments before a statement do not belong to the element that ends there.
+    ends: dict[int, int] = {}
+    decorated: LogicalLine | None = None
+    last = 0
+    for each in split_logical_lines(text, lines):
+        if each.code.startswith("@"):
+            decorated = decorated or each
+            continue
+        first = decorated.first if decorated and decorated.indent == each.indent else each.first
+        # A statement without a name still ends the element before it.
+        names.append((each.indent, each.defines or assignment_name(each), first))
+        ends[first - 1] = last
+        decorated, last = None, each.last
+    ends[len(lines.all)] = last
+    for name, first, end in nest_names(names, len(lines.all)):
+        if not name.endswith(".") and name:
+            yield lines.locate(".".join(filter(None, name.split("."))), first, ends[end])
+
+
+def strip_bodies(text: str) -> str:
+    """Return the source with the same line numbers, function bodies reduced to their docstrings."""
+    lines = LineIndex(text)
+    output = [""] * len(lines.all)
+    within: LogicalLine | None = None
+    pending = False
+    for each in split_logical_lines(text, lines):
+        if within is not None and each.indent > within.indent:
+            if pending:
+                pending = False
+                keep_docstring(output, lines, each)
+            continue
+        close_function(output, within, pending)
+        within, pending = None, False
+        if each.defines and not each.code.startswith("class"):
+            output[each.first : each.last + 1] = lines.all[each.first : each.last + 1]
+            within, pending = (each, True) if each.opens else (None, False)
+        else:
+            keep_line(output, lines, each)
+    close_function(output, within, pending)
+    return "\n".join(output).replace("\0", " ").replace("\r", " ")
+
+
+def assignment_name(each: LogicalLine) -> str:
+    """Return the name that a module-level statement assigns or annotates, or ""."""
+    if each.indent or each.opens:
+        return ""
+    match = _ASSIGNS.match(each.code) or _ANNOTATED.match(each.code)
+    return match[1] if match else ""
+
+
+def close_function(output: list[str], within: LogicalLine | None, pending: bool) -> None:
+    """Add a body to a function that has none."""
+    if within is not None and pending:
+        output[within.last] += " ..."
+
+
+def mask_opaque(match: re.Match[str]) -> str:
+    """Replace a comment by nothing, a string by quotes, and a multi-line string by brackets that span it."""
+    opaque = match[0]
+    if opaque[0] == "#":
+        return ""
+    within = opaque.count("\n")
+    return "(" + "\n" * within + ")" if within else '""'
+
+
+def bracket_depth(depth: int, brackets: str) -> int:
+    opened = brackets.count("(") + brackets.count("[") + brackets.count("{")
+    return max(depth + 2 * opened - len(brackets), 0)
+
+
+def parse_logical_line(first: int, last: int, line: str, ending: str) -> LogicalLine:
+    code = line.lstrip()
+    indent = len(line) - len(code)
+    if "\t" in line[:indent]:
+        indent = len(line[:indent].expandtabs())
+    # A cheap check before the pattern: `async`, `class` and `def`.
+    defined = _DEFINES.match(code) if code[:1] in ("a", "c", "d") else None
+    return LogicalLine(
+        first, last, indent, code, ending.rstrip().endswith(":"), defined[1] if defined else ""
+    )
+
+
+def keep_docstring(output: list[str], lines: LineIndex, each: LogicalLine) -> None:
+    """Keep the first statement of a function if it is a string, else write `...` as its body."""
+    if _STRING.match(each.code):
+        output[each.first : each.last + 1] = lines.all[each.first : each.last + 1]
+    else:
+        output[each.first] = " " * each.indent + "..."
+
+
+def keep_line(output: list[str], lines: LineIndex, each: LogicalLine) -> None:
+    """Keep a statement outside of functions; of a long one without a block, only its targets."""
+    size = sum(len(line) for line in lines.all[each.first : each.last + 1])
+    named = each.code.startswith(("class ", "import ", "from ", "__all__", "@", "if ", "elif "))
+    if size <= _LONG_STATEMENT or named or each.opens or _STRING.match(each.code):
+        output[each.first : each.last + 1] = lines.all[each.first : each.last + 1]
+        return
+    assigned = _TARGETS.match(each.code[:_LONG_STATEMENT]) or _ANNOTATED.match(each.code)
+    output[each.first] = " " * each.indent + (assigned[0] if assigned else "") + "..."
+
+
+__all__ = ["digest_python", "locate_python", "outline_python"]
 
 _SHORT_VALUE = 60
 
@@ -21,166 +191,170 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = (ast.If, ast.Try, ast.TryStar, ast.With, ast.For, ast.While)
 
 
-def digest(text: str, most: int) -> Digest | None:
-    found = outline_of(text)
-    return written(found, most) if found.entries or found.imports else None
+def digest_python(text: str, most: int) -> Digest | None:
+    outline = outline_python(text)
+    return write_outline(outline, most) if outline.entries or outline.imports else None
 
 
-def outline_of(text: str) -> Outline:
-    tree = _parsed(skeleton(text))
+def outline_python(text: str) -> CodeOutline:
+    tree = parse_module(strip_bodies(text))
     try:
-        return _by_pattern(text) if tree is None else _Reader(text).outline(tree)
+        return outline_by_pattern(text) if tree is None else _PythonReader(text).outline(tree)
     except RecursionError:
-        # A thousand `elif` are a tree a thousand levels deep.
-        return _by_pattern(text)
+        # A thousand `elif` make a tree a thousand levels deep.
+        return outline_by_pattern(text)
 
 
-def _parsed(source: str) -> ast.Module | None:
-    # The parser has its opinion of somebody's escapes.
-    with unwarned():
+def parse_module(source: str) -> ast.Module | None:
+    # The parser warns about invalid escapes.
+    with suppress_warnings():
         try:
             return ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
 
-class _Reader:
-    """One source with what it says of itself in `__all__`."""
+class _PythonReader:
+    """Reads the outline of one source, with regard to its `__all__`."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
         self._exported: list[str] = []
 
-    def outline(self, tree: ast.Module) -> Outline:
-        body = list(_flat(tree.body))
-        self._exported = [name for node in body for name in _exported(node)]
-        entries = tuple(chain.from_iterable(self._entries(node, inside=False) for node in body))
+    def outline(self, tree: ast.Module) -> CodeOutline:
+        body = list(flatten_body(tree.body))
+        self._exported = [name for node in body for name in names_in_all(node)]
+        entries = tuple(chain.from_iterable(self.read_statement(node, inside=False) for node in body))
         defined = {entry.name for entry in entries}
         passed_on = dict.fromkeys(name for name in self._exported if name not in defined)
-        return Outline(
+        return CodeOutline(
             "python",
             len(self._lines),
-            (*entries, *(Entry("constant", name, (name,)) for name in passed_on)),
-            _doc(tree),
-            tuple(dict.fromkeys(chain.from_iterable(map(_imported, body)))),
+            (*entries, *(OutlineEntry("constant", name, (name,)) for name in passed_on)),
+            docstring_line(tree),
+            tuple(dict.fromkeys(chain.from_iterable(map(import_names, body)))),
             complete=True,
         )
 
-    def _entries(self, node: ast.stmt, *, inside: bool) -> Iterator[Entry]:
+    def read_statement(self, node: ast.stmt, *, inside: bool) -> Iterator[OutlineEntry]:
         if isinstance(node, _Function):
-            yield self._function(node)
+            yield self.read_function(node)
         elif isinstance(node, ast.ClassDef):
-            yield self._class(node)
+            yield self.read_class(node)
         else:
-            for name in dict.fromkeys(_assigned(node)):
+            for name in dict.fromkeys(target_names(node)):
                 if name != "__all__":
-                    head = self._source(node) if node.lineno == node.end_lineno else name
+                    head = self.source_line(node) if node.lineno == node.end_lineno else name
                     heads = (head if head.startswith(name) else name, name)
-                    # Fields are told where there is room, and are no names of the module.
-                    yield Entry("constant", name, heads, "", not inside and self._is_public(name))
+                    # Fields of classes count as private: they are shown only if there is room.
+                    yield OutlineEntry("constant", name, heads, "", not inside and self.is_public(name))
 
-    def _function(self, node: _Function) -> Entry:
+    def read_function(self, node: _Function) -> OutlineEntry:
         word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-        returns = f" -> {self._piece(node.returns)}" if node.returns else ""
-        typed = ", ".join(self._arguments(node.args, types=True))
+        returns = f" -> {self.source_of(node.returns)}" if node.returns else ""
+        typed = ", ".join(self.format_arguments(node.args, types=True))
         heads = (
             f"{word} {node.name}({typed}){returns}",
-            f"{word} {node.name}({', '.join(self._arguments(node.args, types=False))})",
+            f"{word} {node.name}({', '.join(self.format_arguments(node.args, types=False))})",
             f"{word} {node.name}",
         )
-        return Entry("function", node.name, heads, _doc(node), self._is_public(node.name))
+        return OutlineEntry("function", node.name, heads, docstring_line(node), self.is_public(node.name))
 
-    def _class(self, node: ast.ClassDef) -> Entry:
-        bases = [self._piece(base) for base in (*node.bases, *(word.value for word in node.keywords))]
+    def read_class(self, node: ast.ClassDef) -> OutlineEntry:
+        bases = [self.source_of(base) for base in (*node.bases, *(word.value for word in node.keywords))]
         head = f"class {node.name}({', '.join(bases)})" if bases else f"class {node.name}"
-        inside = chain.from_iterable(self._entries(part, inside=True) for part in _flat(node.body))
-        public = self._is_public(node.name)
-        return Entry("class", node.name, (head, head, head), _doc(node), public, _merged(inside, public))
+        inside = chain.from_iterable(
+            self.read_statement(part, inside=True) for part in flatten_body(node.body)
+        )
+        public = self.is_public(node.name)
+        return OutlineEntry(
+            "class", node.name, (head, head, head), docstring_line(node), public, mark_private(inside, public)
+        )
 
-    def _arguments(self, args: ast.arguments, *, types: bool) -> Iterator[str]:
+    def format_arguments(self, args: ast.arguments, *, types: bool) -> Iterator[str]:
         plain = [*args.posonlyargs, *args.args]
         given = len(plain) - len(args.defaults)
         for place, argument in enumerate(plain):
-            yield self._argument(argument, place >= given, types)
+            yield self.format_argument(argument, place >= given, types)
             if place + 1 == len(args.posonlyargs):
                 yield "/"
         if args.vararg:
-            yield "*" + self._argument(args.vararg, False, types)
+            yield "*" + self.format_argument(args.vararg, False, types)
         elif args.kwonlyargs:
             yield "*"
         for argument, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-            yield self._argument(argument, default is not None, types)
+            yield self.format_argument(argument, default is not None, types)
         if args.kwarg:
-            yield "**" + self._argument(args.kwarg, False, types)
+            yield "**" + self.format_argument(args.kwarg, False, types)
 
-    def _argument(self, argument: ast.arg, optional: bool, types: bool) -> str:
-        kind = f": {self._piece(argument.annotation)}" if types and argument.annotation else ""
+    def format_argument(self, argument: ast.arg, optional: bool, types: bool) -> str:
+        kind = f": {self.source_of(argument.annotation)}" if types and argument.annotation else ""
         return f"{argument.arg}{kind}{'=…' if optional else ''}"
 
-    def _is_public(self, name: str) -> bool:
+    def is_public(self, name: str) -> bool:
         return not name.startswith("_") or name in self._exported
 
-    def _source(self, node: ast.stmt) -> str:
-        return cut(self._lines[node.lineno - 1].partition("  #")[0], _SHORT_VALUE)
+    def source_line(self, node: ast.stmt) -> str:
+        return shorten_line(self._lines[node.lineno - 1].partition("  #")[0], _SHORT_VALUE)
 
-    def _piece(self, node: ast.expr) -> str:
-        """The source of an expression; what goes over several lines is told by its first."""
+    def source_of(self, node: ast.expr) -> str:
+        """Return the source of an expression, or its first line."""
         line = self._lines[node.lineno - 1]
         end = node.end_col_offset if node.end_lineno == node.lineno else None
         if line.isascii():
-            return cut(line[node.col_offset : end], _SHORT_VALUE)
-        # Offsets of the parser count bytes.
+            return shorten_line(line[node.col_offset : end], _SHORT_VALUE)
+        # The parser's offsets count bytes.
         data = line.encode("utf-8", "replace")[node.col_offset : end]
-        return cut(data.decode("utf-8", "replace"), _SHORT_VALUE)
+        return shorten_line(data.decode("utf-8", "replace"), _SHORT_VALUE)
 
 
-def _merged(inside: Iterator[Entry], public: bool) -> tuple[Entry, ...]:
-    """What a class has. Constructors are told with the class; what a private class has is private, too."""
+def mark_private(inside: Iterator[OutlineEntry], public: bool) -> tuple[OutlineEntry, ...]:
+    """Return the members of a class; those of a private class are private, and `__init__` is never."""
     return tuple(
         entry if public and (entry.public or entry.name == "__init__") else replace(entry, public=False)
         for entry in inside
     )
 
 
-def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements in their order, those in blocks that are run when a module or class is made included."""
+def flatten_body(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements in their order, including those in blocks like `if` and `try`."""
     for node in body:
         if isinstance(node, _BLOCKS):
             for part in ("body", "handlers", "orelse", "finalbody"):
                 for each in getattr(node, part, ()):
-                    yield from _flat(each.body if isinstance(each, ast.ExceptHandler) else [each])
+                    yield from flatten_body(each.body if isinstance(each, ast.ExceptHandler) else [each])
         elif isinstance(node, ast.Match):
             for case in node.cases:
-                yield from _flat(case.body)
+                yield from flatten_body(case.body)
         else:
             yield node
 
 
-def _assigned(node: ast.stmt) -> Iterator[str]:
+def target_names(node: ast.stmt) -> Iterator[str]:
     targets: Sequence[ast.expr] = ()
     if isinstance(node, ast.Assign):
         targets = node.targets
     elif isinstance(node, ast.AnnAssign):
         targets = [node.target]
     elif type(node).__name__ == "TypeAlias":
-        # A statement since Python 3.12.
+        # New in Python 3.12.
         targets = [getattr(node, "name")]  # noqa: B009
     for target in targets:
-        yield from _names(target)
+        yield from unpack_names(target)
 
 
-def _names(target: ast.expr) -> Iterator[str]:
+def unpack_names(target: ast.expr) -> Iterator[str]:
     if isinstance(target, ast.Name):
         yield target.id
     elif isinstance(target, ast.Tuple | ast.List):
         for part in target.elts:
-            yield from _names(part)
+            yield from unpack_names(part)
     elif isinstance(target, ast.Starred):
-        yield from _names(target.value)
+        yield from unpack_names(target.value)
 
 
-def _exported(node: ast.stmt) -> Iterator[str]:
-    """What a statement puts into `__all__`, as far as it is written out."""
+def names_in_all(node: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement adds to `__all__` as literals."""
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         if isinstance(target, ast.Name) and target.id == "__all__" and node.value is not None:
@@ -189,15 +363,15 @@ def _exported(node: ast.stmt) -> Iterator[str]:
                     yield part.value
 
 
-def _imported(node: ast.stmt) -> Iterator[str]:
+def import_names(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
         yield "." * node.level + (node.module or "")
 
 
-def _doc(node: ast.Module | ast.ClassDef | _Function) -> str:
-    """The first line of the documentation."""
+def docstring_line(node: ast.Module | ast.ClassDef | _Function) -> str:
+    """Return the first line of the docstring."""
     first = node.body[0] if node.body else None
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         text = first.value.value
@@ -205,29 +379,31 @@ def _doc(node: ast.Module | ast.ClassDef | _Function) -> str:
     return ""
 
 
-def _by_pattern(text: str) -> Outline:
-    """For what is no Python that we know: what stands where a definition would."""
-    lines = Lines(text)
-    stack: list[tuple[int, list[Entry], Entry | None]] = [(-1, [], None)]
-    for each in statements(text, lines):
+def outline_by_pattern(text: str) -> CodeOutline:
+    """Return the outline of a source that cannot be parsed, from lines that look like definitions."""
+    lines = LineIndex(text)
+    stack: list[tuple[int, list[OutlineEntry], OutlineEntry | None]] = [(-1, [], None)]
+    for each in split_logical_lines(text, lines):
         while len(stack) > 1 and each.indent <= stack[-1][0]:
-            _close(stack)
+            close_entry(stack)
         if each.defines:
             is_class = each.code.startswith("class")
-            head = cut(" ".join(lines.all[each.first : each.first + 4]), 120).partition("):")
-            told = head[0] + (")" if head[1] else "")
+            head = shorten_line(" ".join(lines.all[each.first : each.first + 4]), 120).partition("):")
+            short_head = head[0] + (")" if head[1] else "")
             public = not each.defines.startswith("_")
-            entry = Entry("class" if is_class else "function", each.defines, (told, told), "", public)
+            entry = OutlineEntry(
+                "class" if is_class else "function", each.defines, (short_head, short_head), "", public
+            )
             stack.append((each.indent, [], entry))
     while len(stack) > 1:
-        _close(stack)
-    return Outline("python", len(lines.all), tuple(stack[0][1]), complete=True)
+        close_entry(stack)
+    return CodeOutline("python", len(lines.all), tuple(stack[0][1]), complete=True)
 
 
-def _close(stack: list[tuple[int, list[Entry], Entry | None]]) -> None:
-    """Puts what was read last into what it stands in; what functions have inside is theirs alone."""
+def close_entry(stack: list[tuple[int, list[OutlineEntry], OutlineEntry | None]]) -> None:
+    """Move the last entry into the one around it; definitions inside functions are dropped."""
     _, inside, entry = stack.pop()
     assert entry is not None
     if stack[-1][2] is None or stack[-1][2].kind == "class":
-        kept = tuple(inside) if entry.kind == "class" else ()
-        stack[-1][1].append(replace(entry, inside=kept))
+        members = tuple(inside) if entry.kind == "class" else ()
+        stack[-1][1].append(replace(entry, inside=members))

@@ -9,7 +9,7 @@ import re
 from typing import Literal
 
 from holdfast.errors import BadRequest, FetchFailed
-from holdfast.files.reading import SECONDS, Read, reading
+from holdfast.files.documents import DOCUMENT_SECONDS, DocumentText, read_document_async
 from holdfast.i18n import say
 from holdfast.research.texts import cut
 from holdfast.research.web.charsets import decoded
@@ -24,7 +24,9 @@ _GLANCE = 1_024
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-async def read(data: bytes, kind: Kind, *, charset: str = "", seconds: float = SECONDS) -> Read:
+async def read(
+    data: bytes, kind: Kind, *, charset: str = "", seconds: float = DOCUMENT_SECONDS
+) -> DocumentText:
     """Title and text; FetchFailed if there is none. What `data` looks like counts more than its `kind`."""
     if _PDF in data[:_GLANCE]:
         found = await _by_reader("pdf", data, seconds)
@@ -41,24 +43,24 @@ async def read(data: bytes, kind: Kind, *, charset: str = "", seconds: float = S
             if not found.text:
                 found = await asyncio.to_thread(_plain, markup)
         else:
-            found = await asyncio.to_thread(_plain, markup) if kind == "xml" else Read("", markup)
+            found = await asyncio.to_thread(_plain, markup) if kind == "xml" else DocumentText("", markup)
     text = await asyncio.to_thread(tidy, found.text)
     if not text:
         raise FetchFailed(say("there is no text on it", "es steht kein Text darauf"))
-    return Read(one_line(found.title), cut(text))
+    return DocumentText(one_line(found.title), cut(text))
 
 
 def _is_binary(beginning: str) -> bool:
     return "\0" in beginning or len(_CONTROL.findall(beginning)) * 100 > len(beginning)
 
 
-def _plain(markup: str) -> Read:
-    return Read(title_in(markup), stripped(markup))
+def _plain(markup: str) -> DocumentText:
+    return DocumentText(title_in(markup), stripped(markup))
 
 
-async def _by_reader(kind: Literal["pdf", "page"], data: bytes, seconds: float) -> Read:
+async def _by_reader(kind: Literal["pdf", "page"], data: bytes, seconds: float) -> DocumentText:
     """What the reader makes of it; nothing if it fell over it or took too long."""
     try:
-        return await reading(kind, "", data, seconds)
+        return await read_document_async(kind, "", data, seconds)
     except BadRequest:
-        return Read("", "")
+        return DocumentText("", "")

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from holdfast.errors import BadRequest, FetchFailed, HoldfastError
-from holdfast.files.formats.html import readable
-from holdfast.files.texts import text_of
+from holdfast.files.documents import extract_text
+from holdfast.files.formats import html_to_text
 from holdfast.i18n import say
 from holdfast.research.finding import Mode, Source
 from holdfast.research.telling import Tell, untold
@@ -138,9 +138,9 @@ def _local(path: str, read_local: ReadLocal | None, at: float) -> Source:
         return Source(path, "", "", at, trouble)
     try:
         name, data = read_local(path)
-        content = text_of(name, data)
+        content = extract_text(name, data)
         # Who points at a page in a message may want to edit it; who reads it here wants what it says.
-        text = readable(content.text) if content.kind == "html" else content.text
+        text = html_to_text(content.text) if content.kind == "html" else content.text
     except HoldfastError as error:
         return Source(path, "", "", at, error.message)
     if not text.strip():

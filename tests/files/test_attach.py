@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.files import bringing
-from holdfast.files.bringing import WHOLE, bring, brought
-from holdfast.files.references import reference_from
-from holdfast.files.roots import Limits
+from holdfast.files import attach
+from holdfast.files.attach import WHOLE_BYTES, attach_files, attach_references
+from holdfast.files.references import parse_reference
+from holdfast.files.roots import ReadLimits
 
 SMALL = 'def small() -> int:\n    """One."""\n    return 1\n'
 LARGE = '"""A module."""\n\n' + "\n\n".join(
@@ -38,7 +38,7 @@ def put(allowed):
 
 
 def only(text, roots):
-    (row,) = bring(text, roots)
+    (row,) = attach_files(text, roots)
     return row
 
 
@@ -49,7 +49,7 @@ def heading(row) -> str:
 def test_a_small_file_is_whole_and_a_large_one_a_digest(roots, put, allowed):
     put("small.py", SMALL)
     put("large.py", LARGE)
-    whole, digest = bring("compare @./small.py with @./large.py.", roots)
+    whole, digest = attach_files("compare @./small.py with @./large.py.", roots)
     assert whole.text == f"[file small.py, whole, 3 lines]\n{SMALL}"
     assert (whole.mode, whole.path, whole.size) == ("full", str(allowed.resolve() / "small.py"), len(SMALL))
     assert digest.mode == "summary"
@@ -63,10 +63,10 @@ def test_a_small_file_is_whole_and_a_large_one_a_digest(roots, put, allowed):
 
 def test_five_kilobytes_are_the_border(roots, put):
     line = "word " * 15 + "\n"
-    text = (line * 100)[: WHOLE - 1] + "\n"
+    text = (line * 100)[: WHOLE_BYTES - 1] + "\n"
     put("a.txt", text)
     put("b.txt", "x" + text)
-    assert [row.mode for row in bring("@./a.txt @./b.txt", roots)] == ["full", "summary"]
+    assert [row.mode for row in attach_files("@./a.txt @./b.txt", roots)] == ["full", "summary"]
 
 
 def test_full_has_its_digest_with_it_and_summary_is_one(roots, put):
@@ -138,7 +138,7 @@ def test_a_colon_is_part_of_a_name_where_there_is_such_a_file(roots, put):
         assert "return 1" in only(text, roots).text
     assert only("@./a:b.py:1", roots).text.endswith("of 2]\ndef full():")
     assert only('@"./10:30 notes.txt"', roots).text.endswith("noon")
-    assert brought([reference_from("10:30 notes.txt")], roots)[0].text.endswith("noon")
+    assert attach_references([parse_reference("10:30 notes.txt")], roots)[0].text.endswith("noon")
     assert "x = 1" in only("@./c:x", roots).text or only("@./c:x", roots).trouble
     assert only("@./a:c.py", roots).trouble
     row = only("@./a:b.py:full", roots)
@@ -155,7 +155,7 @@ def test_one_line_is_one_line(roots, put):
 
 def test_what_only_looks_like_a_path_counts_if_it_is_there(roots, put):
     put("types/real.py", "x")
-    rows = bring("@types/node @pytest.fixture @ada @types/real.py a@types/real.py", roots)
+    rows = attach_files("@types/node @pytest.fixture @ada @types/real.py a@types/real.py", roots)
     assert [row.name for row in rows] == ["types/real.py"]
 
 
@@ -163,9 +163,11 @@ def test_the_same_file_is_there_once_and_the_fuller_way_wins(roots, put, allowed
     put("large.py", LARGE)
     put("a.py", "x = 1\n")
     (allowed / "link.py").symlink_to("large.py")
-    rows = bring("@./large.py @./large.py:function_3 @./link.py:full @./a.py @a.py @./x/../a.py", roots)
+    rows = attach_files(
+        "@./large.py @./large.py:function_3 @./link.py:full @./a.py @a.py @./x/../a.py", roots
+    )
     assert [(row.name, row.mode) for row in rows] == [("large.py", "full"), ("a.py", "full")]
-    parts = bring("@./large.py:function_3 @./large.py:function_4 @./large.py:name:function_3", roots)
+    parts = attach_files("@./large.py:function_3 @./large.py:function_4 @./large.py:name:function_3", roots)
     assert [row.name for row in parts] == ["large.py:name:function_3", "large.py:name:function_4"]
     assert len({row.hash for row in parts}) == 1
 
@@ -174,22 +176,22 @@ def test_each_row_can_be_brought_again(roots, put):
     put("my large.py", LARGE)
     put("src/a.py", "needle\n")
     parts = [f'@"./my large.py"{part}' for part in ("", ":lines:3-9", ":function_3")]
-    rows = bring(" ".join([*parts, "@./src/", '@./src/:search:"a needle"']), roots)
+    rows = attach_files(" ".join([*parts, "@./src/", '@./src/:search:"a needle"']), roots)
     assert len(rows) == 5
     assert [only(f"@{row.reference}", roots) for row in rows] == rows
 
 
 def test_patterns_bring_a_few_and_say_how_many_are_left_out(roots, put):
-    for number in range(bringing.OF_PATTERN + 3):
+    for number in range(attach.MOST_MATCHES + 3):
         put(f"src/{number:02}.py", f"x = {number}\n")
-    told, *rows = bring("look at @./src/*.py", roots)
-    assert len(rows) == bringing.OF_PATTERN
+    told, *rows = attach_files("look at @./src/*.py", roots)
+    assert len(rows) == attach.MOST_MATCHES
     assert told.mode == "glob"
     assert told.trouble == "./src/*.py names 13 files; the first 10 were brought in, 3 left out."
     assert told.text == "[./src/*.py: 10 of 13 files]"
     assert only("@./src/0[12].p", roots).trouble
-    assert bring("@src/*.nothing", roots) == []
-    assert [row.name for row in bring("@src/0[12].py", roots)] == ["src/01.py", "src/02.py"]
+    assert attach_files("@src/*.nothing", roots) == []
+    assert [row.name for row in attach_files("@src/0[12].py", roots)] == ["src/01.py", "src/02.py"]
 
 
 def test_a_name_with_brackets_is_a_name_first(roots, put):
@@ -201,7 +203,7 @@ def test_a_pattern_names_no_secret_not_even_in_full(own, put):
     put("a.txt", "x")
     put("server.pem", "s3cret")
     put(".env", "s3cret")
-    rows = bring("@./*:full @./.*:full", own)
+    rows = attach_files("@./*:full @./.*:full", own)
     assert [row.path.rpartition("/")[2] for row in rows if not row.trouble] == ["a.txt"]
     assert only("@./server.pem:full", own).text.endswith("s3cret")
     assert only("@.env", own).trouble
@@ -209,10 +211,10 @@ def test_a_pattern_names_no_secret_not_even_in_full(own, put):
 
 
 def test_too_many_references_are_cut_off_and_said(roots, put):
-    for number in range(bringing.MOST + 5):
+    for number in range(attach.MOST_FILES + 5):
         put(f"{number}.txt", f"{number}")
-    *rows, last = bring(" ".join(f"@./{number}.txt" for number in range(bringing.MOST + 5)), roots)
-    assert len(rows) == bringing.MOST
+    *rows, last = attach_files(" ".join(f"@./{number}.txt" for number in range(attach.MOST_FILES + 5)), roots)
+    assert len(rows) == attach.MOST_FILES
     assert not any(row.trouble for row in rows)
     assert last.text == "[5 more files: not brought in]"
     assert last.trouble == "The message points at too many files; 5 were left out."
@@ -220,15 +222,15 @@ def test_too_many_references_are_cut_off_and_said(roots, put):
 
 def test_folders_are_looked_through_only_so_often(roots, put):
     put("a.txt", "word")
-    rows = bring(" ".join(f"@./:search:{number}" for number in range(bringing.WALKS + 2)), roots)
-    assert [bool(row.trouble) for row in rows] == [False] * bringing.WALKS + [True]
+    rows = attach_files(" ".join(f"@./:search:{number}" for number in range(attach.MOST_WALKS + 2)), roots)
+    assert [bool(row.trouble) for row in rows] == [False] * attach.MOST_WALKS + [True]
 
 
 def test_trouble_is_a_line_for_the_model_and_a_sentence_for_the_person(roots, put, allowed, beside):
     put("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20)
     os.mkfifo(allowed / "pipe")
     (allowed / "out").symlink_to(beside / "other.txt")
-    rows = bring(
+    rows = attach_files(
         "@./nothing.py @./picture.png @./pipe @./out @../beside/other.txt @./id_rsa @/etc/passwd", roots
     )
     assert [row.text for row in rows] == [
@@ -244,7 +246,7 @@ def test_trouble_is_a_line_for_the_model_and_a_sentence_for_the_person(roots, pu
 
 
 def test_a_large_file_comes_as_its_ends_and_any_of_its_lines(roots, put):
-    roots = replace(roots, limits=Limits(whole=100_000))
+    roots = replace(roots, limits=ReadLimits(whole=100_000))
     put("big.log", "".join(f"line {number}\n" for number in range(1, 40_001)))
     row = only("@./big.log", roots)
     assert (row.mode, row.trouble) == ("summary", "")
@@ -264,11 +266,11 @@ def test_what_was_pasted_behind_a_persons_words_points_at_nothing(roots, put):
     put("a.txt", "mine")
     put("b.txt", "theirs")
     pasted = "please read @./b.txt"
-    rows = bring(f"review with @./a.txt\n\n{pasted}", replace(roots, pasted=pasted))
+    rows = attach_files(f"review with @./a.txt\n\n{pasted}", replace(roots, pasted=pasted))
     assert [row.name for row in rows] == ["a.txt"]
-    assert bring(pasted, replace(roots, pasted=pasted)) == []
+    assert attach_files(pasted, replace(roots, pasted=pasted)) == []
     # Somebody changed what was pasted, so nobody knows where it begins.
-    assert bring(f"review with @./a.txt\n\n{pasted}!", replace(roots, pasted=pasted)) == []
+    assert attach_files(f"review with @./a.txt\n\n{pasted}!", replace(roots, pasted=pasted)) == []
 
 
 def test_what_no_store_can_hold_is_shown_as_something_else(roots, allowed, put):
@@ -278,7 +280,7 @@ def test_what_no_store_can_hold_is_shown_as_something_else(roots, allowed, put):
     except OSError:
         pytest.skip("this disk has only names that are text")
     put("zero.txt", b"a\x00b, which is no more than a slip in a long line of letters")
-    for row in bring("@./*.txt @./ @./:list @./:search:word @./zero.txt", roots):
+    for row in attach_files("@./*.txt @./ @./:list @./:search:word @./zero.txt", roots):
         for value in (row.path, row.name, row.reference, row.text, row.digest):
             assert value.encode() is not None
             assert "\0" not in value
@@ -302,7 +304,7 @@ def test_what_was_read_is_known_by_its_hash(roots, put):
 def test_nothing_that_is_said_fails_or_reads_what_is_beside(roots, put, beside, words):
     put("a.txt", "mine")
     put("src/a.txt", "mine")
-    for row in bring("".join(words), roots):
+    for row in attach_files("".join(words), roots):
         assert row.text
         assert "not yours" not in row.text
         assert "beside" not in row.text

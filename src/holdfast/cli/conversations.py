@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli import changes, compact, prune, switch
+from holdfast.cli.changes import expand, pin, speaker, undo, unpin
+from holdfast.cli.compact import compact
 from holdfast.cli.kept import Id, Json, headline, kept
 from holdfast.cli.output import console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project, scope_here
+from holdfast.cli.prune import prune
+from holdfast.cli.switch import switch
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
@@ -75,7 +78,7 @@ def print_message(message: "Message", finish: str, place: str) -> None:
         "cut": say(" (cut off)", " (abgebrochen)"),
         "writing": say(" (being written)", " (wird geschrieben)"),
     }
-    console.print(Text(f"\n{changes.speaker(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
+    console.print(Text(f"\n{speaker(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
     console.print(Text(place, style="dim"))
     write(f"{message.text}\n")
     for call in message.tool_calls:
@@ -121,7 +124,7 @@ def _print_results(found: "Results") -> None:
         console.print(reasons.get(found.empty, found.empty))
     for hit in found.hits:
         edited = "" if hit.current else say(" · edited away", " · nicht mehr im Verlauf")
-        where = f"{hit.conversation} · {moment(hit.at)} · {changes.speaker(hit.role)}{edited}"
+        where = f"{hit.conversation} · {moment(hit.at)} · {speaker(hit.role)}{edited}"
         headline(hit.title, where)
         write(f"{hit.snippet}\n")
         console.print(Text(f"{hit.message} · {', '.join(hit.matched)}\n", style="dim"))
@@ -225,10 +228,10 @@ def fork(
         console.print(Text(told.format(id=made.id)))
 
 
-app.command("prune")(prune.prune)
-app.command("switch")(switch.switch)
-app.command("compact")(compact.compact)
-app.command("pin")(changes.pin)
-app.command("unpin")(changes.unpin)
-app.command("undo")(changes.undo)
-app.command("expand")(changes.expand)
+app.command("prune")(prune)
+app.command("switch")(switch)
+app.command("compact")(compact)
+app.command("pin")(pin)
+app.command("unpin")(unpin)
+app.command("undo")(undo)
+app.command("expand")(expand)

@@ -79,16 +79,16 @@ def _spoken() -> Language:
 
 
 def _shown(*, as_json: bool, watched: bool, kept: bool) -> "AbstractContextManager[Show]":
-    from holdfast.demo import showing
+    from holdfast.demo.showing import alive, in_json, in_lines
 
     if as_json:
-        return nullcontext(showing.in_json)
+        return nullcontext(in_json)
     if not watched:
-        return showing.in_lines(console, kept=kept)
+        return in_lines(console, kept=kept)
     # A picture that is drawn anew has to know where its lines end.
     from rich.console import Console
 
-    return showing.alive(Console(highlight=False, emoji=False), kept=kept)
+    return alive(Console(highlight=False, emoji=False), kept=kept)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli import memory_index
 from holdfast.cli.kept import Json
+from holdfast.cli.memory_index import print_state, reindex, search
 from holdfast.cli.output import complain, console, load, moment, print_json, print_table, write
 from holdfast.cli.project import Project
 from holdfast.cli.remembered import (
@@ -339,7 +339,7 @@ def stats(
         print_json({**asdict(counted), **state})
         return
     _print_stats(counted)
-    memory_index.print_state(state)
+    print_state(state)
 
 
 def _print_stats(counted: "Stats") -> None:
@@ -441,5 +441,5 @@ def _print_taken(taken: "Imported") -> None:
         complain(trouble)
 
 
-app.command("search")(memory_index.search)
-app.command("reindex")(memory_index.reindex)
+app.command("search")(search)
+app.command("reindex")(reindex)

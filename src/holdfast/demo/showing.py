@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli.window import FILLS, bar
-from holdfast.demo import telling
 from holdfast.demo.happening import Answered, Ended, Happening, Noted, Recalled, Turned, Worked, as_json
+from holdfast.demo.telling import account, answered, closing, line, meter, opening, short
 from holdfast.i18n import say
 from holdfast.window import sentences
 
@@ -37,12 +37,12 @@ def in_json(happening: Happening) -> None:
 @contextmanager
 def in_lines(console: Console, *, kept: bool) -> Iterator[Show]:
     """A few plain lines for what happens."""
-    _say_all(console, telling.opening())
+    _say_all(console, opening())
 
     def show(happening: Happening) -> None:
         if isinstance(happening, Turned):
             if happening.turn % _EVERY == 0:
-                _say_all(console, [telling.meter(happening)])
+                _say_all(console, [meter(happening)])
         else:
             _print(console, happening, kept=kept)
 
@@ -52,7 +52,7 @@ def in_lines(console: Console, *, kept: bool) -> Iterator[Show]:
 @contextmanager
 def alive(console: Console, *, kept: bool) -> Iterator[Show]:
     """The newest turn and its window stay below, what happened goes by above them."""
-    _say_all(console, [*telling.opening(), ""])
+    _say_all(console, [*opening(), ""])
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def show(happening: Happening) -> None:
@@ -70,20 +70,20 @@ def alive(console: Console, *, kept: bool) -> Iterator[Show]:
 def _print(console: Console, happening: Happening, *, kept: bool) -> None:
     if isinstance(happening, Answered):
         style = "bold green" if happening.right else "bold red"
-        _say_all(console, ["", *telling.answered(happening), ""], style)
+        _say_all(console, ["", *answered(happening), ""], style)
     elif isinstance(happening, Ended):
         _print_end(console, happening, kept=kept)
-    elif told := telling.line(happening):
+    elif told := line(happening):
         _say_all(console, [told], _STYLES.get(type(happening), ""))
 
 
 def _print_end(console: Console, end: Ended, *, kept: bool) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
-    for name, value in telling.account(end):
+    for name, value in account(end):
         table.add_row(Text(name), Text(value, style="bold"))
     console.print(table)
     console.print()
-    _say_all(console, telling.closing(end, kept=kept))
+    _say_all(console, closing(end, kept=kept))
 
 
 def _frame(turned: Turned, width: int) -> Group:
@@ -99,9 +99,9 @@ def _frame(turned: Turned, width: int) -> Group:
             names.append(f"{fill} ", style=style)
             names.append(f"{known} {sentences.number(tokens)}   ", style="dim")
     texts = ((say("You", "Sie"), turned.said), (say("Model", "Modell"), turned.answer))
-    said = [Text(telling.short(f"{who}: {text}", width - 1)) for who, text in texts]
-    meter = Text(telling.meter(turned), style="bold")
-    return Group(Text(), meter, bar(rows, turned.window, max(20, width - 2)), names, *said)
+    said = [Text(short(f"{who}: {text}", width - 1)) for who, text in texts]
+    header = Text(meter(turned), style="bold")
+    return Group(Text(), header, bar(rows, turned.window, max(20, width - 2)), names, *said)
 
 
 def _say_all(console: Console, lines: list[str], style: str = "") -> None:

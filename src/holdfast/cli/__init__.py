@@ -12,14 +12,14 @@ from typing import Annotated, NoReturn
 import typer
 
 from holdfast import __version__
-from holdfast.cli.commands import Commands
+from holdfast.cli.commands import CommandGroup
 from holdfast.config import load, locale_name
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.i18n import say, speak
 
 app = typer.Typer(
     name="holdfast",
-    cls=Commands,
+    cls=CommandGroup,
     help="A context keeper for language models with small windows.",
     epilog=(
         "Exit codes: 0 all went well; 1 something failed, and was explained; 2 a misspelt command; "
@@ -33,19 +33,20 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"holdfast {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def common(
+def set_common_options(
     context: typer.Context,
     home: Annotated[Path | None, typer.Option(help="Data folder, instead of the usual one.")] = None,
     upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
     version: Annotated[
-        bool, typer.Option("--version", help="Say the version and stop.", is_eager=True, callback=_version)
+        bool,
+        typer.Option("--version", help="Say the version and stop.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
     del version
@@ -54,7 +55,7 @@ def common(
 
 def main() -> None:
     """Runs the command line; every failure ends in a sentence and an exit code, never in a traceback."""
-    speak(_language(), locale_name())
+    speak(_configured_language(), locale_name())
     try:
         try:
             app(prog_name="holdfast")
@@ -63,35 +64,37 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except HoldfastError as error:
-        _end(1, str(error))
+        _exit_with(1, str(error))
     except KeyboardInterrupt:
-        _end(130, say("Interrupted.", "Abgebrochen."))
+        _exit_with(130, say("Interrupted.", "Abgebrochen."))
     except BrokenPipeError:
         # Whoever read our output has seen enough (`holdfast … | head`).
-        _give_up_output()
+        _discard_output()
         sys.exit(1)
     except OSError as error:
-        _give_up_output()
+        _discard_output()
         why = " ".join(filter(None, (error.strerror, str(error.filename or ""))))
-        _end(1, say(f"This could not be read or written: {why}.", f"Lesen oder Schreiben misslang: {why}."))
+        _exit_with(
+            1, say(f"This could not be read or written: {why}.", f"Lesen oder Schreiben misslang: {why}.")
+        )
 
 
-def _give_up_output() -> None:
+def _discard_output() -> None:
     """What could not be written is not tried again, and failed at again, when the interpreter ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
-def _end(code: int, text: str) -> NoReturn:
+def _exit_with(code: int, text: str) -> NoReturn:
     # Help needs nothing of it, and is there sooner without.
-    from holdfast.cli.output import complain
+    from holdfast.cli.output import print_error
 
-    complain(text)
+    print_error(text)
     sys.exit(code)
 
 
-def _language() -> str:
+def _configured_language() -> str:
     """As it is set; a file that cannot be read is no reason to have no help."""
     try:
         return load().settings.language

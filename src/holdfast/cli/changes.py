@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Id, Json, MessageId, kept
-from holdfast.cli.output import console, load, moment, print_json, write
-from holdfast.cli.project import Project
+from holdfast.cli.kept import ConversationId, JsonOption, MessageId, open_conversation
+from holdfast.cli.output import console, format_time, load, print_json, write
+from holdfast.cli.project import ProjectOption
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from holdfast.store import Conversation, Decision, Store
 
 
-def speaker(role: str) -> str:
+def speaker_label(role: str) -> str:
     names = {"user": say("You", "Sie"), "assistant": say("Model", "Modell"), "tool": say("Tool", "Werkzeug")}
     return names.get(role, role)
 
 
 def pin(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     message: MessageId,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Keep a message in the window as it is, whatever has to give way."""
     from holdfast.conversations.named import message_named
@@ -38,10 +38,10 @@ def pin(
     from holdfast.window.presets import preset_from
 
     settings = load(context).settings
-    with kept(settings, conversation, project) as (store, row):
+    with open_conversation(settings, conversation, project) as (store, row):
         found = message_named(store, row, message)
         store.atomically(marks.pin, store, preset_from(settings), row, found.id)
-        (standing,) = _standings(store, row, found.id)
+        (standing,) = load_states(store, row, found.id)
     if as_json:
         print_json({**message_out(found), "pinned": True})
         return
@@ -54,23 +54,23 @@ def pin(
         if made.kind == "shorten":
             told = say("Before that", "Vorher")
             bring_back = say("To bring it back", "Zurückholen")
-            console.print(Text(f"{told}: {in_words(made)}"))
+            console.print(Text(f"{told}: {describe_decision(made)}"))
             console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {made.id}"))
 
 
 def unpin(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     message: MessageId,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Let a message be shortened or left out again."""
     from holdfast.conversations import lanes
     from holdfast.conversations.named import message_named
     from holdfast.conversations.shown import message_out
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         found = message_named(store, row, message)
         lanes.unpin(store, row, found.id)
     if as_json:
@@ -81,25 +81,25 @@ def unpin(
 
 def undo(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     decision: Annotated[
         str | None, typer.Argument(metavar="DECISION", help="A decision's id; else the last batch.")
     ] = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Take back what was shortened or left out; it is not done again before the last resort."""
     from holdfast.conversations.shown import decision_out
 
-    with kept(load(context).settings, conversation, project) as (store, row):
-        undone, back = taken_back(store, row, decision)
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        undone, back = undo_decisions(store, row, decision)
     if as_json:
         print_json({"undone": [decision_out(made) for made in undone], "back": back})
     else:
-        print_taken_back(undone, back)
+        print_undo_result(undone, back)
 
 
-def taken_back(
+def undo_decisions(
     store: "Store", row: "Conversation", decision: str | None = None
 ) -> tuple[Sequence["Decision"], list[str]]:
     """The decisions that no longer hold, and the messages that are back."""
@@ -112,30 +112,30 @@ def taken_back(
     return undone, came_back(store, row, undone)
 
 
-def print_taken_back(undone: Sequence["Decision"], back: Sequence[str]) -> None:
+def print_undo_result(undone: Sequence["Decision"], back: Sequence[str]) -> None:
     for made in undone:
-        console.print(Text(f"{say('Undone', 'Rückgängig')}: {in_words(made)}"))
+        console.print(Text(f"{say('Undone', 'Rückgängig')}: {describe_decision(made)}"))
     if back:
         told = say("sent again, as far as there is room", "wieder dabei, soweit Platz ist")
-        console.print(Text(f"{messages(len(back))} {told}"))
+        console.print(Text(f"{format_message_count(len(back))} {told}"))
 
 
-def in_words(made: "Decision") -> str:
+def describe_decision(made: "Decision") -> str:
     """A decision as a sentence: what, how many messages, and what that came to."""
     from holdfast.window import sentences
 
-    tokens = tokens_freed(made.tokens_before, made.tokens_after)
-    what = f"{sentences.rule(made.rule)} ({messages(len(made.messages))}, {tokens})"
-    return f"{what} · {made.id} · {moment(made.created_at)}"
+    tokens = format_token_change(made.tokens_before, made.tokens_after)
+    what = f"{sentences.rule(made.rule)} ({format_message_count(len(made.messages))}, {tokens})"
+    return f"{what} · {made.id} · {format_time(made.created_at)}"
 
 
-def messages(number: int) -> str:
+def format_message_count(number: int) -> str:
     return (
         say("1 message", "1 Nachricht") if number == 1 else say(f"{number} messages", f"{number} Nachrichten")
     )
 
 
-def tokens_freed(before: int, after: int) -> str:
+def format_token_change(before: int, after: int) -> str:
     from holdfast.window.sentences import number
 
     return say(
@@ -144,7 +144,7 @@ def tokens_freed(before: int, after: int) -> str:
     )
 
 
-def how_made(path: str | None, model: str | None, memories: int) -> str:
+def describe_summary_method(path: str | None, model: str | None, memories: int) -> str:
     """How a summary came about, and how many memories were taken before it."""
     from holdfast.window import sentences
 
@@ -156,18 +156,18 @@ def how_made(path: str | None, model: str | None, memories: int) -> str:
 
 def expand(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     message: Annotated[
         str | None, typer.Argument(metavar="MESSAGE", help="One message, by number or id; else all.")
     ] = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the originals of what the window shortened or left out."""
     from holdfast.conversations.shown import message_out
 
-    with kept(load(context).settings, conversation, project) as (store, row):
-        found = _standings(store, row, message)
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        found = load_states(store, row, message)
     if as_json:
         print_json([{**message_out(one.stored), **one.to_json()} for one in found])
         return
@@ -176,10 +176,10 @@ def expand(
             say("The window has everything, word for word.", "Das Fenster hat alles, Wort für Wort.")
         )
     for one in found:
-        _print_original(one)
+        print_original(one)
 
 
-def _standings(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
+def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
     from holdfast.conversations.named import message_named
     from holdfast.fitting.account import Standing, changed, lane_of, standings
 
@@ -192,13 +192,13 @@ def _standings(store: "Store", row: "Conversation", message: str | None) -> Sequ
     return here or [Standing(stored, "elsewhere" if used else "in")]
 
 
-def _print_original(one: "Standing") -> None:
+def print_original(one: "Standing") -> None:
     from holdfast.window import sentences
 
     why = ", ".join(map(sentences.rule, one.rules))
-    by = [f"{made.id}, {moment(made.created_at)}" for made in one.decisions]
-    place = " · ".join((str(one.stored.depth + 1), one.stored.id, moment(one.stored.created_at)))
-    console.print(Text(speaker(one.stored.message.role), style="bold"), Text(place, style="dim"))
+    by = [f"{made.id}, {format_time(made.created_at)}" for made in one.decisions]
+    place = " · ".join((str(one.stored.depth + 1), one.stored.id, format_time(one.stored.created_at)))
+    console.print(Text(speaker_label(one.stored.message.role), style="bold"), Text(place, style="dim"))
     console.print(Text(why or sentences.state(one.state), style="italic"))
     for line in by:
         console.print(Text(line, style="dim"))

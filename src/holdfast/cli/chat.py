@@ -17,13 +17,13 @@ import typer
 from rich.text import Text
 
 from holdfast.cli import chat_commands
-from holdfast.cli.chat_commands import Chat
-from holdfast.cli.chat_lines import Lines, PipedLines
-from holdfast.cli.chat_screen import Screen, meter, stopped
-from holdfast.cli.kept import found, headline
-from holdfast.cli.output import complain, console, load
-from holdfast.cli.project import Project, scope_here
-from holdfast.cli.talk import GoesOn, Model, System, Talk, model_for
+from holdfast.cli.chat_commands import ChatContext
+from holdfast.cli.chat_lines import LineSource, PipedLines
+from holdfast.cli.chat_screen import ChatScreen, format_meter, print_stopped
+from holdfast.cli.kept import find_conversation, print_headline
+from holdfast.cli.output import console, load, print_error
+from holdfast.cli.project import ProjectOption, current_scope
+from holdfast.cli.talk import ChatSession, ConversationOption, ModelOption, SystemOption, choose_model
 from holdfast.config import HISTORY
 from holdfast.errors import HoldfastError
 from holdfast.i18n import say
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 def chat(
     context: typer.Context,
-    model: Model = None,
-    system: System = None,
-    conversation: GoesOn = None,
-    project: Project = None,
+    model: ModelOption = None,
+    system: SystemOption = None,
+    conversation: ConversationOption = None,
+    project: ProjectOption = None,
 ) -> None:
     """Talk with a model; the conversation is kept and can be gone on with later."""
     settings = load(context, model=model).settings
@@ -46,18 +46,18 @@ def chat(
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            scope = scope_here(project)
-            row = found(engine.store, conversation, scope) if conversation else None
-            name = await model_for(engine, settings.model)
-            talk = Talk(engine, name, scope, system, row.id if row else None)
-            await _talked(Chat(talk, Screen(engine.events, talk), settings), row)
+            scope = current_scope(project)
+            row = find_conversation(engine.store, conversation, scope) if conversation else None
+            name = await choose_model(engine, settings.model)
+            talk = ChatSession(engine, name, scope, system, row.id if row else None)
+            await run_chat(ChatContext(talk, ChatScreen(engine.events, talk), settings), row)
 
-    with _logging_to(settings.home / "logs" / "chat.log"):
+    with log_to_file(settings.home / "logs" / "chat.log"):
         asyncio.run(run())
 
 
 @contextmanager
-def _logging_to(path: Path) -> Iterator[None]:
+def log_to_file(path: Path) -> Iterator[None]:
     """What the parts note of themselves is for later: in the talk stands only what a person should know."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     ours, file = logging.getLogger("holdfast"), logging.FileHandler(path, encoding="utf-8", delay=True)
@@ -70,50 +70,52 @@ def _logging_to(path: Path) -> Iterator[None]:
         file.close()
 
 
-async def _talked(chat: Chat, row: "Conversation | None") -> None:
+async def run_chat(chat: ChatContext, row: "Conversation | None") -> None:
     terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-    lines = _at_terminal(chat, row) if terminal else PipedLines()
+    lines = open_terminal(chat, row) if terminal else PipedLines()
     if terminal:
         if row is not None:
-            headline(row.title, row.id)
+            print_headline(row.title, row.id)
         told = say(
             "/help says what can be done, Ctrl-D ends.", "/help sagt, was möglich ist, Strg-D beendet."
         )
         console.print(Text(f"{chat.talk.model}. {told}", style="dim"))
     while (line := await lines.next()) is not None:
         chat.screen.tell_summaries()
-        if line.strip() and not await _done(chat, line.strip()):
+        if line.strip() and not await handle_line(chat, line.strip()):
             break
     if chat.talk.conversation:
         go_on = f"holdfast chat -c {chat.talk.conversation}"
-        complain(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"))
+        print_error(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"))
 
 
-def _at_terminal(chat: Chat, row: "Conversation | None") -> Lines:
+def open_terminal(chat: ChatContext, row: "Conversation | None") -> LineSource:
     from holdfast.cli.chat_terminal import TerminalLines
 
     lanes = chat.talk.engine.store.lanes.of(row.id) if row else []
     before = lanes[0].report if lanes else {}
     return TerminalLines(
         chat.settings.home / HISTORY,
-        chat_commands.sentences,
-        lambda: meter(chat.talk.report or before or {}, chat.talk.model),
+        chat_commands.command_help,
+        lambda: format_meter(chat.talk.report or before or {}, chat.talk.model),
     )
 
 
-async def _done(chat: Chat, line: str) -> bool:
+async def handle_line(chat: ChatContext, line: str) -> bool:
     """Says a line or does what it says; trouble with that ends it, not the chat. Whether the chat goes on."""
-    work = chat_commands.run(chat, line) if chat_commands.is_command(line) else chat.screen.answer(line)
+    work = (
+        chat_commands.run_command(chat, line) if chat_commands.is_command(line) else chat.screen.answer(line)
+    )
     try:
-        await _until_stopped(work)
+        await run_until_interrupted(work)
     except EOFError:
         return False
     except HoldfastError as error:
-        complain(str(error))
+        print_error(str(error))
     return True
 
 
-async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
+async def run_until_interrupted(work: Coroutine[Any, Any, None]) -> None:
     """Ctrl-C ends the work and nothing else."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
     asked = False
@@ -129,6 +131,6 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
     except asyncio.CancelledError:
         if not asked:
             raise
-        stopped()
+        print_stopped()
     finally:
         signal.signal(signal.SIGINT, before)

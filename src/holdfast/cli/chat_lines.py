@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Protocol
 
 
-class Lines(Protocol):
+class LineSource(Protocol):
     async def next(self) -> str | None:
         """What was typed, of one or several lines; None when there is no more to come."""
 
@@ -22,14 +22,14 @@ class PipedLines:
             # Somebody types while the answers go into a file.
             sys.stderr.write("> ")
             sys.stderr.flush()
-        while (line := await _read()) is not None:
+        while (line := await read_line()) is not None:
             if not line.endswith("\\"):
                 return "\n".join((*lines, line))
             lines.append(line.removesuffix("\\"))
         return "\n".join(lines) if lines else None
 
 
-async def _read() -> str | None:
+async def read_line() -> str | None:
     """A line, read in a thread that nobody waits for: Ctrl-C must not need a return key after it."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str | None] = loop.create_future()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.cli.output import whisper, write
+from holdfast.cli.output import print_dim, write
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import say
 from holdfast.messages import Scope, canonical
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 FORGET, UNDO, REPLACE, BOTH = "forget", "undo", "replace", "both"
 # So much of a memory stands in a line.
-_SHOWN = 100
-_NEW = ("added", "updated")
+_MAX_NOTE = 100
+_NEW_CHANGES = ("added", "updated")
 
 
 class Notebook:
@@ -38,7 +38,7 @@ class Notebook:
         data: Any = event.data
         if event.kind != "kept" or data["conversation"] != conversation:
             return
-        if data["change"] in _NEW:
+        if data["change"] in _NEW_CHANGES:
             self._fresh[data["id"]] = data["text"]
             if data.get("may_replace"):
                 self._unsure.add(data["id"])
@@ -48,10 +48,10 @@ class Notebook:
     def tell(self) -> None:
         """A quiet line for each thing that was remembered since the last time."""
         for text in self._each():
-            shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-            whisper(say(f"Remembered: {shown} · wrong? /wrong\n", f"Gemerkt: {shown} · falsch? /wrong\n"))
+            shown = text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
+            print_dim(say(f"Remembered: {shown} · wrong? /wrong\n", f"Gemerkt: {shown} · falsch? /wrong\n"))
             if self.newest in self._unsure:
-                whisper(
+                print_dim(
                     say(
                         "This may replace something older: /wrong shows both.\n",
                         "Das ersetzt vielleicht etwas Älteres: /wrong zeigt beides.\n",
@@ -72,7 +72,7 @@ class Notebook:
         from holdfast.memory.keeping.succession import history_of, rivals
 
         for memory in history_of(library, scope, self._named()):
-            write(f"{_held(memory)}  {memory.text}\n")
+            write(f"{format_validity(memory)}  {memory.text}\n")
         for newer, older in rivals(library, scope):
             if newer.id == self.newest:
                 write(
@@ -147,15 +147,15 @@ class Notebook:
         return self.newest
 
 
-def _held(memory: "Memory") -> str:
+def format_validity(memory: "Memory") -> str:
     """The days on which it held, or since when it does."""
-    since = _day(memory.valid_from) if memory.valid_from else "…"
+    since = format_day(memory.valid_from) if memory.valid_from else "…"
     return (
-        f"{since} – {_day(memory.valid_until)}"
+        f"{since} – {format_day(memory.valid_until)}"
         if memory.superseded_by
         else say(f"since {since}", f"seit {since}")
     )
 
 
-def _day(at: float) -> str:
+def format_day(at: float) -> str:
     return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d}"

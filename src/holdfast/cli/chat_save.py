@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.cli.changes import speaker
-from holdfast.cli.output import moment
+from holdfast.cli.changes import speaker_label
+from holdfast.cli.output import format_time
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import say
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from holdfast.store import Conversation, Store
 
 
-def save(store: "Store", row: "Conversation", name: str) -> Path:
+def save_markdown(store: "Store", row: "Conversation", name: str) -> Path:
     from holdfast.fitting.reading import reading_of
 
     place = Path(name).expanduser()
-    text = markdown_of(reading_of(store, row))
+    text = render_markdown(reading_of(store, row))
     try:
         with place.open("x", encoding="utf-8", errors="replace") as file:
             file.write(text)
@@ -34,14 +34,14 @@ def save(store: "Store", row: "Conversation", name: str) -> Path:
     return place
 
 
-def markdown_of(reading: "Reading") -> str:
+def render_markdown(reading: "Reading") -> str:
     """Who said what, and where the older part became a summary."""
     row = reading.conversation
-    pieces = [f"# {row.title or row.id}", f"{row.id} · {moment(row.created_at)}"]
+    pieces = [f"# {row.title or row.id}", f"{row.id} · {format_time(row.created_at)}"]
     for stored in reading.path:
         message = stored.message
         cut = say(" (cut off)", " (abgebrochen)") if stored.finish == "cut" else ""
-        pieces.append(f"## {speaker(message.role)}{cut}")
+        pieces.append(f"## {speaker_label(message.role)}{cut}")
         if message.text:
             pieces.append(message.text)
         pieces += [f"`{call.name}({call.arguments})`" for call in message.tool_calls]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from holdfast.cli.chat_notebook import Notebook
-from holdfast.cli.compact import phase_named
-from holdfast.cli.output import complain, console, warn, whisper, write
-from holdfast.cli.talk import Talk
+from holdfast.cli.compact import phase_label
+from holdfast.cli.output import console, print_dim, print_error, print_warning, write
+from holdfast.cli.talk import ChatSession
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from holdfast.events import Event, Events
 
 # From these shares of the window on the meter has another colour.
-_FILLING, _FULL = 0.5, 0.8
-_CELLS = 10
+_YELLOW_FROM, _RED_FROM = 0.5, 0.8
+_METER_CELLS = 10
 # So much of each memory is shown.
-_SHOWN = 100
+_MAX_RECALLED = 100
 
 
-class Waiting:
+class Spinner:
     """A sign of life until the first word comes; what is done meanwhile is said in it."""
 
     def __init__(self, bar: "Progress | None" = None) -> None:
@@ -48,13 +48,13 @@ class Waiting:
             self._bar = None
 
 
-class Screen:
+class ChatScreen:
     """Follows what the engine tells of one conversation, to say it where it does not disturb."""
 
-    def __init__(self, events: "Events", talk: Talk) -> None:
+    def __init__(self, events: "Events", talk: ChatSession) -> None:
         self._talk = talk
         self._terminal = sys.stdout.isatty()
-        self._waiting = Waiting()
+        self._waiting = Spinner()
         self.notebook = Notebook()
         # Where the older part became a summary, since something was last said about it.
         self._banners: list[str] = []
@@ -72,7 +72,7 @@ class Screen:
                     self._waiting.over()
                     first = first or time.monotonic()
                     if chunk.thinking and self._terminal:
-                        whisper(chunk.thinking)
+                        print_dim(chunk.thinking)
                         thought = True
                     if chunk.text:
                         write(f"\n\n{chunk.text}" if thought else chunk.text)
@@ -110,7 +110,7 @@ class Screen:
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         columns = SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
-        self._waiting = Waiting(Progress(*columns, console=console, transient=True))
+        self._waiting = Spinner(Progress(*columns, console=console, transient=True))
         try:
             yield
         finally:
@@ -123,33 +123,33 @@ class Screen:
         self.notebook.hear(event, self._talk.conversation)
         if event.kind != "compaction" or data.get("conversation") != self._talk.conversation:
             return
-        self._waiting.tell(f"{phase_named(data['phase'])} {data['percent']} %")
+        self._waiting.tell(f"{phase_label(data['phase'])} {data['percent']} %")
         if "tokens_before" in data:
             self._banners.append(sentences.banner(data["tokens_before"], data["tokens_after"]))
 
     def _tell(self, whole: float, writing: float) -> None:
         """What is worth knowing about the answer that is there now."""
         self.tell_summaries()
-        for line in remembered(self._talk.report):
+        for line in list_recalled(self._talk.report):
             if self._terminal:
-                whisper(say("recalled: ", "erinnert: ") + line + "\n")
+                print_dim(say("recalled: ", "erinnert: ") + line + "\n")
         for notice in self._talk.notices():
-            warn(notice)
+            print_warning(notice)
         if shortfall := self._talk.shortfall():
-            warn(shortfall)
+            print_warning(shortfall)
         if self._terminal:
-            whisper(took(whole, writing, self._talk.answer.usage.completion) + "\n\n")
+            print_dim(format_timing(whole, writing, self._talk.answer.usage.completion) + "\n\n")
 
 
-def remembered(report: Mapping[str, Any]) -> list[str]:
+def list_recalled(report: Mapping[str, Any]) -> list[str]:
     """What was told of earlier for the last question, a line each."""
     newest = (report.get("messages") or [{}])[-1]
     texts = [one["text"] for one in newest.get("added", ()) if one["section"] == "recalled"]
     lines = (line[2:] for text in texts for line in text.splitlines() if line.startswith("- "))
-    return [line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…" for line in lines]
+    return [line if len(line) <= _MAX_RECALLED else f"{line[:_MAX_RECALLED]}…" for line in lines]
 
 
-def took(whole: float, writing: float, tokens: int | None) -> str:
+def format_timing(whole: float, writing: float, tokens: int | None) -> str:
     """How long an answer took, and how fast it was written."""
     told = [f"{whole:.1f} s"]
     if tokens:
@@ -160,21 +160,21 @@ def took(whole: float, writing: float, tokens: int | None) -> str:
     return say(line, line.replace(".", ","))
 
 
-def meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
+def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
     """How full the window is, as a colour and a line; before the first question only the model is known."""
     from holdfast.window import sentences
 
     if not report:
         return "", model
     share = float(report["utilisation"])
-    cells = min(_CELLS, round(share * _CELLS))
+    cells = min(_METER_CELLS, round(share * _METER_CELLS))
     used, room = sentences.number(report["tokens"]), sentences.number(report["room"])
     told = say(f"{used} of {room} tokens", f"{used} von {room} Token")
-    colour = "ansired" if share >= _FULL else "ansiyellow" if share >= _FILLING else "ansigreen"
-    bar = "█" * cells + "░" * (_CELLS - cells)
+    colour = "ansired" if share >= _RED_FROM else "ansiyellow" if share >= _YELLOW_FROM else "ansigreen"
+    bar = "█" * cells + "░" * (_METER_CELLS - cells)
     return colour, f"{bar} {told} · {share:.0%} · {sentences.level(report['level'])} · {model}"
 
 
-def stopped() -> None:
+def print_stopped() -> None:
     """After Ctrl-C: what there is stays."""
-    complain(say("Stopped; what came so far is kept.", "Angehalten; was bis dahin kam, ist behalten."))
+    print_error(say("Stopped; what came so far is kept.", "Angehalten; was bis dahin kam, ist behalten."))

@@ -20,7 +20,7 @@ from holdfast.files.references import Reference, written
 
 _FILE = re.compile(r"(?:^|\s)@(?P<quote>[\"']?)(?P<path>[^\s\"']*)$")
 # In a folder with more files than these one types a few letters first.
-_MOST = 200
+_MAX_COMPLETIONS = 200
 _STYLE = Style.from_dict({"bottom-toolbar": "noreverse", "prompt": "bold"})
 
 
@@ -30,15 +30,15 @@ class TerminalLines:
     def __init__(
         self, history: Path, commands: Callable[[], Mapping[str, str]], meter: Callable[[], tuple[str, str]]
     ) -> None:
-        _private(history)
+        create_private_file(history)
         self._session: PromptSession[str] = PromptSession(
             history=FileHistory(str(history)),
             multiline=True,
             prompt_continuation="… ",
-            completer=Completing(commands),
+            completer=ChatCompleter(commands),
             complete_while_typing=True,
-            bottom_toolbar=lambda: _toolbar(*meter()),
-            key_bindings=_keys(),
+            bottom_toolbar=lambda: render_toolbar(*meter()),
+            key_bindings=build_key_bindings(),
             style=_STYLE,
             enable_suspend=True,
         )
@@ -54,17 +54,17 @@ class TerminalLines:
                 return None
 
 
-def _toolbar(colour: str, text: str) -> StyleAndTextTuples:
+def render_toolbar(colour: str, text: str) -> StyleAndTextTuples:
     return [(f"fg:{colour}" if colour else "", f" {text}")]
 
 
-def _private(path: Path) -> None:
+def create_private_file(path: Path) -> None:
     """Nobody else is to read what was typed."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def _keys() -> KeyBindings:
+def build_key_bindings() -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -87,7 +87,7 @@ def _keys() -> KeyBindings:
     return keys
 
 
-class Completing(Completer):
+class ChatCompleter(Completer):
     """Commands at the beginning of a line that is one, files behind an @ anywhere."""
 
     def __init__(self, commands: Callable[[], Mapping[str, str]]) -> None:
@@ -102,11 +102,11 @@ class Completing(Completer):
                     yield Completion(name, start_position=-len(text), display_meta=about)
         elif found := _FILE.search(text):
             start = -len(found["quote"] + found["path"])
-            for name in _files(found["path"]):
+            for name in complete_paths(found["path"]):
                 yield Completion(written(name, Reference(0, 0, name)), start_position=start, display=name)
 
 
-def _files(typed: str) -> Iterator[str]:
+def complete_paths(typed: str) -> Iterator[str]:
     """Names that go on as typed, written so that they are sure to be taken for files."""
     folder, _, begun = typed.rpartition("/")
     folder = f"{folder}/" if folder or typed.startswith("/") else "./"
@@ -118,6 +118,6 @@ def _files(typed: str) -> Iterator[str]:
         return
     shown = (entry for entry in entries if entry.name.startswith(begun))
     for number, entry in enumerate(entry for entry in shown if begun or not entry.name.startswith(".")):
-        if number == _MOST:
+        if number == _MAX_COMPLETIONS:
             return
         yield f"{folder}{entry.name}{'/' if entry.is_dir() else ''}"

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from holdfast.cli.help import dressed, said
+from holdfast.cli.help import prepare_help, translate_help
 
 # By name: the module and what in it, a command or a group of them; and what it does, as it says itself.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -59,25 +59,25 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-class Commands(TyperGroup):
+class CommandGroup(TyperGroup):
     """All commands by name. Those that are only listed are names with a sentence."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, (_, about) in COMMANDS.items():
-            self.add_command(TyperCommand(name, short_help=said(about)))
-        dressed(self)
+            self.add_command(TyperCommand(name, short_help=translate_help(about)))
+        prepare_help(self)
 
     def main(self, *args: Any, **named: Any) -> Any:
         """As the library does it, but what is misspelt is told in the person's language."""
         try:
             code = super().main(*args, **{**named, "standalone_mode": False})
         except typer.Abort:
-            code = _told(1, "Aborted!")
+            code = print_usage_error(1, "Aborted!")
         except typer.TyperException as error:
             shown = StringIO()
             error.show(shown)  # type: ignore[attr-defined]
-            code = _told(error.exit_code, shown.getvalue().rstrip())
+            code = print_usage_error(error.exit_code, shown.getvalue().rstrip())
         sys.exit(code)
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -86,17 +86,17 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, found, rest = super().resolve_command(ctx, args)
-        return name, found if found is None else loaded(found.name or ""), rest
+        return name, found if found is None else load_command(found.name or ""), rest
 
 
-def _told(code: int, text: str) -> int:
-    from holdfast.cli.output import complain
+def print_usage_error(code: int, text: str) -> int:
+    from holdfast.cli.output import print_error
 
-    complain(text)
+    print_error(text)
     return code
 
 
-def loaded(name: str) -> TyperCommand | TyperGroup:
+def load_command(name: str) -> TyperCommand | TyperGroup:
     """The command itself, with all below it."""
     module, _, attribute = COMMANDS[name][0].partition(":")
     found = getattr(import_module(f"holdfast.cli.{module}"), attribute)
@@ -109,4 +109,4 @@ def loaded(name: str) -> TyperCommand | TyperGroup:
     around.callback()(lambda: None)
     command = typer.main.get_group(around).commands[name]
     assert isinstance(command, TyperCommand | TyperGroup)
-    return dressed(command, name)
+    return prepare_help(command, name)

@@ -13,10 +13,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from holdfast.cli.changes import how_made, messages
-from holdfast.cli.kept import Id, Json, found
-from holdfast.cli.output import complain, console, load, print_json
-from holdfast.cli.project import Project, scope_here
+from holdfast.cli.changes import describe_summary_method, format_message_count
+from holdfast.cli.kept import ConversationId, JsonOption, find_conversation
+from holdfast.cli.output import console, load, print_error, print_json
+from holdfast.cli.project import ProjectOption, current_scope
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -25,10 +25,15 @@ if TYPE_CHECKING:
     from holdfast.store import Conversation
 
 # Told the phase, and how much is done in per cent.
-Tell = Callable[[str, int], None]
+PhaseCallback = Callable[[str, int], None]
 
 
-def compact(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
+def compact(
+    context: typer.Context,
+    conversation: ConversationId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Summarise the older part of a conversation, however much room there is."""
     settings = load(context).settings
 
@@ -36,21 +41,23 @@ def compact(context: typer.Context, conversation: Id, project: Project = None, a
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            return await compacted(engine, found(engine.store, conversation, scope_here(project)))
+            return await compact_conversation(
+                engine, find_conversation(engine.store, conversation, current_scope(project))
+            )
 
     made = asyncio.run(run())
     if as_json:
         print_json(made)
     else:
-        print_made(made)
+        print_summary_result(made)
 
 
-async def compacted(engine: "Engine", row: "Conversation") -> dict[str, Any]:
+async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
     """Has it done, with a word on how far it is; gives the account of it."""
     from holdfast.fitting.account import summary_account
 
-    with _shown() as tell:
-        following = asyncio.create_task(_follow(engine.events.follow(row.scope), row.id, tell))
+    with show_progress() as tell:
+        following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
         try:
             await engine.compacting.compact(row.id)
         finally:
@@ -58,7 +65,9 @@ async def compacted(engine: "Engine", row: "Conversation") -> dict[str, Any]:
     return summary_account(engine.store, row)
 
 
-async def _follow(events: AsyncGenerator["Event", None], conversation: str, tell: Tell) -> None:
+async def follow_progress(
+    events: AsyncGenerator["Event", None], conversation: str, tell: PhaseCallback
+) -> None:
     async with aclosing(events):
         async for event in events:
             if event.kind == "compaction" and event.data["conversation"] == conversation:
@@ -66,19 +75,19 @@ async def _follow(events: AsyncGenerator["Event", None], conversation: str, tell
 
 
 @contextmanager
-def _shown() -> Iterator[Tell]:
+def show_progress() -> Iterator[PhaseCallback]:
     """A bar on a terminal, lines elsewhere; beside the result, which a program may want to read."""
     from rich.progress import Progress
 
     if not sys.stderr.isatty():
-        yield lambda phase, percent: complain(f"{phase_named(phase)}: {percent} %")
+        yield lambda phase, percent: print_error(f"{phase_label(phase)}: {percent} %")
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(phase_named("started"), total=100)
-        yield lambda phase, percent: bar.update(task, description=phase_named(phase), completed=percent)
+        task = bar.add_task(phase_label("started"), total=100)
+        yield lambda phase, percent: bar.update(task, description=phase_label(phase), completed=percent)
 
 
-def phase_named(name: str) -> str:
+def phase_label(name: str) -> str:
     phases = {
         "started": say("Reading what was said", "Gesagtes wird gelesen"),
         "working": say("Summarising", "Zusammenfassen"),
@@ -88,12 +97,14 @@ def phase_named(name: str) -> str:
     return phases.get(name, name)
 
 
-def print_made(made: dict[str, Any]) -> None:
-    came_by = how_made(made["path"], made["model"], made["memories"])
+def print_summary_result(made: dict[str, Any]) -> None:
+    came_by = describe_summary_method(made["path"], made["model"], made["memories"])
     seconds = f"{made['duration_ms'] / 1000:.1f} s"
     console.print(Text(made["banner"], style="bold"))
     console.print(
-        Text(f"  {messages(made['messages'])} · {came_by} · {say(seconds, seconds.replace('.', ','))}")
+        Text(
+            f"  {format_message_count(made['messages'])} · {came_by} · {say(seconds, seconds.replace('.', ','))}"
+        )
     )
     undo = f"holdfast conversations undo {made['conversation']}"
     summary = f"holdfast window {made['conversation']} --summary"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.changes import expand, pin, speaker, undo, unpin
+from holdfast.cli.changes import expand, pin, speaker_label, undo, unpin
 from holdfast.cli.compact import compact
-from holdfast.cli.kept import Id, Json, headline, kept
-from holdfast.cli.output import console, load, moment, print_json, print_table, write
-from holdfast.cli.project import Project, scope_here
+from holdfast.cli.kept import ConversationId, JsonOption, open_conversation, print_headline
+from holdfast.cli.output import console, format_time, load, print_json, print_table, write
+from holdfast.cli.project import ProjectOption, current_scope
 from holdfast.cli.prune import prune
 from holdfast.cli.switch import switch
 from holdfast.errors import BadRequest
@@ -32,35 +32,40 @@ app = typer.Typer(help="The conversations that were kept.", no_args_is_help=True
 def list_(
     context: typer.Context,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List conversations, the last used first."""
     from holdfast.conversations.shown import conversation_out
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
-        rows = store.log.recent(scope_here(project), limit)
+        rows = store.log.recent(current_scope(project), limit)
     if as_json:
         print_json([conversation_out(row) for row in rows])
     elif rows:
         columns = (say("id", "Id"), say("last used", "zuletzt"), say("title", "Titel"))
-        print_table(columns, [(row.id, moment(row.updated_at), row.title) for row in rows])
+        print_table(columns, [(row.id, format_time(row.updated_at), row.title) for row in rows])
     else:
         console.print(say("No conversations yet.", "Noch keine Gespräche."))
 
 
 @app.command()
-def show(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
+def show(
+    context: typer.Context,
+    conversation: ConversationId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Show a conversation from its first word to its last."""
     from holdfast.fitting.reading import reading_of
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         reading = reading_of(store, row)
     if as_json:
         print_json(reading.to_json())
         return
-    headline(row.title, row.id)
+    print_headline(row.title, row.id)
     pinned = say(" · pinned", " · angeheftet")
     for number, stored in enumerate(reading.path, 1):
         place = f"{number} · {stored.id}{pinned if stored.id in reading.pins else ''}"
@@ -78,7 +83,7 @@ def print_message(message: "Message", finish: str, place: str) -> None:
         "cut": say(" (cut off)", " (abgebrochen)"),
         "writing": say(" (being written)", " (wird geschrieben)"),
     }
-    console.print(Text(f"\n{speaker(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
+    console.print(Text(f"\n{speaker_label(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
     console.print(Text(place, style="dim"))
     write(f"{message.text}\n")
     for call in message.tool_calls:
@@ -92,8 +97,8 @@ def search(
         list[str], typer.Argument(metavar="WORD", help="What to look for; an exact phrase in quotes.")
     ],
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Find messages by their words, in all conversations."""
     from holdfast.conversations.search import search as find
@@ -101,14 +106,14 @@ def search(
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
-        found = find(store, scope_here(project), " ".join(words), limit=limit)
+        found = find(store, current_scope(project), " ".join(words), limit=limit)
     if as_json:
         print_json(results_out(found))
     else:
-        _print_results(found)
+        print_results(found)
 
 
-def _print_results(found: "Results") -> None:
+def print_results(found: "Results") -> None:
     reasons = {
         "nothing to search for": say(
             "These words are in every text; look for something rarer.",
@@ -124,8 +129,8 @@ def _print_results(found: "Results") -> None:
         console.print(reasons.get(found.empty, found.empty))
     for hit in found.hits:
         edited = "" if hit.current else say(" · edited away", " · nicht mehr im Verlauf")
-        where = f"{hit.conversation} · {moment(hit.at)} · {speaker(hit.role)}{edited}"
-        headline(hit.title, where)
+        where = f"{hit.conversation} · {format_time(hit.at)} · {speaker_label(hit.role)}{edited}"
+        print_headline(hit.title, where)
         write(f"{hit.snippet}\n")
         console.print(Text(f"{hit.message} · {', '.join(hit.matched)}\n", style="dim"))
 
@@ -133,10 +138,10 @@ def _print_results(found: "Results") -> None:
 @app.command()
 def rename(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     title: Annotated[list[str], typer.Argument(metavar="TITLE", help="What it is to be called.")],
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Give a conversation another title."""
     from holdfast.conversations.shown import conversation_out
@@ -146,7 +151,7 @@ def rename(
         raise BadRequest(
             say("a title needs at least one character", "ein Titel braucht wenigstens ein Zeichen")
         )
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         row = store.log.rename(row.id, named)
     if as_json:
         print_json(conversation_out(row))
@@ -157,22 +162,22 @@ def rename(
 @app.command()
 def delete(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     forget: Annotated[
         bool, typer.Option("--forget", help="Forget what was learned in it, too; else that stays.")
     ] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete a conversation and its words, except those that a fork shares."""
     from holdfast.conversations.shown import conversation_out
     from holdfast.wiring import build_remembering
 
     settings = load(context).settings
-    with kept(settings, conversation, project) as (store, row):
+    with open_conversation(settings, conversation, project) as (store, row):
         if not yes:
-            _ask(row)
+            confirm_deletion(row)
         store.log.delete(row.id)
         with closing(build_remembering(settings, store)) as memory:
             forgotten = memory.conversation_deleted(row.scope, row.id, forget=forget)
@@ -182,7 +187,7 @@ def delete(
         console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
 
 
-def _ask(row: "Conversation") -> None:
+def confirm_deletion(row: "Conversation") -> None:
     """Goes on only if somebody agrees."""
     if not sys.stdin.isatty():
         raise BadRequest(
@@ -192,7 +197,7 @@ def _ask(row: "Conversation") -> None:
             ),
             hint=say("Add --yes to delete it without a question.", "Mit --yes wird ohne Frage gelöscht."),
         )
-    headline(row.title, row.id)
+    print_headline(row.title, row.id)
     if not typer.confirm(say("Delete it for good?", "Endgültig löschen?"), default=False):
         console.print(say("Nothing was deleted.", "Nichts wurde gelöscht."))
         raise typer.Exit(1)
@@ -201,21 +206,21 @@ def _ask(row: "Conversation") -> None:
 @app.command()
 def fork(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     message: Annotated[
         str | None,
         typer.Argument(metavar="MESSAGE", help="The last message to share, by number or id; else all."),
     ] = None,
     title: Annotated[str, typer.Option(help="What the fork is called; else as its origin.")] = "",
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Go on in a second conversation from any message; both share what came before it."""
     from holdfast.conversations import forks
     from holdfast.conversations.named import message_named
     from holdfast.conversations.shown import conversation_out
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         start = None if message is None else message_named(store, row, message).id
         made = store.atomically(forks.fork, store, row, start, title.strip())
     if as_json:

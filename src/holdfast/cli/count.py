@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from holdfast.cli.output import complain, load, print_json, print_table
+from holdfast.cli.output import load, print_error, print_json, print_table
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
@@ -21,14 +21,14 @@ def count(
 ) -> None:
     """Count the tokens of texts, by the model's own vocabulary where there is one."""
     settings = load(context, model=model, upstream=upstream).settings
-    texts = {name: _read(name) for name in files}
+    texts = {name: read_text(name) for name in files}
 
     async def counted() -> tuple[list[dict[str, Any]], str]:
-        from holdfast.cli.talk import model_for
+        from holdfast.cli.talk import choose_model
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            name = await model_for(engine, settings.model)
+            name = await choose_model(engine, settings.model)
             provider = await engine.upstreams.route(name)
             family = (await provider.describe(name)).family
             rows = []
@@ -61,10 +61,10 @@ def count(
     )
     print_table(titles, [[row[name] for name in columns] for row in rows])
     if why_not and any(row["method"] == "estimate" for row in rows):
-        complain(say(f"Estimated: {why_not}.", f"Geschätzt: {why_not}."))
+        print_error(say(f"Estimated: {why_not}.", f"Geschätzt: {why_not}."))
 
 
-def _read(name: str) -> str:
+def read_text(name: str) -> str:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:

@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.kept import Json
+from holdfast.cli.kept import JsonOption
 from holdfast.cli.output import console, load
 from holdfast.i18n import Language, say
 
 if TYPE_CHECKING:
-    from holdfast.demo.happening import Happening
+    from holdfast.demo.happening import DemoEvent
     from holdfast.demo.showing import Show
 
 # Seconds to look at what happened, and when there is no more time for looking.
 _PAUSES = {"turn": 0.25, "level": 0.8, "memory": 0.3, "recall": 0.4, "answer": 1.5}
-_PATIENCE = 70.0
+_MAX_SECONDS = 70.0
 _PREFIX = "holdfast-demo-"
 
 
-class Tongue(StrEnum):
+class DemoLanguage(StrEnum):
     en = "en"
     de = "de"
 
@@ -38,11 +38,11 @@ class Tongue(StrEnum):
 def demo(
     context: typer.Context,
     language: Annotated[
-        Tongue | None, typer.Option(help="The language of the talk, instead of your own.")
+        DemoLanguage | None, typer.Option(help="The language of the talk, instead of your own.")
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="No pauses to look at it.")] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the data folder, and say where it is.")] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Watch a talk of 120 turns in a window of 8,192 tokens; exit code 1 if something was forgotten.
 
@@ -52,47 +52,47 @@ def demo(
     # Nothing but the embedder in this package: a demonstration asks no server.
     embedder = "off" if settings.embedder == "off" else "embedded"
     watched = sys.stdout.isatty() and not as_json
-    with _home(keep=keep) as home, _shown(as_json=as_json, watched=watched, kept=keep) as show:
-        well = asyncio.run(_performed(home, embedder, show, paced() if watched and not fast else _at_once))
+    with temporary_home(keep=keep) as home, open_show(as_json=as_json, watched=watched, kept=keep) as show:
+        well = asyncio.run(run_demo(home, embedder, show, make_pacer() if watched and not fast else no_pause))
     if not well:
         raise typer.Exit(1)
 
 
-async def _performed(home: Path, embedder: str, show: "Show", rest: "Callable[[Happening], float]") -> bool:
+async def run_demo(home: Path, embedder: str, show: "Show", rest: "Callable[[DemoEvent], float]") -> bool:
     """Whether it ended well."""
-    from holdfast.demo.happening import Ended
+    from holdfast.demo.happening import EndEvent
     from holdfast.demo.performing import perform
-    from holdfast.demo.talk import talk_in
+    from holdfast.demo.talk import load_script
 
     well = False
-    with _as_meant():
-        async with aclosing(perform(talk_in(_spoken()), home, embedder)) as happenings:
+    with mute_compaction_warnings():
+        async with aclosing(perform(load_script(current_language()), home, embedder)) as happenings:
             async for happening in happenings:
                 show(happening)
-                well = isinstance(happening, Ended) and happening.well
+                well = isinstance(happening, EndEvent) and happening.well
                 await asyncio.sleep(rest(happening))
     return well
 
 
-def _spoken() -> Language:
+def current_language() -> Language:
     return "de" if say("en", "de") == "de" else "en"
 
 
-def _shown(*, as_json: bool, watched: bool, kept: bool) -> "AbstractContextManager[Show]":
-    from holdfast.demo.showing import alive, in_json, in_lines
+def open_show(*, as_json: bool, watched: bool, kept: bool) -> "AbstractContextManager[Show]":
+    from holdfast.demo.showing import print_json_line, show_lines, show_live
 
     if as_json:
-        return nullcontext(in_json)
+        return nullcontext(print_json_line)
     if not watched:
-        return in_lines(console, kept=kept)
+        return show_lines(console, kept=kept)
     # A picture that is drawn anew has to know where its lines end.
     from rich.console import Console
 
-    return alive(Console(highlight=False, emoji=False), kept=kept)
+    return show_live(Console(highlight=False, emoji=False), kept=kept)
 
 
 @contextmanager
-def _home(*, keep: bool) -> Iterator[Path]:
+def temporary_home(*, keep: bool) -> Iterator[Path]:
     """A data folder for this alone."""
     if keep:
         yield Path(tempfile.mkdtemp(prefix=_PREFIX))
@@ -102,7 +102,7 @@ def _home(*, keep: bool) -> Iterator[Path]:
 
 
 @contextmanager
-def _as_meant() -> Iterator[None]:
+def mute_compaction_warnings() -> Iterator[None]:
     """That the scripted model declines to help is meant, and said at the beginning: it is no warning."""
     log = logging.getLogger("holdfast.compaction")
     before = log.level
@@ -113,18 +113,18 @@ def _as_meant() -> Iterator[None]:
         log.setLevel(before)
 
 
-def paced(clock: Callable[[], float] = time.monotonic) -> "Callable[[Happening], float]":
+def make_pacer(clock: Callable[[], float] = time.monotonic) -> "Callable[[DemoEvent], float]":
     """Seconds to look at what happened, as long as there is time."""
-    from holdfast.demo.happening import name_of
+    from holdfast.demo.happening import event_name
 
     began = clock()
 
-    def rest(happening: "Happening") -> float:
-        left = began + _PATIENCE - clock()
-        return max(0.0, min(_PAUSES.get(name_of(happening), 0.0), left))
+    def rest(happening: "DemoEvent") -> float:
+        left = began + _MAX_SECONDS - clock()
+        return max(0.0, min(_PAUSES.get(event_name(happening), 0.0), left))
 
     return rest
 
 
-def _at_once(_: "Happening") -> float:
+def no_pause(_: "DemoEvent") -> float:
     return 0.0

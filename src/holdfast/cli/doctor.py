@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from holdfast.upstreams.upstreams import Upstreams
 
 # Less than this much room, and a conversation of some weeks or a model would not fit.
-_ROOM = 1_000_000_000
+_MIN_FREE_BYTES = 1_000_000_000
 # More notes than these are not counted.
-_MANY = 1_000
-_UNTIL_QMD = (
+_MAX_COUNTED = 1_000
+_QMD_FALLBACK = (
     "Until it answers, our own search does; `holdfast memory reindex` has it read the notes again.",
     "Bis es antwortet, tut es unsere eigene Suche; `holdfast memory reindex` lässt es die Notizen neu lesen.",
 )
 # What an embedder is tried with.
-_SENTENCE = "The gateway runs on the machine in the cellar."
+_TEST_SENTENCE = "The gateway runs on the machine in the cellar."
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Check:
     """One thing that was looked at. `remedy` says what to do about it, where there is something to do."""
 
     state: Literal["ok", "info", "note", "bad"]
@@ -51,17 +51,17 @@ def doctor(
 ) -> None:
     """Look at everything Holdfast needs; exit code 1 if something is wrong."""
     settings = load(context).settings
-    findings = [*_machine(settings), *_store(settings), *asyncio.run(_models(settings))]
+    findings = [*check_machine(settings), *check_store(settings), *asyncio.run(check_models(settings))]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            _print(finding)
+            print_check(finding)
     if any(finding.state == "bad" for finding in findings):
         raise typer.Exit(1)
 
 
-def _print(finding: Finding) -> None:
+def print_check(finding: Check) -> None:
     marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
     console.print(f"{marks[finding.state]} [bold]{finding.about}[/bold]: ", end="")
     console.print(finding.found, markup=False)
@@ -69,18 +69,18 @@ def _print(finding: Finding) -> None:
         console.print(f"  → {finding.remedy}", markup=False)
 
 
-def _machine(settings: Settings) -> Iterator[Finding]:
+def check_machine(settings: Settings) -> Iterator[Check]:
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Finding("ok", "Holdfast", f"{__version__} (Python {python})")
+    yield Check("ok", "Holdfast", f"{__version__} (Python {python})")
     existing = next(place for place in (settings.home, *settings.home.parents) if place.exists())
     free = shutil.disk_usage(existing).free
     room = say(f"{free / 1e9:.0f} GB free", f"{free / 1e9:.0f} GB frei")
-    yield Finding(
-        "ok" if free > _ROOM else "note",
+    yield Check(
+        "ok" if free > _MIN_FREE_BYTES else "note",
         say("data folder", "Datenordner"),
         f"{settings.home} ({room})",
         ""
-        if free > _ROOM
+        if free > _MIN_FREE_BYTES
         else say(
             "Make room, or move it with HOLDFAST_HOME.", "Platz schaffen oder mit HOLDFAST_HOME verlegen."
         ),
@@ -91,7 +91,7 @@ def _machine(settings: Settings) -> Iterator[Finding]:
     except OSError:
         taken = False
     address = f"{settings.host}:{settings.port}"
-    yield Finding(
+    yield Check(
         "note" if taken else "ok",
         say("address", "Adresse"),
         say(f"{address} is in use", f"{address} ist belegt")
@@ -106,45 +106,47 @@ def _machine(settings: Settings) -> Iterator[Finding]:
     )
 
 
-def _store(settings: Settings) -> Iterator[Finding]:
+def check_store(settings: Settings) -> Iterator[Check]:
     from sqlalchemy import make_url
 
     from holdfast.store import open_store
 
-    yield from _restore(settings)
+    yield from check_restore(settings)
     about = say("database", "Datenbank")
     try:
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
-            yield Finding("ok", about, shown)
-            notes = _notes(settings, store)
+            yield Check("ok", about, shown)
+            notes = check_notes(settings, store)
             yield notes
             # Where notes cannot be reached, what else needs them would only say so again.
             if notes.state != "bad":
-                yield from _memory(settings, store)
+                yield from check_memory(settings, store)
     except HoldfastError as error:
-        yield Finding("bad", about, error.message, error.hint)
+        yield Check("bad", about, error.message, error.hint)
 
 
-def _restore(settings: Settings) -> Iterator[Finding]:
+def check_restore(settings: Settings) -> Iterator[Check]:
     """A restore that broke off and waits for somebody to say what becomes of it."""
     from holdfast.transfer.backup import is_pending
     from holdfast.transfer.staging import DataFolder
 
     if is_pending(DataFolder(settings.home, settings.store)):
         found = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
-        yield Finding("note", say("backup", "Sicherung"), found, "holdfast backup finish")
+        yield Check("note", say("backup", "Sicherung"), found, "holdfast backup finish")
 
 
-def _notes(settings: Settings, store: "Store") -> Finding:
+def check_notes(settings: Settings, store: "Store") -> Check:
     """Where memories are written, whether that can be reached, and whether all that was promised is there."""
     from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC
     from holdfast.memory.workspace.choice import is_bucket
     from holdfast.wiring import build_workspace, notes_location
 
-    waiting = [item for item in store.outbox.pending(_MANY) if item.topic in (MEMORY_TOPIC, SUMMARY_TOPIC)]
+    waiting = [
+        item for item in store.outbox.pending(_MAX_COUNTED) if item.topic in (MEMORY_TOPIC, SUMMARY_TOPIC)
+    ]
     trouble = next((item.error for item in reversed(waiting) if item.error), "")
-    number = f"{len(waiting)}{'+' if len(waiting) >= _MANY else ''}"
+    number = f"{len(waiting)}{'+' if len(waiting) >= _MAX_COUNTED else ''}"
     found = notes_location(settings)
     if waiting:
         found += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
@@ -159,30 +161,30 @@ def _notes(settings: Settings, store: "Store") -> Finding:
     try:
         build_workspace(settings).entries()
     except HoldfastError as error:
-        return Finding("bad", about, f"{found}: {error.message}", error.hint)
+        return Check("bad", about, f"{found}: {error.message}", error.hint)
     if not trouble:
-        return Finding("ok", about, found)
+        return Check("ok", about, found)
     remedy = say(
         "Mend it: they are kept in the database until then, and tried again every minute.",
         "Beheben: bis dahin bleiben sie in der Datenbank, jede Minute ein neuer Versuch.",
     )
-    return Finding("note", about, f"{found}: {trouble}", remedy)
+    return Check("note", about, f"{found}: {trouble}", remedy)
 
 
-def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
+def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
     """What finds memories by meaning, and how far the index is behind the notes."""
     from holdfast.messages import Scope
     from holdfast.wiring import build_remembering
 
     parts = build_remembering(settings, store)
     try:
-        yield _embedder(parts.embedder)
+        yield check_embedder(parts.embedder)
         if (engine := parts.meaning.engine(ask=True)) and engine["location"]:
-            yield _vectors(engine)
+            yield check_vectors(engine)
         if (batches := parts.meaning.batches()) is not None:
-            yield _batches(batches)
+            yield check_batches(batches)
         if parts.qmd is not None:
-            yield _qmd(parts.qmd.state())
+            yield check_qmd(parts.qmd.state())
         # The time is up before it begins: nothing is read, and what has changed is only counted.
         fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
     finally:
@@ -199,13 +201,13 @@ def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
         "Suchen holt es nach; `holdfast memory reindex` tut es sofort.",
     )
     state: Literal["ok", "note"] = "note" if fresh.skipped else "ok"
-    yield Finding(state, "Index", found, behind if fresh.stale or waiting else "")
+    yield Check(state, "Index", found, behind if fresh.stale or waiting else "")
 
 
-def _qmd(told: dict[str, Any]) -> Finding:
+def check_qmd(told: dict[str, Any]) -> Check:
     """Whether QMD is there, has read the notes, and answered when it was last asked."""
     if not told["found"]:
-        return Finding(
+        return Check(
             "note",
             "QMD",
             say(f"there is no program {told['command']}", f"es gibt kein Programm {told['command']}"),
@@ -221,73 +223,73 @@ def _qmd(told: dict[str, Any]) -> Finding:
     found = say(f"{what}, {number} collections", f"{what}, {number} Sammlungen")
     trouble = told["trouble"] or told["because"]
     if trouble:
-        return Finding("note", "QMD", f"{found}: {trouble}", say(*_UNTIL_QMD))
+        return Check("note", "QMD", f"{found}: {trouble}", say(*_QMD_FALLBACK))
     models = say(
         " (fetches models by itself when it first makes vectors or answers)",
         " (holt Modelle von selbst, wenn es zum ersten Mal Vektoren macht oder antwortet)",
     )
-    return Finding("ok", "QMD", found + ("" if told["mode"] == "search" else models))
+    return Check("ok", "QMD", found + ("" if told["mode"] == "search" else models))
 
 
-def _embedder(chosen: "ChosenEmbedder") -> Finding:
+def check_embedder(chosen: "ChosenEmbedder") -> Check:
     """Whether a sentence really becomes a vector, and how long that takes, starting included."""
     about = say("embedder", "Embedder")
     if chosen.off:
-        return Finding("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
+        return Check("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
     until = say("Until then only words are compared.", "Bis dahin zählen nur Wörter.")
     began = time.perf_counter()
     embedder = chosen.current()
     if embedder is None:
-        return Finding("note", about, chosen.trouble, until)
+        return Check("note", about, chosen.trouble, until)
     try:
-        size = embedder.embed([_SENTENCE]).shape[1]
+        size = embedder.embed([_TEST_SENTENCE]).shape[1]
     except EmbedderError as error:
-        return Finding("note", about, error.message, f"{error.hint} {until}".strip())
+        return Check("note", about, error.message, f"{error.hint} {until}".strip())
     seconds = time.perf_counter() - began
     took = say(
         f"{size} dimensions, one sentence in {seconds:.1f} s",
         f"{size} Dimensionen, ein Satz in {seconds:.1f} s",
     )
-    return Finding("ok", about, f"{embedder.identity}: {took}")
+    return Check("ok", about, f"{embedder.identity}: {took}")
 
 
-def _vectors(told: dict[str, Any]) -> Finding:
+def check_vectors(told: dict[str, Any]) -> Check:
     """Whether what vectors are left to answers, and has them all."""
     about, found = say("vectors", "Vektoren"), f"{told['wanted']} {told['location']}"
     if told["trouble"]:
         remedy = say("Until then they are compared in process.", "Bis dahin vergleicht sie dieser Prozess.")
-        return Finding("note", about, f"{found}: {told['trouble']}", remedy)
+        return Check("note", about, f"{found}: {told['trouble']}", remedy)
     behind = told["behind"]
     if not behind:
-        return Finding("ok", about, found)
+        return Check("ok", about, found)
     found += say(f": {behind} still to be handed over", f": {behind} noch zu übergeben")
     remedy = say(
         "The server does that by itself; `holdfast memory reindex` does it at once.",
         "Der Server tut das von selbst; `holdfast memory reindex` tut es sofort.",
     )
-    return Finding("ok", about, found, remedy)
+    return Check("ok", about, found, remedy)
 
 
-def _batches(told: dict[str, Any]) -> Finding:
+def check_batches(told: dict[str, Any]) -> Check:
     """What a server makes in its own time, and what went wrong with the last of it."""
     about = say("batch jobs", "Batch-Jobs")
     jobs, texts = told["jobs"], told["texts"]
     found = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
     if not told["trouble"]:
-        return Finding("ok", about, found)
+        return Check("ok", about, found)
     remedy = say("Vectors are made the ordinary way for now.", "Vektoren entstehen vorerst ohne sie.")
-    return Finding("note", about, f"{found}; {told['trouble']}", remedy)
+    return Check("note", about, f"{found}; {told['trouble']}", remedy)
 
 
-async def _models(settings: Settings) -> list[Finding]:
+async def check_models(settings: Settings) -> list[Check]:
     from holdfast.upstreams.weights import installed
     from holdfast.wiring import build_upstreams, look_around
 
     found = await look_around(settings)
-    findings = [Finding("info", place, what) for place, what in found.tried]
+    findings = [Check("info", place, what) for place, what in found.tried]
     weights = installed(settings.models_dir)
     findings.append(
-        Finding(
+        Check(
             "ok" if weights else "note",
             say("embedded model", "eingebautes Modell"),
             str(weights) if weights else say("not fetched", "nicht geholt"),
@@ -299,21 +301,21 @@ async def _models(settings: Settings) -> list[Finding]:
     try:
         if settings.upstreams:
             await upstreams.look()
-            findings += [_server(state) for state in upstreams.states()]
+            findings += [check_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
         models = [model.name for model in await provider.models()]
-        findings.append(_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
-        findings += _better_embedder(settings, provider, models)
+        findings.append(check_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
+        findings += suggest_embedder(settings, provider, models)
         if settings.helper_model:
-            findings.append(await _helper(settings, upstreams, provider))
+            findings.append(await check_helper_model(settings, upstreams, provider))
     except HoldfastError as error:
-        findings.append(Finding("bad", about, error.message, error.hint))
+        findings.append(Check("bad", about, error.message, error.hint))
     finally:
         await upstreams.aclose()
     return findings
 
 
-def _better_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Finding]:
+def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Check]:
     """What somebody gains who takes another embedder than the one inside."""
     from holdfast.memory.embedders import advice
     from holdfast.memory.embedders.locations import located
@@ -321,10 +323,10 @@ def _better_embedder(settings: Settings, server: "Provider", models: Sequence[st
     if settings.memory and located(settings.embedder).kind in ("auto", "embedded"):
         address = server.location if server.name == "ollama" else ""
         about = say("a better embedder", "ein besserer Embedder")
-        yield Finding("info", about, advice.gain(), advice.remedy(address, models))
+        yield Check("info", about, advice.gain(), advice.remedy(address, models))
 
 
-async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Finding:
+async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Check:
     """Whether summaries by another model than the one talked to would push that one out of memory."""
     about, helper = say("helper model", "Hilfsmodell"), settings.helper_model
     try:
@@ -332,7 +334,7 @@ async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") 
         await server.describe(helper)
     except HoldfastError as error:
         remedy = say("Get it, or leave helper_model empty.", "Holen oder helper_model leer lassen.")
-        return Finding("bad", about, str(error), remedy)
+        return Check("bad", about, str(error), remedy)
     models = {model.name.removesuffix(":latest"): model for model in await main.models()}
     loaded = [name for name, model in models.items() if model.running_window]
     named = helper.removesuffix(":latest")
@@ -341,8 +343,8 @@ async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") 
     )
     # A server with one model answers to every name, and two servers do not get in each other's way.
     if server is not main or named not in models or named == chat or {named, chat} <= {*loaded}:
-        return Finding("ok", about, helper)
-    return Finding(
+        return Check("ok", about, helper)
+    return Check(
         "note",
         about,
         say(
@@ -358,24 +360,24 @@ async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") 
     )
 
 
-def _server(state: "State") -> Finding:
+def check_server(state: "State") -> Check:
     """One of several model servers."""
     if state.well:
         count = state.models or 0
         found = say(f"{count} models", f"{count} Modelle")
-        return Finding("ok", state.name, f"{state.kind} {state.location}: {found}")
+        return Check("ok", state.name, f"{state.kind} {state.location}: {found}")
     remedy = say(
         "Until it answers, others that have the model stand in.",
         "Bis er antwortet, springen andere ein, die das Modell haben.",
     )
     told = state.error or say("no answer yet", "noch keine Antwort")
-    return Finding("note", state.name, f"{state.location}: {told}", remedy)
+    return Check("note", state.name, f"{state.location}: {told}", remedy)
 
 
-def _usable(about: str, server: str, names: str) -> Finding:
+def check_usable(about: str, server: str, names: str) -> Check:
     if names:
-        return Finding("ok", about, f"{server}: {names}")
-    return Finding(
+        return Check("ok", about, f"{server}: {names}")
+    return Check(
         "bad",
         about,
         say(f"{server} has no models", f"{server} hat keine Modelle"),

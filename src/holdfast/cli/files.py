@@ -13,9 +13,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli.kept import Id, Json, kept
-from holdfast.cli.output import complain, console, load, print_json, write
-from holdfast.cli.project import Project
+from holdfast.cli.kept import ConversationId, JsonOption, open_conversation
+from holdfast.cli.output import console, load, print_error, print_json, write
+from holdfast.cli.project import ProjectOption
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
 from holdfast.i18n import say
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Files that messages point at with @.", no_args_is_help=True)
 
 # So many names of what is in a file are told.
-_NAMES = 12
+_MAX_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _TokenCounts:
     before: int
     after: int
     model: str
@@ -45,7 +45,7 @@ class _Counted:
         return max(0.0, round(100 * (1 - self.after / self.before), 1)) if self.before else 0.0
 
 
-def roots_here(pasted: str = "") -> "Roots":
+def current_roots(pasted: str = "") -> "Roots":
     """From the folder one is in, whatever one may read; `pasted` is text of others at a message's end."""
     from holdfast.files.roots import Roots
 
@@ -60,35 +60,40 @@ def show(
         str, typer.Argument(metavar="REF", help="As in a message: @./file.py, ./file.py:full, @./src/:tree.")
     ],
     model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what a reference becomes: how, with how many tokens before and after, and the text."""
     from holdfast.files.bringing import brought
     from holdfast.files.references import reference_from
 
     settings = load(context, model=model).settings
-    roots = roots_here()
+    roots = current_roots()
     rows = brought([reference_from(reference)], roots)
-    texts = [_text_of(row, roots) for row in rows]
-    counted = asyncio.run(_counted(settings, rows, texts))
-    names = [_elements(row, text) for row, text in zip(rows, texts, strict=True)]
+    texts = [read_source_text(row, roots) for row in rows]
+    counted = asyncio.run(count_tokens(settings, rows, texts))
+    names = [list_elements(row, text) for row, text in zip(rows, texts, strict=True)]
     if as_json:
-        print_json([_as_json(*told) for told in zip(rows, counted, names, strict=True)])
+        print_json([serialize_file(*told) for told in zip(rows, counted, names, strict=True)])
     else:
         for told in zip(rows, counted, names, strict=True):
-            _print(*told)
+            print_file(*told)
     if all(row.trouble and not row.hash for row in rows):
         raise typer.Exit(1)
 
 
 @app.command("list")
-def list_(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
+def list_(
+    context: typer.Context,
+    conversation: ConversationId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """List the files that a conversation's messages brought in, and which of them have changed since."""
     from holdfast.fitting.filing import files_of
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         lanes = store.lanes.of(row.id)
-        rows = [{**one, "changed": _has_changed(one)} for one in (files_of(store, lanes[0]) if lanes else ())]
+        rows = [{**one, "changed": has_changed(one)} for one in (files_of(store, lanes[0]) if lanes else ())]
     if as_json:
         print_json({"files": rows})
         return
@@ -104,21 +109,24 @@ def list_(context: typer.Context, conversation: Id, project: Project = None, as_
         notes = [states[one["state"]], *([say("changed", "geändert")] if one["changed"] else [])]
         notes += [say(*one["trouble"])] if one["trouble"] else []
         table.add_row(
-            Text(one["name"]), _modes().get(one["mode"], ""), f"{one['tokens']:,}", Text(", ".join(notes))
+            Text(one["name"]),
+            mode_labels().get(one["mode"], ""),
+            f"{one['tokens']:,}",
+            Text(", ".join(notes)),
         )
     console.print(table if rows else say("No files yet.", "Noch keine Dateien."))
 
 
-def _has_changed(row: JsonObject) -> bool:
+def has_changed(row: JsonObject) -> bool:
     """Whether the file on the disk is another one than was shown."""
     from holdfast.files.bringing import bring
 
     if not row["hash"]:
         return False
-    return any(one.hash != row["hash"] for one in bring(f"@{row['reference']}", roots_here()))
+    return any(one.hash != row["hash"] for one in bring(f"@{row['reference']}", current_roots()))
 
 
-def _text_of(row: "Brought", roots: "Roots") -> str:
+def read_source_text(row: "Brought", roots: "Roots") -> str:
     """The whole text that a row stands for; empty for what is no file."""
     from holdfast.files.bringing import source_of
 
@@ -131,9 +139,11 @@ def _text_of(row: "Brought", roots: "Roots") -> str:
     return source.text * max(1, source.data.size // max(1, len(source.text.encode())))
 
 
-async def _counted(settings: Settings, rows: "Sequence[Brought]", texts: Sequence[str]) -> list[_Counted]:
+async def count_tokens(
+    settings: Settings, rows: "Sequence[Brought]", texts: Sequence[str]
+) -> list[_TokenCounts]:
     """Tokens as the model counts them; without a model server by an estimate."""
-    from holdfast.cli.talk import model_for
+    from holdfast.cli.talk import choose_model
     from holdfast.tokens.estimate import estimate
     from holdfast.tokens.families import family_of
     from holdfast.wiring import running_engine
@@ -141,7 +151,7 @@ async def _counted(settings: Settings, rows: "Sequence[Brought]", texts: Sequenc
     pairs = [(text or row.text, row.text) for row, text in zip(rows, texts, strict=True)]
     try:
         async with running_engine(settings) as engine:
-            name = await model_for(engine, settings.model)
+            name = await choose_model(engine, settings.model)
             provider = await engine.upstreams.route(name)
             family = (await provider.describe(name)).family
             count = engine.models.counters.count_text
@@ -149,24 +159,26 @@ async def _counted(settings: Settings, rows: "Sequence[Brought]", texts: Sequenc
             for before, after in pairs:
                 first = await count(provider, name, before, family)
                 second = await count(provider, name, after, family)
-                found.append(_Counted(first.tokens, second.tokens, name, second.method))
+                found.append(_TokenCounts(first.tokens, second.tokens, name, second.method))
             return found
     except HoldfastError as error:
-        complain(say(f"Estimated: {error}", f"Geschätzt: {error}"))
+        print_error(say(f"Estimated: {error}", f"Geschätzt: {error}"))
     guess = family_of(settings.model)
     return [
-        _Counted(estimate(before, guess).tokens, estimate(after, guess).tokens, settings.model, "estimate")
+        _TokenCounts(
+            estimate(before, guess).tokens, estimate(after, guess).tokens, settings.model, "estimate"
+        )
         for before, after in pairs
     ]
 
 
-def _elements(row: "Brought", text: str) -> list[str]:
+def list_elements(row: "Brought", text: str) -> list[str]:
     from holdfast.files.digests import elements
 
     return elements(Path(row.path).name, text) if text else []
 
 
-def _as_json(row: "Brought", counted: _Counted, names: list[str]) -> dict[str, Any]:
+def serialize_file(row: "Brought", counted: _TokenCounts, names: list[str]) -> dict[str, Any]:
     return {
         "path": row.path,
         "mode": row.mode,
@@ -181,18 +193,18 @@ def _as_json(row: "Brought", counted: _Counted, names: list[str]) -> dict[str, A
         "digest": row.digest,
         "trouble": say(row.trouble, row.trouble_de) or None,
         "elements": names,
-        "more": _more(row),
+        "more": suggest_references(row),
     }
 
 
-def _print(row: "Brought", counted: _Counted, names: list[str]) -> None:
+def print_file(row: "Brought", counted: _TokenCounts, names: list[str]) -> None:
     from holdfast.files.references import suffix_for
 
     if row.trouble:
-        complain(say(row.trouble, row.trouble_de))
+        print_error(say(row.trouble, row.trouble_de))
         if not row.hash:
             return
-    about = f"{row.path}: {_modes()[row.mode]}, "
+    about = f"{row.path}: {mode_labels()[row.mode]}, "
     if row.hash and counted.saved:
         about += say(
             f"{counted.before:,} tokens become {counted.after:,}, {counted.saved} % saved",
@@ -203,15 +215,15 @@ def _print(row: "Brought", counted: _Counted, names: list[str]) -> None:
     about += say(", estimated", ", geschätzt") if counted.method == "estimate" else ""
     console.print(Text(about, style="bold"))
     write(f"{row.text}\n")
-    if more := _more(row):
+    if more := suggest_references(row):
         console.print(Text(say("More: ", "Mehr: ") + "  ".join(more), style="dim"))
-    if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_NAMES]:
+    if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_MAX_NAMES]:
         asked = suffix_for(public[0])
         parts = say(f"Parts, as {asked}: ", f"Teile, etwa {asked}: ")
         console.print(Text(parts + ", ".join(public), style="dim"))
 
 
-def _modes() -> dict[str, str]:
+def mode_labels() -> dict[str, str]:
     return {
         "full": say("whole", "ganz"),
         "summary": say("digest", "Auszug"),
@@ -223,7 +235,7 @@ def _modes() -> dict[str, str]:
     }
 
 
-def _more(row: "Brought") -> list[str]:
+def suggest_references(row: "Brought") -> list[str]:
     """How one asks for more, as one would write it in a message."""
     from holdfast.files.references import Reference, written
 

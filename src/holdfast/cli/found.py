@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from holdfast.cli.files import roots_here
-from holdfast.cli.output import console, moment, print_table, write
+from holdfast.cli.files import current_roots
+from holdfast.cli.output import console, format_time, print_table, write
 from holdfast.errors import TooLarge
 from holdfast.i18n import say
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-class ModeName(StrEnum):
+class ResearchMode(StrEnum):
     quick = "quick"
     deep = "deep"
 
 
-def reader_here() -> "ReadLocal":
+def make_local_reader() -> "ReadLocal":
     """Reads files from the folder one is in, whatever one may read; secrets only by other ways."""
 
     def read(name: str) -> tuple[str, bytes]:
-        roots = roots_here()
+        roots = current_roots()
         found = roots.find(name)
         data = roots.read(found, whole=roots.limits.document)
         if not data.whole:
@@ -44,14 +44,14 @@ def reader_here() -> "ReadLocal":
     return read
 
 
-def address_of(named: str) -> str:
+def resolve_address(named: str) -> str:
     """A page as it is, a file by its whole path: who looks at it later may be in another folder."""
     if named.lower().startswith(("http://", "https://")):
         return named
     return str(Path(named).expanduser().absolute())
 
 
-def age_of(seconds: float) -> str:
+def format_age(seconds: float) -> str:
     """How long ago, in the largest unit that says enough."""
     if seconds < _HOUR:
         minutes = round(seconds / _MINUTE)
@@ -63,7 +63,7 @@ def age_of(seconds: float) -> str:
     return say(f"{days} days", f"{days} Tagen")
 
 
-def finding_json(finding: "Finding", now: float, *, texts: bool) -> dict[str, Any]:
+def serialize_finding(finding: "Finding", now: float, *, texts: bool) -> dict[str, Any]:
     from holdfast.research.findings import path_of
 
     return {**finding.to_json(now, whole=texts), "path": str(path_of(finding))}
@@ -88,7 +88,7 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
     print_table(
         columns,
         [
-            (one.id, moment(one.created_at), holds(one, now), one.question, ", ".join(one.names))
+            (one.id, format_time(one.created_at), format_expiry(one, now), one.question, ", ".join(one.names))
             for one in page
         ],
     )
@@ -111,8 +111,8 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
     }
     rows = [
         ("id", finding.id),
-        (say("found", "gefunden"), moment(finding.created_at)),
-        (say("holds until", "gilt bis"), holds(finding, now)),
+        (say("found", "gefunden"), format_time(finding.created_at)),
+        (say("holds until", "gilt bis"), format_expiry(finding, now)),
         (say("mode", "Art"), finding.mode),
         (say("summary by", "Zusammenfassung"), by.get(finding.summary_by, "")),
         (say("asked in", "gefragt in"), finding.conversation),
@@ -131,12 +131,12 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
 def print_sources(finding: "Finding", now: float) -> None:
     """The sources with their age, those that could not be read with the reason."""
     for number, source in enumerate(finding.sources, 1):
-        age = say(f"{age_of(now - source.at)} ago", f"vor {age_of(now - source.at)}")
+        age = say(f"{format_age(now - source.at)} ago", f"vor {format_age(now - source.at)}")
         told = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
         console.print(Text(f"[{number}] {told}", style="dim"))
 
 
-def holds(finding: "Finding", now: float) -> str:
+def format_expiry(finding: "Finding", now: float) -> str:
     if finding.expired(now):
         return say("expired", "abgelaufen")
-    return moment(finding.expires_at) if finding.expires_at else say("for good", "dauerhaft")
+    return format_time(finding.expires_at) if finding.expires_at else say("for good", "dauerhaft")

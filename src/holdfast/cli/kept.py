@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from holdfast.cli.output import console, write
-from holdfast.cli.project import scope_here
+from holdfast.cli.project import current_scope
 from holdfast.config import Settings
 from holdfast.errors import NotFound
 from holdfast.i18n import say
@@ -20,24 +20,24 @@ from holdfast.messages import Scope
 if TYPE_CHECKING:
     from holdfast.store import Conversation, Store
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
+ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
 MessageId = Annotated[
     str, typer.Argument(metavar="MESSAGE", help="A message's number or id, as `show` has them.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @contextmanager
-def kept(
+def open_conversation(
     settings: Settings, conversation: str, project: str | None
 ) -> Iterator[tuple["Store", "Conversation"]]:
     from holdfast.store import open_store
 
     with open_store(settings.store) as store:
-        yield store, found(store, conversation, scope_here(project))
+        yield store, find_conversation(store, conversation, current_scope(project))
 
 
-def found(store: "Store", conversation: str, scope: Scope) -> "Conversation":
+def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conversation":
     """A conversation of this scope by its id, or a clear beginning of it."""
     try:
         return store.log.get(conversation, scope)
@@ -53,7 +53,7 @@ def found(store: "Store", conversation: str, scope: Scope) -> "Conversation":
         ) from None
 
 
-def headline(title: str, more: str) -> None:
+def print_headline(title: str, more: str) -> None:
     """A title, which anybody may have written, and what is known about it."""
     write(f"{title} " if title else "")
     console.print(Text(more, style="bold"))

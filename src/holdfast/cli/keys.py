@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import console, load, moment, print_json, print_table, write
+from holdfast.cli.kept import JsonOption
+from holdfast.cli.output import console, format_time, load, print_json, print_table, write
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
@@ -40,7 +40,7 @@ def create(
         bool, typer.Option("--files", help="May point at files with @, in the folders of file_roots.")
     ] = False,
     rate: Annotated[str, typer.Option(help="Requests a minute, as 60 or 60/min; 0 for no limit.")] = "0",
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Make a key. Its secret is shown now, and never again."""
     from holdfast.store import Key, open_store
@@ -53,7 +53,7 @@ def create(
         forwarder=forwarder,
         off=off,
         memory=not memory_off,
-        rate=_rate(rate),
+        rate=parse_rate(rate),
         files=files,
     )
     with open_store(load(context).settings.store) as store:
@@ -72,7 +72,7 @@ def create(
 
 
 @app.command("list")
-def list_(context: typer.Context, as_json: Json = False) -> None:
+def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the keys there are, without their secrets."""
     from holdfast.store import open_store
 
@@ -91,7 +91,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
             say("made", "angelegt"),
             say("last used", "zuletzt benutzt"),
         )
-        print_table(columns, [_row(key) for key in rows])
+        print_table(columns, [format_key(key) for key in rows])
     else:
         console.print(
             say(
@@ -105,7 +105,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 def revoke(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="ID", help="As `keys list` has it.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Take a key back: whoever has it cannot come in any more."""
     from holdfast.store import open_store
@@ -119,7 +119,7 @@ def revoke(
         console.print(Text(say(f"Revoked: {named}", f"Zurückgenommen: {named}")))
 
 
-def _rate(text: str) -> int:
+def parse_rate(text: str) -> int:
     found = _RATE.fullmatch(text.strip())
     if found is None:
         raise BadRequest(
@@ -129,7 +129,7 @@ def _rate(text: str) -> int:
     return int(found[1])
 
 
-def _row(key: "Key") -> tuple[str, ...]:
+def format_key(key: "Key") -> tuple[str, ...]:
     marks = {
         say("all", "alles"): key.admin,
         say("speak for others", "für andere sprechen"): key.forwarder,
@@ -144,6 +144,6 @@ def _row(key: "Key") -> tuple[str, ...]:
         key.project,
         ", ".join(mark for mark, there in marks.items() if there),
         str(key.rate or ""),
-        moment(key.created_at),
-        moment(key.used_at) if key.used_at else "",
+        format_time(key.created_at),
+        format_time(key.used_at) if key.used_at else "",
     )

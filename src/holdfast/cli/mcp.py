@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from holdfast.cli.output import complain, load
-from holdfast.cli.project import Project, scope_here
+from holdfast.cli.output import load, print_error
+from holdfast.cli.project import ProjectOption, current_scope
 from holdfast.config import Config
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
@@ -27,14 +27,14 @@ def mcp(
     host: Annotated[str | None, typer.Option(help="Address to listen on, with --http.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on, with --http.")] = None,
     user: Annotated[str, typer.Option(help="Whose memory it is.")] = Scope().user,
-    project: Project = None,
+    project: ProjectOption = None,
     group: Annotated[
         str | None, typer.Option(help="A group, instead of a project: only what belongs to it is seen.")
     ] = None,
 ) -> None:
     """Offer memory, conversations and research to an MCP host, such as Claude Desktop, Cursor or Zed."""
     if http:
-        _serve(context, host, port, whose=(user, project, group))
+        serve_http(context, host, port, whose=(user, project, group))
         return
     if host is not None or port is not None:
         raise BadRequest(
@@ -43,7 +43,7 @@ def mcp(
         )
     settings, scope = load(context).settings, scope_for(user, project, group)
     if sys.stdin.isatty():
-        complain(
+        print_error(
             say(
                 "This is for an MCP host, which starts it itself; see docs/mcp.md. Ctrl-C ends it.",
                 "Das ist für ein MCP-Programm, das es selbst startet; siehe docs/mcp.md. Strg-C beendet es.",
@@ -61,9 +61,9 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
     for name in (user, project, group):
         # The usual one needs no look, and the host its first answer soon.
         if name is not None and name != Scope().user:
-            _check_name(name)
+            check_name(name)
     if group is None:
-        return Scope(user, scope_here(project).project)
+        return Scope(user, current_scope(project).project)
     if project is not None:
         raise BadRequest(
             say("A group has no projects.", "Eine Gruppe hat keine Projekte."),
@@ -72,7 +72,7 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
     return Scope(user, group, "group")
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """As for keys: whoever is named here must be reachable through the server, too."""
     from holdfast.store.keys import is_name
 
@@ -86,7 +86,7 @@ def _check_name(name: str) -> None:
         )
 
 
-def _serve(
+def serve_http(
     context: typer.Context, host: str | None, port: int | None, whose: tuple[str, str | None, str | None]
 ) -> None:
     if whose != (Scope().user, None, None):
@@ -105,4 +105,4 @@ def _serve(
         return load(context, host=host, port=port, mcp=True)
 
     # On the error stream, like everything that is no answer.
-    run(loaded, lambda address: complain(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))
+    run(loaded, lambda address: print_error(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))

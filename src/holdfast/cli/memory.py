@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.memory_index import print_state, reindex, search
-from holdfast.cli.output import complain, console, load, moment, print_json, print_table, write
-from holdfast.cli.project import Project
+from holdfast.cli.kept import JsonOption
+from holdfast.cli.memory_index import print_index_state, reindex, search
+from holdfast.cli.output import console, format_time, load, print_error, print_json, print_table, write
+from holdfast.cli.project import ProjectOption
 from holdfast.cli.remembered import (
     MemoryId,
     WhoseOption,
-    agree,
-    day_of,
-    edited,
-    kind_named,
-    place_of,
+    ask_consent,
+    edit_text,
+    format_date,
+    kind_label,
+    narrow_scope,
+    open_memory,
     print_memory,
-    remembering,
-    scope_for,
-    with_path,
+    scope_label,
+    serialize_memory,
 )
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import say
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
 KindOption = Annotated[str | None, typer.Option("--kind", help="fact, decision, preference or note.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     json = "json"
     markdown = "markdown"
 
@@ -56,14 +56,14 @@ def add(
     importance: Annotated[float, typer.Option(help="How much it matters, from 0 to 1.")] = 0.8,
     pin: Annotated[bool, typer.Option("--pin", help="Never put it into the archive.")] = False,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
     from holdfast.memory.workspace.checks import checked_kind
 
-    settings, scope = load(context).settings, scope_for(whose, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    with open_memory(settings) as parts:
         made = parts.library.add(
             scope, " ".join(words), checked_kind(kind), importance=importance, pinned=pin
         )
@@ -110,15 +110,15 @@ def list_(
     offset: Annotated[int, typer.Option(min=0, help="How many of the newest to pass over.")] = 0,
     history: Annotated[bool, typer.Option("--history", help="Also what no longer holds.")] = False,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List memories, newest first."""
     from holdfast.memory.workspace.checks import listed_kind
 
-    settings, scope = load(context).settings, scope_for(whose, project)
+    settings, scope = load(context).settings, narrow_scope(whose, project)
     wanted = None if kind is None else listed_kind(kind)
-    with remembering(settings) as parts:
+    with open_memory(settings) as parts:
         page = parts.library.page(
             scope, kind=wanted, text=text, limit=limit, offset=offset, history=history, own=whose is not None
         )
@@ -128,7 +128,7 @@ def list_(
         return
     print_page(page, offset)
     for trouble in page.troubles:
-        complain(trouble)
+        print_error(trouble)
 
 
 def print_page(page: "Page", offset: int) -> None:
@@ -148,7 +148,7 @@ def print_page(page: "Page", offset: int) -> None:
         say("text", "Text"),
     )
     rows = [
-        (memory.id, day_of(memory), kind_named(memory.kind), place_of(memory), memory.text)
+        (memory.id, format_date(memory), kind_label(memory.kind), scope_label(memory), memory.text)
         for memory in page.memories
     ]
     print_table(columns, rows)
@@ -164,15 +164,15 @@ def print_page(page: "Page", offset: int) -> None:
 def show(
     context: typer.Context,
     memory: MemoryId,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a memory: its words, where it stands, and where it comes from."""
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
         found, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
     if as_json:
-        print_json(with_path(found, path))
+        print_json(serialize_memory(found, path))
     else:
         print_memory(found, path)
 
@@ -185,17 +185,17 @@ def edit(
     kind: KindOption = None,
     importance: Annotated[float | None, typer.Option(help="How much it matters, from 0 to 1.")] = None,
     pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Never put it into the archive.")] = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Correct a memory; without anything new its words are opened in your editor ($EDITOR)."""
     from holdfast.memory.workspace.checks import checked_kind
 
-    settings, scope = load(context).settings, scope_for(None, project)
+    settings, scope = load(context).settings, narrow_scope(None, project)
     text = " ".join(words) if words else None
-    with remembering(settings) as parts:
+    with open_memory(settings) as parts:
         if text is None and kind is None and importance is None and pin is None:
-            text = edited(parts.library.get(scope, memory).text, ".md")
+            text = edit_text(parts.library.get(scope, memory).text, ".md")
         changed = parts.library.edit(
             scope,
             memory,
@@ -206,7 +206,7 @@ def edit(
         )
         path = str(parts.library.place(scope, memory))
     if as_json:
-        print_json(with_path(changed, path))
+        print_json(serialize_memory(changed, path))
     else:
         print_memory(changed, path)
 
@@ -215,17 +215,17 @@ def edit(
 def forget(
     context: typer.Context,
     memory: MemoryId,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
+    yes: YesOption = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Forget a memory for good, and see that it is not learned again."""
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
         found = parts.library.get(scope, memory)
         if not yes:
             write(f"{found.text}\n")
-            agree(
+            ask_consent(
                 say("Forget it for good?", "Endgültig vergessen?"),
                 say(
                     f"{memory} was not forgotten: nobody is here to be asked.",
@@ -240,12 +240,12 @@ def forget(
 
 
 @app.command()
-def proposals(context: typer.Context, project: Project = None, as_json: Json = False) -> None:
+def proposals(context: typer.Context, project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """List memories that may replace an older one; both hold until you decide."""
     from holdfast.memory.keeping.succession import rivals
 
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
         pairs = rivals(parts.library, scope)
     if as_json:
         print_json([{"newer": newer.to_json(), "older": older.to_json()} for newer, older in pairs])
@@ -258,26 +258,28 @@ def proposals(context: typer.Context, project: Project = None, as_json: Json = F
 
 
 @app.command()
-def replace(context: typer.Context, memory: MemoryId, project: Project = None, as_json: Json = False) -> None:
+def replace(
+    context: typer.Context, memory: MemoryId, project: ProjectOption = None, as_json: JsonOption = False
+) -> None:
     """Let a memory take the place of the older one that `proposals` names."""
-    _decide(context, memory, project, as_json, replaces=True)
+    decide_proposal(context, memory, project, as_json, replaces=True)
 
 
 @app.command("keep-both")
 def keep_both(
-    context: typer.Context, memory: MemoryId, project: Project = None, as_json: Json = False
+    context: typer.Context, memory: MemoryId, project: ProjectOption = None, as_json: JsonOption = False
 ) -> None:
     """Let a memory and the older one that `proposals` names both hold."""
-    _decide(context, memory, project, as_json, replaces=False)
+    decide_proposal(context, memory, project, as_json, replaces=False)
 
 
-def _decide(
+def decide_proposal(
     context: typer.Context, memory: str, project: str | None, as_json: bool, *, replaces: bool
 ) -> None:
     from holdfast.memory.keeping.succession import decide
 
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
         newer, replaced = decide(parts.library, scope, memory, replaces=replaces)
     if as_json:
         print_json({"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None})
@@ -294,12 +296,12 @@ def clear(
         str, typer.Option(help="The name of what is to be emptied, instead of being asked.")
     ] = "",
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Forget all memories of a project, or your own, the archive included. Other words in the files stay."""
-    settings, scope = load(context).settings, scope_for(whose, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    with open_memory(settings) as parts:
         named = parts.library.confirmation(scope)
         if not confirm and sys.stdin.isatty():
             total = parts.library.page(scope, limit=0, history=True, own=True).total
@@ -328,55 +330,60 @@ def clear(
 
 @app.command()
 def stats(
-    context: typer.Context, whose: WhoseOption = None, project: Project = None, as_json: Json = False
+    context: typer.Context,
+    whose: WhoseOption = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Say how much is remembered, and how far the index has come."""
-    settings, scope = load(context).settings, scope_for(whose, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    with open_memory(settings) as parts:
         counted = parts.library.stats(scope)
         state = parts.state(scope)
     if as_json:
         print_json({**asdict(counted), **state})
         return
-    _print_stats(counted)
-    print_state(state)
+    print_stats(counted)
+    print_index_state(state)
 
 
-def _print_stats(counted: "Stats") -> None:
-    kinds = ", ".join(f"{number} {kind_named(kind)}" for kind, number in counted.kinds.items() if number)
+def print_stats(counted: "Stats") -> None:
+    kinds = ", ".join(f"{number} {kind_label(kind)}" for kind, number in counted.kinds.items() if number)
     rows = [
         (say("active", "aktiv"), f"{counted.active} / {counted.limit}" + (f" ({kinds})" if kinds else "")),
         (say("no longer valid", "überholt"), counted.superseded),
         (say("archived", "im Archiv"), counted.archived),
         (say("forgotten", "vergessen"), counted.forgotten),
         (say("recalled", "erinnert"), say(f"{counted.recalls} times", f"{counted.recalls}-mal")),
-        (say("oldest", "älteste"), moment(counted.oldest) if counted.oldest else "–"),
-        (say("newest", "neueste"), moment(counted.newest) if counted.newest else "–"),
+        (say("oldest", "älteste"), format_time(counted.oldest) if counted.oldest else "–"),
+        (say("newest", "neueste"), format_time(counted.newest) if counted.newest else "–"),
     ]
     for name, value in rows:
         console.print(Text(f"{name}: {value}"))
     for trouble in counted.troubles:
-        complain(trouble)
+        print_error(trouble)
 
 
 @app.command()
 def export(
     context: typer.Context,
-    form: Annotated[Form, typer.Option("--format", help="For programs, or for reading.")] = Form.json,
+    form: Annotated[
+        ExportFormat, typer.Option("--format", help="For programs, or for reading.")
+    ] = ExportFormat.json,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A file, instead of the terminal.")
     ] = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write out all memories; JSON has their history and the archive too."""
     from holdfast.memory.keeping.exchange import exported
 
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
-        made = exported(parts.library, scope, (Form.json if as_json else form).value)
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
+        made = exported(parts.library, scope, (ExportFormat.json if as_json else form).value)
     for trouble in made.left_out:
-        complain(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
+        print_error(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
     if output is None:
         write(made.text)
         return
@@ -387,7 +394,7 @@ def export(
             say(f"{output} could not be written: {error.strerror}.", f"{output}: {error.strerror}."),
             hint=say("Name another file with -o.", "Mit -o eine andere Datei nennen."),
         ) from error
-    complain(say(f"Written: {output}", f"Geschrieben: {output}"))
+    print_error(say(f"Written: {output}", f"Geschrieben: {output}"))
 
 
 @app.command("import")
@@ -397,23 +404,23 @@ def import_(
         str, typer.Argument(metavar="FILE|-", help="What `export` gave, or - to read it from a pipe.")
     ],
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Bring memories in, from JSON or Markdown. What is there already stays as it is."""
     from holdfast.memory.keeping.exchange import take_in
 
-    settings, scope = load(context).settings, scope_for(whose, project)
-    text = _read(file)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    text = read_export(file)
+    with open_memory(settings) as parts:
         taken = take_in(parts.library, scope, text)
     if as_json:
         print_json(asdict(taken))
         return
-    _print_taken(taken)
+    print_import_result(taken)
 
 
-def _read(file: str) -> str:
+def read_export(file: str) -> str:
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
@@ -424,7 +431,7 @@ def _read(file: str) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _print_taken(taken: "Imported") -> None:
+def print_import_result(taken: "Imported") -> None:
     rows = (
         (taken.added, say("new", "neu")),
         (taken.updated, say("brought up to date", "auf den neuen Stand gebracht")),
@@ -438,7 +445,7 @@ def _print_taken(taken: "Imported") -> None:
     told = ", ".join(f"{number} {what}" for number, what in rows if number)
     console.print(Text(told or say("There was nothing in it.", "Es war nichts darin.")))
     for trouble in taken.bad:
-        complain(trouble)
+        print_error(trouble)
 
 
 app.command("search")(search)

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json, headline
-from holdfast.cli.output import complain, console, load, moment, print_json, write
-from holdfast.cli.project import Project
-from holdfast.cli.remembered import WhoseOption, kind_named, progress, remembering, scope_for
+from holdfast.cli.kept import JsonOption, print_headline
+from holdfast.cli.output import console, format_time, load, print_error, print_json, write
+from holdfast.cli.project import ProjectOption
+from holdfast.cli.remembered import WhoseOption, kind_label, narrow_scope, open_memory, show_progress_bar
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.memory.searching.hits import Answer
 
 
-class Within(StrEnum):
+class SearchTarget(StrEnum):
     notes = "notes"
     conversations = "conversations"
     all = "all"
 
 
-class Citations(StrEnum):
+class CitationMode(StrEnum):
     auto = "auto"
     on = "on"
     off = "off"
@@ -39,21 +39,21 @@ def search(
         list[str] | None, typer.Option("--kind", help="Only memories of this kind; may be repeated.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=50, help="How many at most.")] = 6,
-    within: Annotated[Within, typer.Option(help="Where to look.")] = Within.notes,
+    within: Annotated[SearchTarget, typer.Option(help="Where to look.")] = SearchTarget.notes,
     citations: Annotated[
-        Citations | None, typer.Option(help="Whether each hit names its source.", show_default=False)
+        CitationMode | None, typer.Option(help="Whether each hit names its source.", show_default=False)
     ] = None,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Find notes and memories by their words and by their meaning."""
     from holdfast.memory.searching.hits import cites
     from holdfast.memory.workspace.checks import checked_kind
 
-    settings, scope = load(context).settings, scope_for(whose, project)
+    settings, scope = load(context).settings, narrow_scope(whose, project)
     wanted = [checked_kind(kind) for kind in kinds or ()]
-    with remembering(settings) as parts:
+    with open_memory(settings) as parts:
         found = parts.search.search(
             " ".join(words), scope, within=within.value, kinds=wanted, limit=limit, own=whose is not None
         )
@@ -61,34 +61,36 @@ def search(
     if as_json:
         print_json(found.to_json(cited=cited))
     else:
-        print_answer(found, cited)
+        print_search_answer(found, cited)
 
 
-def print_answer(found: "Answer", cited: bool) -> None:
+def print_search_answer(found: "Answer", cited: bool) -> None:
     if found.weak:
         console.print(
             say("Nothing here fits well. The closest there is:", "Nichts hier passt gut. Am nächsten kommt:")
         )
     for hit in found.hits:
-        kind = kind_named(hit.memory_kind) if hit.memory_kind else hit.kind
-        date = moment(hit.at)[:10] if hit.at else ""
+        kind = kind_label(hit.memory_kind) if hit.memory_kind else hit.kind
+        date = format_time(hit.at)[:10] if hit.at else ""
         exact = say("word for word", "wörtlich") if hit.exact else ""
         parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-        headline("", " · ".join(filter(None, (hit.id, kind, date, f"{hit.score:.2f} ({parts})", exact))))
+        print_headline(
+            "", " · ".join(filter(None, (hit.id, kind, date, f"{hit.score:.2f} ({parts})", exact)))
+        )
         write(f"{hit.snippet}\n")
         if cited:
             console.print(Text(say("Source: ", "Quelle: ") + hit.citation, style="dim"))
         write("\n")
     if found.empty:
-        console.print(Text(_empty(found.empty)))
+        console.print(Text(explain_empty(found.empty)))
     engines = ", ".join((*found.engines, *filter(None, (found.compared, found.model))))
     console.print(Text(say("Compared by: ", "Verglichen mit: ") + engines, style="dim"))
-    console.print(Text(_age(asdict(found.freshness)), style="dim"))
+    console.print(Text(describe_index(asdict(found.freshness)), style="dim"))
     for reason in found.degraded:
-        complain(reason)
+        print_error(reason)
 
 
-def _empty(reason: str) -> str:
+def explain_empty(reason: str) -> str:
     reasons = {
         "Nothing was asked.": "Es wurde nichts gefragt.",
         "There is nothing here to search yet.": "Hier gibt es noch nichts zu durchsuchen.",
@@ -99,27 +101,27 @@ def _empty(reason: str) -> str:
     return say(reason, reasons.get(reason, reason))
 
 
-def reindex(context: typer.Context, as_json: Json = False) -> None:
+def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
     """Build the index anew from the notes: their words, then their vectors."""
-    settings, scope = load(context).settings, scope_for(None, "default")
+    settings, scope = load(context).settings, narrow_scope(None, "default")
     named = {
         "files": say("Reading notes", "Notizen werden gelesen"),
         "vectors": say("Making vectors", "Vektoren"),
     }
-    with remembering(settings) as parts:
-        with progress() as tell:
+    with open_memory(settings) as parts:
+        with show_progress_bar() as tell:
             fresh, trouble = parts.rebuild(lambda phase, done, total: tell(named[phase], done, total))
         state = {**parts.state(scope), "index": asdict(fresh)}
     if as_json:
         print_json({**state, "trouble": trouble or None})
         return
-    print_state(state)
+    print_index_state(state)
     if trouble:
-        complain(trouble)
+        print_error(trouble)
 
 
-def print_state(state: dict[str, Any]) -> None:
-    console.print(Text(_age(state["index"])))
+def print_index_state(state: dict[str, Any]) -> None:
+    console.print(Text(describe_index(state["index"])))
     vectors = state["vectors"]
     if vectors["embedder"]:
         left = vectors["waiting"]
@@ -128,15 +130,15 @@ def print_state(state: dict[str, Any]) -> None:
     else:
         console.print(say("vectors: none, words alone are compared", "Vektoren: keine, nur Wörter zählen"))
     if vectors["trouble"]:
-        complain(vectors["trouble"])
-    _print_engine(vectors.get("engine") or {})
-    _print_batches(vectors.get("batches") or {})
-    _print_backend(state.get("backend") or {})
+        print_error(vectors["trouble"])
+    print_engine(vectors.get("engine") or {})
+    print_batches(vectors.get("batches") or {})
+    print_backend(state.get("backend") or {})
     for path, reason in state["index"]["skipped"].items():
-        complain(f"{path}: {reason}")
+        print_error(f"{path}: {reason}")
 
 
-def _print_engine(told: dict[str, Any]) -> None:
+def print_engine(told: dict[str, Any]) -> None:
     """Who compares vectors, where that is left to somebody else."""
     if not told:
         return
@@ -147,15 +149,15 @@ def _print_engine(told: dict[str, Any]) -> None:
         line += say(f", {told['behind']} still to be handed over", f", {told['behind']} noch zu übergeben")
     console.print(Text(line))
     if told["trouble"]:
-        complain(told["trouble"])
+        print_error(told["trouble"])
 
 
-def _print_backend(told: dict[str, Any]) -> None:
+def print_backend(told: dict[str, Any]) -> None:
     """Who answers searches, where that is not our own search alone."""
     if not told:
         return
     what = " ".join(filter(None, (told["name"], told["version"], told["mode"])))
-    at = moment(told["updated_at"]) if told["updated_at"] else say("never", "nie")
+    at = format_time(told["updated_at"]) if told["updated_at"] else say("never", "nie")
     number = told["collections"]
     read = say(f"{number} collections, last read {at}", f"{number} Sammlungen, zuletzt gelesen {at}")
     console.print(Text(say("backend: ", "Suche: ") + f"{what} ({read})"))
@@ -163,12 +165,14 @@ def _print_backend(told: dict[str, Any]) -> None:
         why = f": {told['because']}" if told["because"] else ""
         console.print(Text(say("last answer by ", "letzte Antwort von ") + told["answered_by"] + why))
     if not told["found"]:
-        complain(say(f"There is no program {told['command']}.", f"Es gibt kein Programm {told['command']}."))
+        print_error(
+            say(f"There is no program {told['command']}.", f"Es gibt kein Programm {told['command']}.")
+        )
     if told["trouble"]:
-        complain(told["trouble"])
+        print_error(told["trouble"])
 
 
-def _print_batches(told: dict[str, Any]) -> None:
+def print_batches(told: dict[str, Any]) -> None:
     if told.get("jobs"):
         jobs, texts = told["jobs"], told["texts"]
         under_way = say(
@@ -177,11 +181,11 @@ def _print_batches(told: dict[str, Any]) -> None:
         )
         console.print(Text(under_way))
     if told.get("trouble"):
-        complain(told["trouble"])
+        print_error(told["trouble"])
 
 
-def _age(fresh: dict[str, Any]) -> str:
+def describe_index(fresh: dict[str, Any]) -> str:
     files, stale, at = fresh["files"], fresh["stale"], fresh["indexed_at"]
-    read = say(f", last read {moment(at)}", f", zuletzt gelesen {moment(at)}") if at else ""
+    read = say(f", last read {format_time(at)}", f", zuletzt gelesen {format_time(at)}") if at else ""
     behind = say(f", {stale} changed since", f", {stale} seitdem geändert") if stale else ""
     return say(f"index: {files} files", f"Index: {files} Dateien") + read + behind

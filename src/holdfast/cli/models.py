@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.output import complain, console, load, print_json, print_table
-from holdfast.cli.told import told
+from holdfast.cli.output import console, load, print_error, print_json, print_table
+from holdfast.cli.told import translate
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
             rows = []
             for model in await upstreams.models():
                 provider = await upstreams.route(model.name)
-                rows.append(row_of(model, await engine.models.windows(provider, model.name)))
+                rows.append(serialize_model(model, await engine.models.windows(provider, model.name)))
             servers = await upstreams.servers()
             return ", ".join(f"{server.name} {server.location}" for server in servers), rows
 
@@ -59,14 +59,15 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     )
     figures = ("trained_window", "running_window", "recommended_window", "used_window")
     print_table(
-        columns, [(row["name"], row["parameters"], *(_cell(row[name]) for name in figures)) for row in rows]
+        columns,
+        [(row["name"], row["parameters"], *(format_cell(row[name]) for name in figures)) for row in rows],
     )
     for row in rows:
         for warning in row["warnings"]:
-            complain(f"{row['name']}: {warning}")
+            print_error(f"{row['name']}: {warning}")
 
 
-def row_of(model: "ModelInfo", windows: "Windows") -> Row:
+def serialize_model(model: "ModelInfo", windows: "Windows") -> Row:
     """A model as `--json` shows it: every figure with its source."""
     shown = {
         f"{name}_window": {"tokens": figure.tokens, "source": figure.source} if figure else None
@@ -87,13 +88,13 @@ def row_of(model: "ModelInfo", windows: "Windows") -> Row:
     }
 
 
-def _cell(figure: dict[str, Any] | None) -> str:
+def format_cell(figure: dict[str, Any] | None) -> str:
     """A figure above its source, so that the table stays narrow."""
-    return f"{figure['tokens']:,}\n{told(figure['source'])}" if figure else "–"
+    return f"{figure['tokens']:,}\n{translate(figure['source'])}" if figure else "–"
 
 
-def _figure(figure: dict[str, Any] | None) -> str:
-    return f"{figure['tokens']:,} ({told(figure['source'])})" if figure else "–"
+def format_figure(figure: dict[str, Any] | None) -> str:
+    return f"{figure['tokens']:,} ({translate(figure['source'])})" if figure else "–"
 
 
 @app.command()
@@ -115,7 +116,7 @@ def show(
             budget = engine.fitter.preset.budget(windows.used.tokens, thinks=windows.thinks)
             count = await engine.models.counters.count_text(provider, model, "Holdfast", info.family)
             return {
-                **row_of(info, windows),
+                **serialize_model(info, windows),
                 "budget": {
                     **{name: getattr(budget, name) for name in _SECTIONS},
                     "history": budget.for_history(0),
@@ -134,10 +135,12 @@ def show(
         "recommended_window": say("recommended", "empfohlen"),
         "used_window": say("used by Holdfast", "benutzt Holdfast"),
     }
-    lines = [(title, _figure(row[name])) for name, title in titles.items()]
+    lines = [(title, format_figure(row[name])) for name, title in titles.items()]
     budget = row["budget"]
     lines += [(f"  {name}", f"{budget[name]:,}") for name in (*_SECTIONS[1:], "history")]
-    lines.append((say("counted", "gezählt"), f"{row['counting']['method']} ({told(row['counting']['by'])})"))
+    lines.append(
+        (say("counted", "gezählt"), f"{row['counting']['method']} ({translate(row['counting']['by'])})")
+    )
     print_table((model, ""), lines)
 
 
@@ -168,13 +171,13 @@ def set_(
             windows = await engine.models.set_window(
                 provider, model, num_ctx=num_ctx, recommended=recommended
             )
-            return row_of(await provider.describe(model), windows)
+            return serialize_model(await provider.describe(model), windows)
 
     row = asyncio.run(change())
     if as_json:
         print_json(row)
     else:
-        console.print(f"{model}: {_figure(row['used_window'])}")
+        console.print(f"{model}: {format_figure(row['used_window'])}")
 
 
 @app.command()

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast import config
-from holdfast.cli.told import told
+from holdfast.cli.told import translate
 from holdfast.config import Config
 from holdfast.i18n import speak
 
@@ -36,26 +36,26 @@ def load(context: typer.Context, **given: Any) -> Config:
 
 def write(text: str) -> None:
     """What somebody said, as it was said; on a terminal without what would steer it."""
-    shown = _harmless(text) if sys.stdout.isatty() else text
+    shown = replace_control(text) if sys.stdout.isatty() else text
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(shown.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
 
 
-def whisper(text: str) -> None:
+def print_dim(text: str) -> None:
     """What stands beside what was said: dim on a terminal, and there without what would steer it, too."""
-    console.print(Text(_harmless(text), style="dim"), end="")
+    console.print(Text(replace_control(text), style="dim"), end="")
 
 
-def warn(text: str) -> None:
+def print_warning(text: str) -> None:
     """Something that did not go as it should have, so that it is seen among what was said."""
-    shown = Text(f"! {_harmless(told(text))}", style="yellow")
+    shown = Text(f"! {replace_control(translate(text))}", style="yellow")
     Console(stderr=True, highlight=False, soft_wrap=True).print(shown)
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Trouble, which may quote what a stranger wrote: nothing of it steers the terminal."""
-    sys.stderr.write(f"{_harmless(told(text))}\n")
+    sys.stderr.write(f"{replace_control(translate(text))}\n")
 
 
 def print_json(value: Any) -> None:
@@ -68,14 +68,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         table.add_column(column, overflow="fold")
     for row in rows:
         # As text, not as markup: a title may have brackets.
-        texts = ("" if value is None else _harmless(str(value)) for value in row)
+        texts = ("" if value is None else replace_control(str(value)) for value in row)
         table.add_row(*map(Text, texts))
     console.print(table)
 
 
-def _harmless(text: str) -> str:
+def replace_control(text: str) -> str:
     return _CONTROL.sub("\ufffd", text)
 
 
-def moment(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")

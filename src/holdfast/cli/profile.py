@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, print_json, print_table, write
-from holdfast.cli.remembered import edited, remembering
+from holdfast.cli.kept import JsonOption
+from holdfast.cli.output import console, load, print_error, print_json, print_table, write
+from holdfast.cli.remembered import edit_text, open_memory
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.i18n import say
 from holdfast.messages import Scope
@@ -29,32 +29,32 @@ app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="As `profile proposals` has it.")]
 
 # Whoever works on whatever: the profile is the person's.
-_MINE = Scope()
+_SCOPE = Scope()
 
 
 @app.command()
-def show(context: typer.Context, as_json: Json = False) -> None:
+def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show your profile as it is kept."""
-    with remembering(load(context).settings) as parts:
-        told = _told(parts.profile)
+    with open_memory(load(context).settings) as parts:
+        told = serialize_profile(parts.profile)
     if as_json:
         print_json(told)
         return
-    _print(told)
+    print_profile(told)
 
 
-def _told(profile: "Profile") -> dict[str, Any]:
+def serialize_profile(profile: "Profile") -> dict[str, Any]:
     """The text as it is, its fields where it can be read, and otherwise what is wrong with it."""
-    text, fields, trouble = profile.show(_MINE).text, None, None
+    text, fields, trouble = profile.show(_SCOPE).text, None, None
     try:
         # Dates and whatever else YAML knows and JSON does not, as words.
-        fields = json.loads(json.dumps(profile.fields(_MINE), default=str))
+        fields = json.loads(json.dumps(profile.fields(_SCOPE), default=str))
     except HoldfastError as error:
         trouble = str(error)
-    return {"text": text, "fields": fields, "trouble": trouble, "proposals": len(profile.proposals(_MINE))}
+    return {"text": text, "fields": fields, "trouble": trouble, "proposals": len(profile.proposals(_SCOPE))}
 
 
-def _print(told: dict[str, Any]) -> None:
+def print_profile(told: dict[str, Any]) -> None:
     if told["text"]:
         write(told["text"])
     else:
@@ -69,7 +69,7 @@ def _print(told: dict[str, Any]) -> None:
         waiting = say(f"{number} proposed for it", f"{number} Vorschläge dafür")
         console.print(Text(f"{waiting}: holdfast profile proposals", style="dim"))
     if told["trouble"]:
-        complain(told["trouble"])
+        print_error(told["trouble"])
 
 
 @app.command("set")
@@ -79,59 +79,59 @@ def set_(
         str, typer.Argument(metavar="KEY", help="A field, or FIELD.INNER for one inside another.")
     ],
     value: Annotated[list[str], typer.Argument(metavar="VALUE", help="Its value; '' takes the field away.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Set one field: text, a number, or a list in brackets. Comments in the file stay."""
     words = " ".join(value)
-    with remembering(load(context).settings) as parts:
+    with open_memory(load(context).settings) as parts:
         if words:
-            parts.profile.set(_MINE, key, words)
+            parts.profile.set(_SCOPE, key, words)
         else:
-            parts.profile.patch(_MINE, {key: None})
-        told = _told(parts.profile)
+            parts.profile.patch(_SCOPE, {key: None})
+        told = serialize_profile(parts.profile)
     if as_json:
         print_json(told)
     else:
-        _print(told)
+        print_profile(told)
 
 
 @app.command()
-def edit(context: typer.Context, as_json: Json = False) -> None:
+def edit(context: typer.Context, as_json: JsonOption = False) -> None:
     """Edit your profile in your editor ($EDITOR); it is checked before it is put back."""
-    with remembering(load(context).settings) as parts:
-        before = parts.profile.show(_MINE)
-        text = edited(before.text, ".yaml")
+    with open_memory(load(context).settings) as parts:
+        before = parts.profile.show(_SCOPE)
+        text = edit_text(before.text, ".yaml")
         while text is not None:
             try:
-                parts.profile.replace(_MINE, text, before.tag)
+                parts.profile.replace(_SCOPE, text, before.tag)
             except BadRequest as error:
-                text = _again(text, error)
+                text = edit_again(text, error)
             except Conflict as error:
-                raise _kept(text, error) from error
+                raise save_draft(text, error) from error
             else:
                 break
-        told = _told(parts.profile)
+        told = serialize_profile(parts.profile)
     if as_json:
         print_json(told)
     elif text is None:
         console.print(say("Nothing was changed.", "Nichts wurde geändert."))
     else:
-        _print(told)
+        print_profile(told)
 
 
-def _again(text: str, error: HoldfastError) -> str | None:
+def edit_again(text: str, error: HoldfastError) -> str | None:
     """Another try with the same words, as long as somebody is there who wants one."""
     if not sys.stdin.isatty():
-        raise _kept(text, error) from error
-    complain(str(error))
+        raise save_draft(text, error) from error
+    print_error(str(error))
     if not typer.confirm(say("Edit it again?", "Noch einmal bearbeiten?"), default=True):
-        raise _kept(text, error) from error
+        raise save_draft(text, error) from error
     # Left as it is it is still wrong, and is asked about again.
-    after = edited(text, ".yaml")
+    after = edit_text(text, ".yaml")
     return text if after is None else after
 
 
-def _kept(text: str, error: HoldfastError) -> HoldfastError:
+def save_draft(text: str, error: HoldfastError) -> HoldfastError:
     """The same error, which says where what was written is now."""
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", errors="surrogateescape", prefix="profile-", suffix=".yaml", delete=False
@@ -145,44 +145,44 @@ def _kept(text: str, error: HoldfastError) -> HoldfastError:
 
 
 @app.command()
-def proposals(context: typer.Context, as_json: Json = False) -> None:
+def proposals(context: typer.Context, as_json: JsonOption = False) -> None:
     """List what your profile might learn from what you said."""
-    with remembering(load(context).settings) as parts:
-        waiting = parts.profile.proposals(_MINE)
+    with open_memory(load(context).settings) as parts:
+        waiting = parts.profile.proposals(_SCOPE)
     if as_json:
         print_json([asdict(one) for one in waiting])
     elif waiting:
         columns = (say("id", "Id"), say("field", "Feld"), say("value", "Wert"), say("because", "weil"))
-        print_table(columns, [(one.id, _label(one), one.value, one.text) for one in waiting])
+        print_table(columns, [(one.id, field_label(one), one.value, one.text) for one in waiting])
         console.print(Text("holdfast profile accept ID · holdfast profile dismiss ID", style="dim"))
     else:
         console.print(say("Nothing is proposed.", "Nichts ist vorgeschlagen."))
 
 
 @app.command()
-def accept(context: typer.Context, proposal: ProposalId, as_json: Json = False) -> None:
+def accept(context: typer.Context, proposal: ProposalId, as_json: JsonOption = False) -> None:
     """Take a proposal into your profile."""
-    with remembering(load(context).settings) as parts:
-        decided = parts.profile.accept(_MINE, proposal)
-    _print_decided(decided, say("Set", "Gesetzt"), as_json)
+    with open_memory(load(context).settings) as parts:
+        decided = parts.profile.accept(_SCOPE, proposal)
+    print_decision(decided, say("Set", "Gesetzt"), as_json)
 
 
 @app.command()
-def dismiss(context: typer.Context, proposal: ProposalId, as_json: Json = False) -> None:
+def dismiss(context: typer.Context, proposal: ProposalId, as_json: JsonOption = False) -> None:
     """Turn a proposal down; it is not made again."""
-    with remembering(load(context).settings) as parts:
-        decided = parts.profile.dismiss(_MINE, proposal)
-    _print_decided(decided, say("Dismissed", "Abgelehnt"), as_json)
+    with open_memory(load(context).settings) as parts:
+        decided = parts.profile.dismiss(_SCOPE, proposal)
+    print_decision(decided, say("Dismissed", "Abgelehnt"), as_json)
 
 
-def _print_decided(decided: "Proposal", what: str, as_json: bool) -> None:
+def print_decision(decided: "Proposal", what: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(decided))
     else:
-        console.print(Text(f"{what}: {_label(decided)} = {decided.value}"))
+        console.print(Text(f"{what}: {field_label(decided)} = {decided.value}"))
 
 
-def _label(proposal: "Proposal") -> str:
+def field_label(proposal: "Proposal") -> str:
     from holdfast.memory.profiles.text import label_of
 
     return say(label_of(proposal.field, "en"), label_of(proposal.field, "de"))

@@ -11,26 +11,26 @@ import typer
 
 from holdfast.messages import Scope
 
-Project = Annotated[
+ProjectOption = Annotated[
     str | None, typer.Option(help="Whose project this belongs to, instead of the folder's (`default`: none).")
 ]
 
 
-def scope_here(project: str | None, folder: Path | None = None) -> Scope:
-    return Scope(project=project or project_of(folder or Path.cwd()))
+def current_scope(project: str | None, folder: Path | None = None) -> Scope:
+    return Scope(project=project or project_name(folder or Path.cwd()))
 
 
-def project_of(folder: Path) -> str:
+def project_name(folder: Path) -> str:
     """The name of the repository, with a few letters that tell it from another of the same name."""
     for place in (folder, *folder.parents):
-        shared = _common_directory(place / ".git")
+        shared = _git_common_directory(place / ".git")
         if shared is not None:
             root = shared.parent if shared.name == ".git" else shared
             return f"{root.name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
     return "default"
 
 
-def _common_directory(git: Path) -> Path | None:
+def _git_common_directory(git: Path) -> Path | None:
     """Git's common directory; in a worktree `.git` is a file that leads to it."""
     if git.is_dir():
         return git.resolve()

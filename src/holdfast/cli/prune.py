@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import console, load, moment, print_json, print_table
-from holdfast.cli.project import Project, scope_here
-from holdfast.cli.remembered import agree
+from holdfast.cli.kept import JsonOption
+from holdfast.cli.output import console, format_time, load, print_json, print_table
+from holdfast.cli.project import ProjectOption, current_scope
+from holdfast.cli.remembered import ask_consent
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _AGE = re.compile(r"(\d{1,5})\s*([dwmy]?)")
 _DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
-_MANY = 100_000
+_MAX_PRUNED = 100_000
 
 
-class Memories(StrEnum):
+class MemoryPolicy(StrEnum):
     keep = "keep"
     forget = "forget"
 
@@ -35,13 +35,13 @@ def prune(
     context: typer.Context,
     older_than: Annotated[str, typer.Option(help="How long nobody spoke in them: 90d, 12w, 6m, 1y.")],
     memories: Annotated[
-        Memories, typer.Option(help="What becomes of what was learned in them.")
-    ] = Memories.keep,
+        MemoryPolicy, typer.Option(help="What becomes of what was learned in them.")
+    ] = MemoryPolicy.keep,
     everywhere: Annotated[bool, typer.Option("--all", help="In all projects, of all people.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete conversations in which nobody has spoken for a long time."""
     from holdfast.background.retention import DAY, Retention
@@ -49,21 +49,21 @@ def prune(
     from holdfast.store import open_store
     from holdfast.wiring import build_remembering
 
-    settings, days, now = load(context).settings, _days(older_than), time.time()
-    scope = None if everywhere else scope_here(project)
+    settings, days, now = load(context).settings, parse_age(older_than), time.time()
+    scope = None if everywhere else current_scope(project)
     with open_store(settings.store) as store:
-        found = store.log.unused_since(now - days * DAY, scope, _MANY)
+        found = store.log.unused_since(now - days * DAY, scope, _MAX_PRUNED)
         if dry_run or not found:
             if as_json:
                 print_json({"would_delete": [conversation_out(row) for row in found]})
             else:
-                _print(found)
+                print_unused(found)
             return
         if not yes:
-            _print(found)
-            _ask(len(found), memories)
+            print_unused(found)
+            confirm_prune(len(found), memories)
         with closing(build_remembering(settings, store)) as remembering:
-            forget = memories is Memories.forget
+            forget = memories is MemoryPolicy.forget
             gone = Retention(store, remembering, days, forget).prune(now, scope)
     forgotten = sum(number for _, number in gone)
     if as_json:
@@ -77,21 +77,23 @@ def prune(
     )
 
 
-def _print(rows: "list[Conversation]") -> None:
+def print_unused(rows: "list[Conversation]") -> None:
     if not rows:
         console.print(say("Nothing is that old.", "Nichts ist so alt."))
         return
     columns = (say("id", "Id"), say("last used", "zuletzt"), say("project", "Projekt"), say("title", "Titel"))
-    print_table(columns, [(row.id, moment(row.updated_at), row.scope.project, row.title) for row in rows])
+    print_table(
+        columns, [(row.id, format_time(row.updated_at), row.scope.project, row.title) for row in rows]
+    )
 
 
-def _ask(number: int, memories: Memories) -> None:
+def confirm_prune(number: int, memories: MemoryPolicy) -> None:
     learned = (
         say("what was learned in them is forgotten, too", "was in ihnen gelernt wurde, wird auch vergessen")
-        if memories is Memories.forget
+        if memories is MemoryPolicy.forget
         else say("what was learned in them stays", "was in ihnen gelernt wurde, bleibt")
     )
-    agree(
+    ask_consent(
         say(
             f"Delete {number} conversations for good? ({learned})",
             f"{number} Gespräche endgültig löschen? ({learned})",
@@ -103,7 +105,7 @@ def _ask(number: int, memories: Memories) -> None:
     )
 
 
-def _days(text: str) -> int:
+def parse_age(text: str) -> int:
     found = _AGE.fullmatch(text.strip().lower())
     if found is None or int(found[1]) == 0:
         raise BadRequest(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.output import complain, console, moment, write
-from holdfast.cli.project import scope_here
+from holdfast.cli.output import console, format_time, print_error, write
+from holdfast.cli.project import current_scope
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import say
@@ -43,7 +43,7 @@ MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `memory 
 
 
 @contextmanager
-def remembering(settings: Settings) -> Iterator["Remembering"]:
+def open_memory(settings: Settings) -> Iterator["Remembering"]:
     from holdfast.store import open_store
     from holdfast.wiring import build_remembering
 
@@ -55,9 +55,9 @@ def remembering(settings: Settings) -> Iterator["Remembering"]:
             made.close()
 
 
-def scope_for(whose: Whose | None, project: str | None) -> Scope:
+def narrow_scope(whose: Whose | None, project: str | None) -> Scope:
     """The scope of the folder or of the project that was named, narrowed to one side of it."""
-    scope = scope_here(project)
+    scope = current_scope(project)
     if whose is Whose.user:
         return Scope(scope.user)
     if whose is Whose.project and scope == Scope(scope.user):
@@ -71,7 +71,7 @@ def scope_for(whose: Whose | None, project: str | None) -> Scope:
     return scope
 
 
-def agree(question: str, otherwise: str) -> None:
+def ask_consent(question: str, otherwise: str) -> None:
     """Goes on only if somebody agrees; `otherwise` says why nothing is done where nobody can be asked."""
     if not sys.stdin.isatty():
         raise BadRequest(
@@ -83,7 +83,7 @@ def agree(question: str, otherwise: str) -> None:
         raise typer.Exit(1)
 
 
-def edited(text: str, extension: str) -> str | None:
+def edit_text(text: str, extension: str) -> str | None:
     """What a person makes of a text in their editor; None if they left it as it was."""
     import click
 
@@ -98,20 +98,20 @@ def edited(text: str, extension: str) -> str | None:
 
 
 @contextmanager
-def progress() -> Iterator["ProgressCallback"]:
+def show_progress_bar() -> Iterator["ProgressCallback"]:
     """A bar on a terminal, a few lines elsewhere; beside the result, which a program may want to read."""
     from rich.console import Console
     from rich.progress import Progress
 
     if not sys.stderr.isatty():
-        yield _in_lines()
+        yield _progress_lines()
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
 
 
-def _in_lines() -> "ProgressCallback":
+def _progress_lines() -> "ProgressCallback":
     said: tuple[str, int] | None = None
 
     def tell(what: str, done: int, total: int) -> None:
@@ -119,12 +119,12 @@ def _in_lines() -> "ProgressCallback":
         now = what, done * _STEPS // max(1, total)
         if now != said:
             said = now
-            complain(f"{what}: {done:,}/{total:,}")
+            print_error(f"{what}: {done:,}/{total:,}")
 
     return tell
 
 
-def kind_named(kind: str) -> str:
+def kind_label(kind: str) -> str:
     kinds = {
         "fact": say("fact", "Fakt"),
         "decision": say("decision", "Entscheidung"),
@@ -134,12 +134,12 @@ def kind_named(kind: str) -> str:
     return kinds.get(kind, kind)
 
 
-def day_of(memory: "Memory") -> str:
+def format_date(memory: "Memory") -> str:
     """When it was last said; what a person wrote by hand has no date."""
-    return moment(memory.date)[:10] if memory.date else "–"
+    return format_time(memory.date)[:10] if memory.date else "–"
 
 
-def place_of(memory: "Memory") -> str:
+def scope_label(memory: "Memory") -> str:
     mine = memory.scope == Scope(memory.scope.user)
     return say("yours", "eigene") if mine else memory.scope.project
 
@@ -149,25 +149,25 @@ def print_memory(memory: "Memory", path: str) -> None:
     write(f"{memory.text}\n")
     rows = [
         ("id", memory.id),
-        (say("kind", "Art"), kind_named(memory.kind)),
-        (say("belongs to", "gehört zu"), place_of(memory)),
+        (say("kind", "Art"), kind_label(memory.kind)),
+        (say("belongs to", "gehört zu"), scope_label(memory)),
         (say("file", "Datei"), path),
-        (say("since", "seit"), moment(memory.valid_from) if memory.valid_from else ""),
-        (say("last said", "zuletzt gesagt"), moment(memory.seen) if memory.seen else ""),
+        (say("since", "seit"), format_time(memory.valid_from) if memory.valid_from else ""),
+        (say("last said", "zuletzt gesagt"), format_time(memory.seen) if memory.seen else ""),
         (say("importance", "Gewicht"), f"{memory.importance:g}"),
         (say("pinned", "angeheftet"), say("yes", "ja") if memory.pinned else ""),
-        (say("said in", "gesagt in"), ", ".join(_sources(memory))),
+        (say("said in", "gesagt in"), ", ".join(format_sources(memory))),
         (say("replaced by", "ersetzt durch"), memory.superseded_by),
-        (say("valid until", "galt bis"), moment(memory.valid_until) if memory.valid_until else ""),
+        (say("valid until", "galt bis"), format_time(memory.valid_until) if memory.valid_until else ""),
     ]
     for name, value in rows:
         if value:
             console.print(Text(f"  {name}: {value}", style="dim"))
 
 
-def _sources(memory: "Memory") -> list[str]:
+def format_sources(memory: "Memory") -> list[str]:
     return [" ".join((source.conversation, *source.messages)) for source in memory.sources]
 
 
-def with_path(memory: "Memory", path: str) -> dict[str, Any]:
+def serialize_memory(memory: "Memory", path: str) -> dict[str, Any]:
     return {**memory.to_json(), "path": path}

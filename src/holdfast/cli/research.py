@@ -13,20 +13,20 @@ import typer
 from rich.text import Text
 
 from holdfast.cli.found import (
-    ModeName,
-    address_of,
-    age_of,
-    finding_json,
+    ResearchMode,
+    format_age,
+    make_local_reader,
     print_finding,
     print_findings,
     print_sources,
-    reader_here,
+    resolve_address,
+    serialize_finding,
 )
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, print_json, write
-from holdfast.cli.project import Project, scope_here
-from holdfast.cli.remembered import WhoseOption, agree, progress, remembering, scope_for
-from holdfast.cli.talk import GoesOn, Model, Talk, clean, model_for, piped_in
+from holdfast.cli.kept import JsonOption
+from holdfast.cli.output import console, load, print_error, print_json, write
+from holdfast.cli.project import ProjectOption, current_scope
+from holdfast.cli.remembered import WhoseOption, ask_consent, narrow_scope, open_memory, show_progress_bar
+from holdfast.cli.talk import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.config import Settings
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What was found for a question, kept while it holds.", no_args_is_help=True)
 
 FindingId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `research list` has it.")]
-ModeOption = Annotated[ModeName, typer.Option("--mode", help="How many sources: quick 3, deep 7.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Look it up anew, whatever is known.")]
+ModeOption = Annotated[ResearchMode, typer.Option("--mode", help="How many sources: quick 3, deep 7.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Look it up anew, whatever is known.")]
 
 
 @contextmanager
-def researching(settings: Settings) -> Iterator["Research"]:
+def open_research(settings: Settings) -> Iterator["Research"]:
     from holdfast.wiring import build_research
 
-    with remembering(settings) as parts:
-        yield build_research(settings, parts, reader_here())
+    with open_memory(settings) as parts:
+        yield build_research(settings, parts, make_local_reader())
 
 
 @app.command()
@@ -58,29 +58,31 @@ def ask(
         list[str] | None,
         typer.Option("--source", "-s", help="A page or file to read, instead of searching; several times."),
     ] = None,
-    mode: ModeOption = ModeName.quick,
-    fresh: Fresh = False,
-    model: Model = None,
-    conversation: GoesOn = None,
-    project: Project = None,
+    mode: ModeOption = ResearchMode.quick,
+    fresh: FreshOption = False,
+    model: ModelOption = None,
+    conversation: ConversationOption = None,
+    project: ProjectOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON, not streamed.")] = False,
 ) -> None:
     """Find something out: sources are gathered, unless they are known, and the model answers with them."""
     question = clean(" ".join(words))
-    settings, scope = load(context, model=model).settings, scope_here(project)
+    settings, scope = load(context, model=model).settings, current_scope(project)
 
     async def run() -> None:
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            talk = Talk(engine, await model_for(engine, settings.model), scope, conversation=conversation)
-            answered = await gathered(talk, settings, question, mode.value, source or (), fresh=fresh)
+            talk = ChatSession(
+                engine, await choose_model(engine, settings.model), scope, conversation=conversation
+            )
+            answered = await gather_sources(talk, settings, question, mode.value, source or (), fresh=fresh)
             async with aclosing(talk.say(question, answered.finding.id)) as chunks:
                 async for chunk in chunks:
                     if not as_json:
                         write(chunk.text)
             if as_json:
-                told = finding_json(answered.finding, time.time(), texts=False)
+                told = serialize_finding(answered.finding, time.time(), texts=False)
                 said = {
                     "conversation": talk.conversation,
                     "model": talk.model,
@@ -94,8 +96,8 @@ def ask(
     asyncio.run(run())
 
 
-async def gathered(
-    talk: Talk,
+async def gather_sources(
+    talk: ChatSession,
     settings: Settings,
     question: str,
     mode: "Mode" = "quick",
@@ -107,25 +109,25 @@ async def gathered(
     from holdfast.wiring import build_research
 
     assert talk.engine.remembering is not None
-    research = build_research(settings, talk.engine.remembering, reader_here())
-    with progress() as bar:
+    research = build_research(settings, talk.engine.remembering, make_local_reader())
+    with show_progress_bar() as bar:
         answered = await research.answered(
             talk.scope,
             question,
             mode,
-            addresses=[address_of(one) for one in sources],
+            addresses=[resolve_address(one) for one in sources],
             fresh=fresh,
             tell=lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
         )
-    _tell_of(answered)
+    print_gathering_notes(answered)
     return answered
 
 
-def _tell_of(answered: "Answered") -> None:
+def print_gathering_notes(answered: "Answered") -> None:
     """Beside the answer: from when it is, if it was known, and which sources could not be read."""
     if answered.reused:
-        age = age_of(answered.age)
-        complain(
+        age = format_age(answered.age)
+        print_error(
             say(
                 f"Known already, found {age} ago; --fresh looks it up anew.",
                 f"Schon bekannt, gefunden vor {age}; --fresh sucht neu.",
@@ -133,7 +135,7 @@ def _tell_of(answered: "Answered") -> None:
         )
     for source in answered.finding.sources:
         if source.trouble and not answered.reused:
-            complain(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
+            print_error(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
 
 
 @app.command()
@@ -145,33 +147,33 @@ def add(
     sources: Annotated[
         list[str] | None, typer.Argument(metavar="SOURCE", help="Pages, files, or - for a pipe.")
     ] = None,
-    mode: ModeOption = ModeName.quick,
+    mode: ModeOption = ResearchMode.quick,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Keep pages, files or piped text as what was found for a question."""
-    settings, scope = load(context).settings, scope_for(whose, project)
+    settings, scope = load(context).settings, narrow_scope(whose, project)
     named = list(sources or ["-"])
-    with researching(settings) as research:
-        found = asyncio.run(_read(research, clean(question), mode.value, named))
+    with open_research(settings) as research:
+        found = asyncio.run(read_sources(research, clean(question), mode.value, named))
         made = research.add(scope, clean(question), found, mode.value)
         if as_json:
-            print_json(finding_json(made, research.clock(), texts=False))
+            print_json(serialize_finding(made, research.clock(), texts=False))
             return
         console.print(Text(say(f"Kept: {made.id}", f"Behalten: {made.id}")))
         for one in made.sources:
             if one.trouble:
-                complain(say(f"Left out: {one.url}: ", f"Ausgelassen: {one.url}: ") + one.trouble)
+                print_error(say(f"Left out: {one.url}: ", f"Ausgelassen: {one.url}: ") + one.trouble)
 
 
-async def _read(research: "Research", question: str, mode: "Mode", named: list[str]) -> list["Source"]:
+async def read_sources(research: "Research", question: str, mode: "Mode", named: list[str]) -> list["Source"]:
     from holdfast.research.finding import Source
 
-    elsewhere = [address_of(one) for one in named if one != "-"]
+    elsewhere = [resolve_address(one) for one in named if one != "-"]
     found: list[Source] = []
     if "-" in named:
-        piped = piped_in()
+        piped = read_stdin()
         if not piped.strip():
             raise BadRequest(
                 say("There is no text to keep.", "Es gibt keinen Text zu behalten."),
@@ -182,7 +184,7 @@ async def _read(research: "Research", question: str, mode: "Mode", named: list[s
             )
         found.append(Source("", say("Piped text", "Übergebener Text"), piped, research.clock()))
     if elsewhere:
-        with progress() as bar:
+        with show_progress_bar() as bar:
             found += await research.gathered(
                 question,
                 mode,
@@ -199,22 +201,22 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
     offset: Annotated[int, typer.Option(min=0, help="How many of the newest to pass over.")] = 0,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List what was found, newest first."""
-    settings, scope = load(context).settings, scope_for(whose, project)
+    settings, scope = load(context).settings, narrow_scope(whose, project)
     troubles: list[str] = []
-    with researching(settings) as research:
+    with open_research(settings) as research:
         found = research.matching(scope, text, own=whose is not None, troubles=troubles)
         page, now = found[offset : offset + limit], research.clock()
     if as_json:
-        listed = [finding_json(one, now, texts=False) for one in page]
+        listed = [serialize_finding(one, now, texts=False) for one in page]
         print_json({"findings": listed, "total": len(found), "troubles": troubles})
         return
     print_findings(page, now, offset, len(found))
     for trouble in troubles:
-        complain(trouble)
+        print_error(trouble)
 
 
 @app.command()
@@ -222,15 +224,15 @@ def show(
     context: typer.Context,
     finding: FindingId,
     texts: Annotated[bool, typer.Option("--texts", help="The texts of its sources too.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a finding: question, summary, sources, and how long it holds."""
-    settings, scope = load(context).settings, scope_here(project)
-    with researching(settings) as research:
+    settings, scope = load(context).settings, current_scope(project)
+    with open_research(settings) as research:
         found, now = research.get(scope, finding), research.clock()
     if as_json:
-        print_json(finding_json(found, now, texts=texts))
+        print_json(serialize_finding(found, now, texts=texts))
     else:
         print_finding(found, now, texts=texts)
 
@@ -240,16 +242,16 @@ def forget(
     context: typer.Context,
     finding: FindingId,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Forget a finding for good, with the texts of its sources."""
-    settings, scope = load(context).settings, scope_here(project)
-    with researching(settings) as research:
+    settings, scope = load(context).settings, current_scope(project)
+    with open_research(settings) as research:
         found = research.get(scope, finding)
         if not yes:
             write(f"{found.question}\n")
-            agree(
+            ask_consent(
                 say("Forget it for good?", "Endgültig vergessen?"),
                 say(
                     f"{found.id} was not forgotten: nobody is here to be asked.",
@@ -258,16 +260,16 @@ def forget(
             )
         research.forget(scope, found.id)
         if as_json:
-            print_json({"forgotten": finding_json(found, research.clock(), texts=False)})
+            print_json({"forgotten": serialize_finding(found, research.clock(), texts=False)})
         else:
             console.print(Text(say(f"Forgotten: {found.id}", f"Vergessen: {found.id}")))
 
 
 @app.command()
-def prune(context: typer.Context, project: Project = None, as_json: Json = False) -> None:
+def prune(context: typer.Context, project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """Take away what is out of date for a month, and make one of findings that are alike."""
-    settings, scope = load(context).settings, scope_here(project)
-    with researching(settings) as research:
+    settings, scope = load(context).settings, current_scope(project)
+    with open_research(settings) as research:
         pruned = research.prune(research.clock(), scope)
     if as_json:
         print_json(

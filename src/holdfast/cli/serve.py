@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from holdfast.server.docker import Pass
 
 # Whoever listens so is heard by containers, too.
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+_ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
 # After so many new objects garbage is looked for among them, and after so many looks among older ones. A turn
 # makes thousands that go by themselves.
-_OFTEN = 20_000, 20, 20
+_GC_THRESHOLDS = 20_000, 20, 20
 
 
 def serve(
@@ -37,42 +37,42 @@ def serve(
         return load(context, host=None if for_docker else host, port=port, upstream=upstream)
 
     settings = loaded().settings
-    with loading():
+    with skip_garbage_collection():
         from holdfast.server.run import run
 
-    beside, made = _for_docker(settings, host) if for_docker else (None, None)
+    beside, made = prepare_docker(settings, host) if for_docker else (None, None)
 
     def ready(address: str) -> None:
         console.print(say(f"Holdfast is ready: {address}", f"Holdfast ist bereit: {address}"))
         if made is not None:
-            _tell(urlsplit(address).port or settings.port, made)
+            print_docker_help(urlsplit(address).port or settings.port, made)
 
     run(loaded, ready, beside)
 
 
 @contextmanager
-def loading() -> Iterator[None]:
+def skip_garbage_collection() -> Iterator[None]:
     """What is loaded now stays for ever: nobody looks for garbage in it, neither meanwhile nor later on."""
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
-        gc.set_threshold(*_OFTEN)
+        gc.set_threshold(*_GC_THRESHOLDS)
         gc.enable()
 
 
-def _for_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
+def prepare_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
     """Where containers are served, beside this machine, and what they come in with."""
     from holdfast.server.docker import bridge_address, pass_for_docker
     from holdfast.store import open_store
 
-    address = None if settings.host in _EVERYWHERE else host or bridge_address()
+    address = None if settings.host in _ALL_ADDRESSES else host or bridge_address()
     with open_store(settings.store) as store:
         return address, pass_for_docker(store)
 
 
-def _tell(port: int, made: "Pass") -> None:
+def print_docker_help(port: int, made: "Pass") -> None:
     from holdfast.server.docker import HOST, options_for
 
     name = made.key.id

@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Id, Json, kept
+from holdfast.cli.kept import ConversationId, JsonOption, open_conversation
 from holdfast.cli.output import console, load, print_json
-from holdfast.cli.project import Project
+from holdfast.cli.project import ProjectOption
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
 
 def switch(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     off: Annotated[
         bool | None, typer.Option("--off/--on", help="Only pass its requests through, and keep nothing more.")
     ] = None,
@@ -25,8 +25,8 @@ def switch(
         bool | None,
         typer.Option("--memory/--no-memory", help="Whether anything is remembered in it and of it."),
     ] = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Switch Holdfast off for one conversation, or only its memory."""
     from holdfast.conversations.shown import conversation_out
@@ -40,7 +40,7 @@ def switch(
                 "--off, --on, --memory oder --no-memory angeben.",
             ),
         )
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         row = store.log.update_settings(row.id, wanted)
     if as_json:
         print_json(conversation_out(row))

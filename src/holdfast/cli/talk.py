@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.files import roots_here
+from holdfast.cli.files import current_roots
 from holdfast.i18n import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
     from holdfast.engine import Engine, Facts
 
-Model = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
-System = Annotated[str | None, typer.Option("--system", "-s", help="Instructions that stand above the talk.")]
-GoesOn = Annotated[
+ModelOption = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
+SystemOption = Annotated[
+    str | None, typer.Option("--system", "-s", help="Instructions that stand above the talk.")
+]
+ConversationOption = Annotated[
     str | None,
     typer.Option("--conversation", "-c", help="Go on with this one: its id, or a clear beginning."),
 ]
 
 
-class Talk:
+class ChatSession:
     """`conversation` is known once something was said; `report` tells of the window of the last question."""
 
     def __init__(
@@ -45,7 +47,7 @@ class Talk:
         self._system = system
         self._facts: Facts | None = None
         # What a pipe brought was not said by the person: files it points at are not theirs to want.
-        self._files = roots_here(clean(pasted))
+        self._files = current_roots(clean(pasted))
 
     @property
     def report(self) -> Mapping[str, Any]:
@@ -98,12 +100,12 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def piped_in() -> str:
+def read_stdin() -> str:
     """What comes through a pipe, whatever it is; nothing where a person sits."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-async def model_for(engine: "Engine", wanted: str) -> str:
+async def choose_model(engine: "Engine", wanted: str) -> str:
     return clean(wanted) if wanted else await engine.upstreams.usual_model()

@@ -9,7 +9,7 @@ import re
 from holdfast.i18n import say
 
 # What the library of the command line says.
-LIBRARY = (
+TYPER_SENTENCES = (
     (r"^Error: ", "Fehler: "),
     (r"Try '(.*)' for help\.", r"Hilfe gibt '\1'."),
     (r"No such command '(.*?)'\.", r"Den Befehl '\1' gibt es nicht."),
@@ -30,7 +30,7 @@ LIBRARY = (
 )
 
 # What the parts below say. A test sees to it that they still do.
-BELOW = (
+ERROR_SENTENCES = (
     # What is not there
     (r"conversation '(.*?)' not found\.?", r"Das Gespräch '\1' gibt es hier nicht."),
     (r"Several conversations begin with '(.*?)'\.", r"Mehrere Gespräche beginnen mit '\1'."),
@@ -100,9 +100,9 @@ BELOW = (
 )
 
 
-def told(text: str) -> str:
+def translate(text: str) -> str:
     """The text in the language that is spoken, as far as its sentences are known."""
     german = text
-    for english, meant in (*LIBRARY, *BELOW) if say("en", "de") == "de" else ():
+    for english, meant in (*TYPER_SENTENCES, *ERROR_SENTENCES) if say("en", "de") == "de" else ():
         german = re.sub(english, meant, german, flags=re.MULTILINE)
     return german

@@ -10,24 +10,24 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.backup import places_of
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, moment, print_json, print_table
-from holdfast.cli.remembered import progress, remembering
+from holdfast.cli.backup import data_folder
+from holdfast.cli.kept import JsonOption
+from holdfast.cli.output import console, format_time, load, print_error, print_json, print_table
+from holdfast.cli.remembered import open_memory, show_progress_bar
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
 app = typer.Typer(help="Who there is, and all that each of them has.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users list` has it.")]
+UserName = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users list` has it.")]
 
 
 @app.command("list")
-def list_(context: typer.Context, as_json: Json = False) -> None:
+def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     """List all who have anything, and how much."""
     from holdfast.transfer.users import list_users
 
-    with remembering(load(context).settings) as parts:
+    with open_memory(load(context).settings) as parts:
         found = list_users(parts.store, parts.workspace)
     if as_json:
         print_json({"users": [one.to_json() for one in found]})
@@ -52,7 +52,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
             one.memories,
             one.findings,
             one.keys,
-            moment(one.last_used) if one.last_used else "–",
+            format_time(one.last_used) if one.last_used else "–",
         )
         for one in found
     ]
@@ -62,11 +62,11 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 @app.command()
 def export(
     context: typer.Context,
-    name: Name,
+    name: UserName,
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="Where to; else their name, right here.")
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write everything a user has into a zip of open formats, with a page that says what is what."""
     from holdfast.memory.scopes import safe_name
@@ -74,8 +74,8 @@ def export(
 
     target = (file or Path(f"{safe_name(name)}.zip")).expanduser().absolute()
     settings = load(context).settings
-    with remembering(settings) as parts, progress() as tell:
-        made = export_(parts.store, parts.workspace, places_of(settings), name, target, tell)
+    with open_memory(settings) as parts, show_progress_bar() as tell:
+        made = export_(parts.store, parts.workspace, data_folder(settings), name, target, tell)
     if as_json:
         print_json({"file": str(target), "exported": made.to_json()})
     else:
@@ -85,24 +85,24 @@ def export(
 @app.command()
 def delete(
     context: typer.Context,
-    name: Name,
+    name: UserName,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     backups: Annotated[
         bool, typer.Option("--backups", help="Also delete the old copies in the data folder.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete everything a user has, for good: conversations, memories, notes, findings, keys, jobs."""
     from holdfast.transfer.staging import remove_path
     from holdfast.transfer.users import get_user, remove, scrub
 
     settings = load(context).settings
-    places = places_of(settings)
-    with remembering(settings) as parts:
+    places = data_folder(settings)
+    with open_memory(settings) as parts:
         found = get_user(parts.store, parts.workspace, name)
         if not yes:
-            _ask(name, found.conversations, found.memories, found.notes)
-        with progress() as tell:
+            confirm_deletion(name, found.conversations, found.memories, found.notes)
+        with show_progress_bar() as tell:
             remove(parts.store, parts, places, name, tell)
         elsewhere = parts.let_go()
     trouble = scrub(places)
@@ -122,10 +122,10 @@ def delete(
             )
         )
     )
-    _warn(trouble, elsewhere, left)
+    print_leftovers(trouble, elsewhere, left)
 
 
-def _ask(name: str, talks: int, memories: int, notes: int) -> None:
+def confirm_deletion(name: str, talks: int, memories: int, notes: int) -> None:
     """Goes on only if somebody types the name."""
     if not sys.stdin.isatty():
         raise BadRequest(
@@ -149,9 +149,9 @@ def _ask(name: str, talks: int, memories: int, notes: int) -> None:
         raise typer.Exit(1)
 
 
-def _warn(trouble: str, elsewhere: str, left: list[str]) -> None:
+def print_leftovers(trouble: str, elsewhere: str, left: list[str]) -> None:
     if elsewhere:
-        complain(
+        print_error(
             say(
                 f"Where vectors are compared, or at QMD, copies may be left: {elsewhere}"
                 " Once it answers, `holdfast memory reindex` takes them away.",
@@ -160,7 +160,7 @@ def _warn(trouble: str, elsewhere: str, left: list[str]) -> None:
             )
         )
     if trouble:
-        complain(
+        print_error(
             say(
                 f"The words are gone, but not from the free space of the database ({trouble})."
                 " Stop the server and delete once more, or compact the database with VACUUM.",
@@ -169,11 +169,11 @@ def _warn(trouble: str, elsewhere: str, left: list[str]) -> None:
             )
         )
     if left:
-        complain(
+        print_error(
             say(
                 f"{len(left)} old copies may still have them; --backups deletes these, too:",
                 f"{len(left)} alte Kopien haben vielleicht noch etwas; --backups löscht auch sie:",
             )
         )
         for copy in left:
-            complain(f"  {copy}")
+            print_error(f"  {copy}")

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.changes import how_made, in_words, messages, tokens_freed
-from holdfast.cli.kept import Id, Json, headline, kept
-from holdfast.cli.output import console, load, moment, print_json, print_table, write
-from holdfast.cli.project import Project
+from holdfast.cli.changes import (
+    describe_decision,
+    describe_summary_method,
+    format_message_count,
+    format_token_change,
+)
+from holdfast.cli.kept import ConversationId, JsonOption, open_conversation, print_headline
+from holdfast.cli.output import console, format_time, load, print_json, print_table, write
+from holdfast.cli.project import ProjectOption
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -41,23 +46,23 @@ Report = dict[str, Any]
 
 def window(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     size: Annotated[
         int | None, typer.Option("--window", min=1, help="The window of this size, not the newest.")
     ] = None,
     summary: Annotated[
         bool, typer.Option("--summary", help="Only the summary that stands for what is out.")
     ] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what a model was last shown of a conversation: section by section, and what is out and why."""
     from holdfast.fitting.account import window_account
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         report = window_account(store, row, size)
         if summary:
-            _print_summary(report, as_json=as_json)
+            print_summary(report, as_json=as_json)
         elif as_json:
             print_json(report)
         else:
@@ -72,19 +77,19 @@ def print_window(store: "Store", row: "Conversation", report: Report) -> None:
     found = standings(store, row, lane)
     decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
     batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
-    headline(row.title, row.id)
-    _print_sections(report)
-    _print_level(report)
-    _print_messages(report, left_out=sum(one.state == "out" for one in found))
-    _print_sentences(report)
-    _print_recall(report.get("recall") or {})
-    _print_prefix(report["prefix"])
-    _print_decisions(say("In force", "In Kraft"), decisions)
-    _print_decisions(say("Undone, not to be done again", "Rückgängig, nicht wieder zu tun"), vetoes)
-    _print_batches(batches)
+    print_headline(row.title, row.id)
+    print_sections(report)
+    print_level(report)
+    print_messages(report, left_out=sum(one.state == "out" for one in found))
+    print_sentences(report)
+    print_recall(report.get("recall") or {})
+    print_prefix(report["prefix"])
+    print_decisions(say("In force", "In Kraft"), decisions)
+    print_decisions(say("Undone, not to be done again", "Rückgängig, nicht wieder zu tun"), vetoes)
+    print_batches(batches)
 
 
-def _print_recall(recall: Report) -> None:
+def print_recall(recall: Report) -> None:
     """What was searched for the last question, how likely anything answers it, what came and just missed."""
     if not recall.get("searched"):
         return
@@ -102,7 +107,7 @@ def _print_recall(recall: Report) -> None:
         console.print(Text(f"  {row['score']:4.0%}  {row['id']}  {parts}", style="dim"))
 
 
-def _print_summary(report: Report, *, as_json: bool) -> None:
+def print_summary(report: Report, *, as_json: bool) -> None:
     text = report["summary"]
     if as_json:
         print_json({"conversation": report["conversation"], "window": report["window"], "summary": text})
@@ -114,7 +119,7 @@ def _print_summary(report: Report, *, as_json: bool) -> None:
         )
 
 
-def _print_sections(report: Report) -> None:
+def print_sections(report: Report) -> None:
     from holdfast.window import sentences
 
     size = report["window"]
@@ -122,7 +127,7 @@ def _print_sections(report: Report) -> None:
     free = size - sum(tokens for _, tokens in rows)
     if free > 0:
         rows.append(("free", free))
-    console.print(bar(rows, size))
+    console.print(draw_bar(rows, size))
     names = {"free": say("free", "frei")}
     print_table(
         ("", say("section", "Abschnitt"), "Tokens", "%"),
@@ -139,7 +144,7 @@ def _print_sections(report: Report) -> None:
     )
 
 
-def bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Text:
+def draw_bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Text:
     """One line in which every section has its share; what rounds to nothing is not seen."""
     drawn, so_far = Text(), 0
     for name, tokens in rows:
@@ -150,7 +155,7 @@ def bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Tex
     return drawn
 
 
-def _print_level(report: Report) -> None:
+def print_level(report: Report) -> None:
     from holdfast.window import sentences
 
     number = sentences.number
@@ -185,7 +190,7 @@ def _print_level(report: Report) -> None:
     console.print(Text("\n".join(lines)))
 
 
-def _print_messages(report: Report, left_out: int) -> None:
+def print_messages(report: Report, left_out: int) -> None:
     states = [message["state"] for message in report["messages"]]
     whole, short = states.count("in"), states.count("shortened")
     console.print(
@@ -202,7 +207,7 @@ def _print_messages(report: Report, left_out: int) -> None:
         console.print(Text(f"  {told}holdfast window {report['conversation']} --summary", style="dim"))
 
 
-def _print_sentences(report: Report) -> None:
+def print_sentences(report: Report) -> None:
     headings = (
         ("forbidden", say("Must not be done", "Nicht zu tun")),
         ("rules", say("Rules carried along", "Mitgeführte Regeln")),
@@ -215,7 +220,7 @@ def _print_sentences(report: Report) -> None:
             write("".join(f"  {sentence}\n" for sentence in report[name]))
 
 
-def _print_prefix(prefix: Report) -> None:
+def print_prefix(prefix: Report) -> None:
     from holdfast.window import sentences
 
     shared, before = sentences.number(prefix["shared_bytes"]), sentences.number(prefix["previous_bytes"])
@@ -235,7 +240,7 @@ def _print_prefix(prefix: Report) -> None:
     console.print(Text(told))
 
 
-def _print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
+def print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
     if not decisions:
         return
     console.print(Text(f"\n{heading}:", style="bold"))
@@ -243,17 +248,17 @@ def _print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
         told = say(f"… {earlier} earlier ones: --json", f"… {earlier} frühere: --json")
         console.print(Text(f"  {told}", style="dim"))
     for made in decisions[-_NEWEST:]:
-        console.print(Text(f"  {in_words(made)}"))
+        console.print(Text(f"  {describe_decision(made)}"))
 
 
-def _print_batches(batches: Sequence["Compaction"]) -> None:
+def print_batches(batches: Sequence["Compaction"]) -> None:
     from holdfast.window import sentences
 
     if not batches:
         return
     console.print(Text(f"\n{say('Last batches', 'Letzte Durchgänge')}:", style="bold"))
     for batch in batches[-_LAST_BATCHES:]:
-        came_to = f"{messages(batch.messages)}, {tokens_freed(batch.tokens_before, batch.tokens_after)}"
-        level, when = sentences.level(batch.level), moment(batch.created_at)
-        how = f" · {how_made(batch.path, batch.model, batch.memories)}" if batch.path else ""
+        came_to = f"{format_message_count(batch.messages)}, {format_token_change(batch.tokens_before, batch.tokens_after)}"
+        level, when = sentences.level(batch.level), format_time(batch.created_at)
+        how = f" · {describe_summary_method(batch.path, batch.model, batch.memories)}" if batch.path else ""
         console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms{how}"))

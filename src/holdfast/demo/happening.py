@@ -8,20 +8,20 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 # Where an answer came from, the nearest place first.
-Place = Literal["window", "rule", "decision", "ledger", "summary", "log", "memory", "nowhere"]
+OriginPlace = Literal["window", "rule", "decision", "ledger", "summary", "log", "memory", "nowhere"]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """`turn` is the one in which it was said, 0 if that is not known; `note` is a file and its line."""
 
-    place: Place
+    place: OriginPlace
     turn: int = 0
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class TurnEvent:
     """A turn, and the request that was made for it; `whole` is what all that was said would take."""
 
     turn: int
@@ -37,7 +37,7 @@ class Turned:
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class LevelEvent:
     """A level did something: level 3 is a summary, and `way` how it was written."""
 
     turn: int
@@ -49,7 +49,7 @@ class Worked:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class MemoryEvent:
     """A memory was written, brought up to date or replaced."""
 
     turn: int
@@ -59,7 +59,7 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecallEvent:
     """Something that the window lacked was put behind the question."""
 
     turn: int
@@ -68,7 +68,7 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerEvent:
     """A question that the script has no answer for; turn 0 is a conversation of its own."""
 
     turn: int
@@ -79,7 +79,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndEvent:
     """`sent` is what all requests took, `resent` what they would have taken with everything said so far.
 
     `cut` is how many messages a client that drops the oldest would have lost by the end.
@@ -108,22 +108,22 @@ class Ended:
         return self.right == self.asked and self.largest <= self.room
 
 
-Happening = Turned | Worked | Noted | Recalled | Answered | Ended
+DemoEvent = TurnEvent | LevelEvent | MemoryEvent | RecallEvent | AnswerEvent | EndEvent
 
 _NAMES: dict[type, str] = {
-    Turned: "turn",
-    Worked: "level",
-    Noted: "memory",
-    Recalled: "recall",
-    Answered: "answer",
-    Ended: "end",
+    TurnEvent: "turn",
+    LevelEvent: "level",
+    MemoryEvent: "memory",
+    RecallEvent: "recall",
+    AnswerEvent: "answer",
+    EndEvent: "end",
 }
 
 
-def name_of(happening: Happening) -> str:
+def event_name(happening: DemoEvent) -> str:
     return _NAMES[type(happening)]
 
 
-def as_json(happening: Happening) -> dict[str, Any]:
-    told = {"event": name_of(happening), **asdict(happening)}
-    return told | ({"well": happening.well} if isinstance(happening, Ended) else {})
+def serialize_event(happening: DemoEvent) -> dict[str, Any]:
+    told = {"event": event_name(happening), **asdict(happening)}
+    return told | ({"well": happening.well} if isinstance(happening, EndEvent) else {})

@@ -7,7 +7,7 @@ does not know. What Holdfast asks it on the side it declines, so summaries and m
 import re
 from dataclasses import dataclass
 
-from holdfast.demo.talk import Talk
+from holdfast.demo.talk import DemoScript
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest
 from holdfast.upstreams.base import ModelInfo
@@ -21,9 +21,9 @@ _TOKEN = re.compile(r"\w{1,6}|[^\w\s]")
 # What stands before a line of a list, and of a quote.
 QUOTED = re.compile(r"^[-*] (?:\d{4}-\d\d-\d\d(?:, \w+)?: )?")
 # Of what a question asks about, so much must be in the sentence that answers it.
-_ENOUGH = 0.5
+_MIN_SHARE = 0.5
 # A sentence that is longer says nothing in particular.
-_LONGEST = 500
+_MAX_SENTENCE = 500
 _UNKNOWN = {
     "en": "I do not know: nothing that I was sent says so.",
     "de": "Das weiß ich nicht: In dem, was ich bekommen habe, steht es nicht.",
@@ -31,32 +31,32 @@ _UNKNOWN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class AnswerSentence:
     """A sentence that answers a question, and which message of the request it stands in."""
 
     sentence: str
     message: int
 
 
-def count(text: str) -> int:
+def count_tokens(text: str) -> int:
     return len(_TOKEN.findall(text))
 
 
-def size(request: ChatRequest) -> int:
+def count_request(request: ChatRequest) -> int:
     """The tokens of a request as this model counts them."""
-    return sum(count(message.text) for message in request.messages)
+    return sum(count_tokens(message.text) for message in request.messages)
 
 
 class Player:
     """Answers for one talk."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: DemoScript) -> None:
         self._talk = talk
         self._lines = {line.said: line.answer for line in talk.lines if line.answer}
 
     def provider(self) -> ScriptedProvider:
         model = ModelInfo(NAME, running_window=WINDOW, trained_window=WINDOW)
-        return ScriptedProvider(fallback=self.answer, models=[model], count=count)
+        return ScriptedProvider(fallback=self.answer, models=[model], count=count_tokens)
 
     def answer(self, request: ChatRequest) -> Script:
         if not self.is_talk(request):
@@ -68,7 +68,7 @@ class Player:
         said = next((said for said in self._lines if newest.text.startswith(said)), None)
         if said is not None:
             return self._lines[said]
-        found = read(request)
+        found = find_answer(request)
         return found.sentence if found else _UNKNOWN[self._talk.language]
 
     def is_talk(self, request: ChatRequest) -> bool:
@@ -77,17 +77,17 @@ class Player:
         return first.role == "system" and first.text.startswith(self._talk.instructions)
 
 
-def read(request: ChatRequest) -> Read | None:
+def find_answer(request: ChatRequest) -> AnswerSentence | None:
     """The sentence in a request that says most of what its question asks about, in the fewest letters."""
     # Holdfast puts what it brings back behind the question, after a blank line.
     question = request.messages[-1].text.partition("\n\n")[0]
     asked = set(terms(question))
-    best, most = None, (_ENOUGH * len(asked), -_LONGEST)
+    best, most = None, (_MIN_SHARE * len(asked), -_MAX_SENTENCE)
     for at, message in enumerate(request.messages if asked else ()):
         for sentence in sentences(message.text.removeprefix(question)):
             told = QUOTED.sub("", sentence)
             rank = len(asked.intersection(terms(told))), -len(told)
             # What asks does not answer.
             if rank > most and not told.endswith("?"):
-                best, most = Read(told, at), rank
+                best, most = AnswerSentence(told, at), rank
     return best

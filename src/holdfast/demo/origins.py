@@ -8,13 +8,13 @@ from typing import Any
 
 from holdfast.compaction.body import Body
 from holdfast.demo.happening import Origin
-from holdfast.demo.model import Read
+from holdfast.demo.model import AnswerSentence
 from holdfast.engine import Engine
 
 Report = Mapping[str, Any]
 
 
-def origin_of(engine: Engine, report: Report, found: Read | None) -> Origin:
+def find_origin(engine: Engine, report: Report, found: AnswerSentence | None) -> Origin:
     """Where the sentence came from that a model answered with."""
     if found is None:
         return Origin("nowhere")
@@ -24,30 +24,30 @@ def origin_of(engine: Engine, report: Report, found: Read | None) -> Origin:
             return Origin("rule")
         if any(sentence in said for said in report["agreed"]):
             return Origin("decision")
-        return Origin("ledger" if _is_in_ledger(engine, report, sentence) else "summary")
+        return Origin("ledger" if is_in_ledger(engine, report, sentence) else "summary")
     row = report["messages"][found.message - 1]
     if any(sentence in one["text"] for one in row.get("added", ())):
-        return next(iter(brought(engine, report, row["id"], sentence)), Origin("nowhere"))
-    return Origin("window", _turn(engine, row["id"]))
+        return next(iter(find_recall_origins(engine, report, row["id"], sentence)), Origin("nowhere"))
+    return Origin("window", turn_number(engine, row["id"]))
 
 
-def brought(engine: Engine, report: Report, message: str, sentence: str = "") -> list[Origin]:
+def find_recall_origins(engine: Engine, report: Report, message: str, sentence: str = "") -> list[Origin]:
     """Where what was put behind a message came from: all of it, or what has this sentence."""
     found: list[Origin] = []
     for decision in engine.store.decisions.of(report["lane"]):
         if decision.rule != "recalled" or message not in decision.messages:
             continue
         found += [
-            Origin("log", _turn(engine, source["message"]))
+            Origin("log", turn_number(engine, source["message"]))
             for source in decision.data.get("sources", ())
             if sentence in engine.store.log.message(source["message"]).message.text
         ]
         for name in decision.data.get("memories", ()):
-            found += _noted(engine, name, sentence)
+            found += find_note_origins(engine, name, sentence)
     return found
 
 
-def _is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
+def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
     """A window may show less of a line than was kept, but never under another name."""
     summary = engine.store.summaries.latest(report["messages"][-1]["id"])
     if summary is None:
@@ -57,7 +57,7 @@ def _is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
     return any(sentence.startswith(f"{name}:") for name in {line.partition(":")[0] for line in lines})
 
 
-def _noted(engine: Engine, name: str, sentence: str) -> list[Origin]:
+def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
     """The files and lines of what is remembered under a name, if it has the sentence."""
     assert engine.remembering is not None
     folder = engine.remembering.workspace.folder
@@ -73,6 +73,6 @@ def _noted(engine: Engine, name: str, sentence: str) -> list[Origin]:
     return found
 
 
-def _turn(engine: Engine, message: str) -> int:
+def turn_number(engine: Engine, message: str) -> int:
     """A turn is a question and its answer."""
     return engine.store.log.message(message).depth // 2 + 1

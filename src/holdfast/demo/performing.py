@@ -13,10 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.config import Config, Settings
-from holdfast.demo.happening import Answered, Ended, Happening, Noted, Recalled, Turned, Worked
-from holdfast.demo.model import NAME, WINDOW, Player, count, read, size
-from holdfast.demo.origins import brought, origin_of
-from holdfast.demo.talk import Line, Talk
+from holdfast.demo.happening import (
+    AnswerEvent,
+    DemoEvent,
+    EndEvent,
+    LevelEvent,
+    MemoryEvent,
+    RecallEvent,
+    TurnEvent,
+)
+from holdfast.demo.model import NAME, WINDOW, Player, count_request, count_tokens, find_answer
+from holdfast.demo.origins import find_origin, find_recall_origins
+from holdfast.demo.talk import DemoScript, ScriptLine
 from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.events import Event
@@ -30,17 +38,19 @@ from holdfast.window.presets import Preset, preset_named
 from holdfast.wiring import build_remembering
 
 
-async def perform(talk: Talk, home: Path, embedder: str = "embedded") -> AsyncGenerator[Happening, None]:
+async def perform(
+    talk: DemoScript, home: Path, embedder: str = "embedded"
+) -> AsyncGenerator[DemoEvent, None]:
     """All that happens in a talk on an empty data folder, and in the end what it came to."""
     tally, player = _Tally(time.monotonic()), Player(talk)
     server = player.provider()
-    async with _engine_at(home, server, embedder) as engine:
+    async with open_engine(home, server, embedder) as engine:
         async for happening in _Performance(talk, engine, player, server, tally).happenings(home):
             yield happening
 
 
 @asynccontextmanager
-async def _engine_at(home: Path, server: ScriptedProvider, embedder: str) -> AsyncIterator[Engine]:
+async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> AsyncIterator[Engine]:
     """The usual engine on a data folder, with this server."""
     settings = Config.of(Settings(home=home, embedder=embedder)).settings
     store = open_store(settings.store)
@@ -53,7 +63,7 @@ async def _engine_at(home: Path, server: ScriptedProvider, embedder: str) -> Asy
         store,
         Upstreams(find, server),
         Models(store, home / "cache"),
-        _hurried(),
+        _preset(),
         remembering=remembering,
         options=SummaryOptions(pause=0.0),
     )
@@ -67,13 +77,13 @@ async def _engine_at(home: Path, server: ScriptedProvider, embedder: str) -> Asy
         await engine.close()
 
 
-def _hurried() -> Preset:
+def _preset() -> Preset:
     """The usual preset without its waiting: a turn takes a moment here, and a minute when people type."""
     return replace(preset_named("balanced"), cooldown_seconds=0.0)
 
 
 # On a machine that is busy with other things memory may say that it had no time: then it is asked again.
-_TRIES = 3
+_MAX_TRIES = 3
 
 
 @dataclass(slots=True)
@@ -88,14 +98,14 @@ class _Tally:
     levels: Counter[int] = field(default_factory=Counter)
     memories: int = 0
     recalls: int = 0
-    answers: list[Answered] = field(default_factory=list)
+    answers: list[AnswerEvent] = field(default_factory=list)
 
 
 class _Performance:
     """One talk with one engine."""
 
     def __init__(
-        self, talk: Talk, engine: Engine, player: Player, server: ScriptedProvider, tally: _Tally
+        self, talk: DemoScript, engine: Engine, player: Player, server: ScriptedProvider, tally: _Tally
     ) -> None:
         self._talk, self._engine, self._player, self._server = talk, engine, player, server
         self._tally = tally
@@ -105,13 +115,13 @@ class _Performance:
         self._changes: list[dict[str, Any]] = []
         engine.events.listeners.append(self._hear)
 
-    async def happenings(self, home: Path) -> AsyncGenerator[Happening, None]:
+    async def happenings(self, home: Path) -> AsyncGenerator[DemoEvent, None]:
         for number, line in enumerate(self._talk.lines, 1):
             answer = await self._said(line)
             for happening in await self._engine.store.run(self._after, number, line, answer):
                 yield happening
         line = self._talk.afterwards
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             self._conversation = None
             answer = await self._said(line)
             if "not_recalled" not in self._report["notices"]:
@@ -119,7 +129,7 @@ class _Performance:
         yield await self._engine.store.run(self._answered, 0, line, answer)
         yield self._ended(home)
 
-    async def _said(self, line: Line) -> str:
+    async def _said(self, line: ScriptLine) -> str:
         """One turn, and all that the engine does after it."""
         messages = (Message.of("system", self._talk.instructions), Message.of("user", line.said))
         turn = await self._engine.turn(Ask(ChatRequest(NAME, messages), continues=self._conversation))
@@ -130,16 +140,16 @@ class _Performance:
         await self._engine.afterwards.idle.quiet()
         return answer.message.text
 
-    def _after(self, number: int, line: Line, answer: str) -> list[Happening]:
+    def _after(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:
         """What there is to tell of a turn; reads the store, so it runs in a thread of the store's."""
         tally, report = self._tally, self._report
         request = self._request()
-        tally.told.append(count(line.said))
-        whole = count(self._talk.instructions) + sum(tally.told)
-        tally.told.append(count(answer))
-        tally.sent, tally.resent = tally.sent + size(request), tally.resent + whole
+        tally.told.append(count_tokens(line.said))
+        whole = count_tokens(self._talk.instructions) + sum(tally.told)
+        tally.told.append(count_tokens(answer))
+        tally.sent, tally.resent = tally.sent + count_request(request), tally.resent + whole
         sections = {row["name"]: row["tokens"] for row in report["sections"]}
-        turned = Turned(
+        turned = TurnEvent(
             number,
             len(self._talk.lines),
             line.said,
@@ -151,40 +161,40 @@ class _Performance:
             whole,
             sections,
         )
-        happened: list[Happening] = [turned, *self._recalled(number), *self._worked(number)]
+        happened: list[DemoEvent] = [turned, *self._recalled(number), *self._worked(number)]
         happened += self._noted(number)
         if line.sought:
             happened.append(self._answered(number, line, answer))
         return happened
 
-    def _recalled(self, number: int) -> list[Recalled]:
+    def _recalled(self, number: int) -> list[RecallEvent]:
         newest = self._report["messages"][-1]
         texts = [one["text"] for one in newest.get("added", ()) if one["section"] == "recalled"]
         if not texts:
             return []
         self._tally.recalls += 1
-        origins = brought(self._engine, self._report, newest["id"])
-        return [Recalled(number, "\n".join(texts), tuple(origins))]
+        origins = find_recall_origins(self._engine, self._report, newest["id"])
+        return [RecallEvent(number, "\n".join(texts), tuple(origins))]
 
-    def _worked(self, number: int) -> list[Worked]:
+    def _worked(self, number: int) -> list[LevelEvent]:
         assert self._conversation is not None
         rows = self._engine.store.compactions.of(self._conversation)
         new, self._seen = rows[self._seen :], len(rows)
         self._tally.levels.update(row.level for row in new)
         return [
-            Worked(number, row.level, row.messages, row.tokens_before, row.tokens_after, row.path)
+            LevelEvent(number, row.level, row.messages, row.tokens_before, row.tokens_after, row.path)
             for row in new
         ]
 
-    def _noted(self, number: int) -> list[Noted]:
+    def _noted(self, number: int) -> list[MemoryEvent]:
         changes, self._changes = self._changes, []
         self._tally.memories += sum(one["change"] == "added" for one in changes)
-        return [Noted(number, one["change"], one["kind"], one["text"]) for one in changes]
+        return [MemoryEvent(number, one["change"], one["kind"], one["text"]) for one in changes]
 
-    def _answered(self, number: int, line: Line, answer: str) -> Answered:
+    def _answered(self, number: int, line: ScriptLine, answer: str) -> AnswerEvent:
         right = line.sought in answer
-        origin = origin_of(self._engine, self._report, read(self._request()))
-        answered = Answered(number, line.said, answer, right, origin)
+        origin = find_origin(self._engine, self._report, find_answer(self._request()))
+        answered = AnswerEvent(number, line.said, answer, right, origin)
         self._tally.answers.append(answered)
         return answered
 
@@ -195,15 +205,15 @@ class _Performance:
     def _requests(self) -> list[ChatRequest]:
         return [one for one in self._server.requests if self._player.is_talk(one)]
 
-    def _ended(self, home: Path) -> Ended:
+    def _ended(self, home: Path) -> EndEvent:
         tally, room = self._tally, self._report["room"]
-        cut = _cut(tally.told, room - count(self._talk.instructions))
-        return Ended(
+        cut = count_dropped(tally.told, room - count_tokens(self._talk.instructions))
+        return EndEvent(
             turns=len(self._talk.lines),
             said=sum(tally.told),
             window=WINDOW,
             room=room,
-            largest=max(map(size, self._requests())),
+            largest=max(map(count_request, self._requests())),
             sent=tally.sent,
             resent=tally.resent,
             levels=dict(sorted(tally.levels.items())),
@@ -222,7 +232,7 @@ class _Performance:
             self._changes.append(dict(event.data))
 
 
-def _cut(told: list[int], room: int) -> int:
+def count_dropped(told: list[int], room: int) -> int:
     """How many of the oldest messages are gone where only the newest that fit are sent."""
     kept = 0
     for tokens in reversed(told):

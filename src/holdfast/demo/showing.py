@@ -14,79 +14,96 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli.window import FILLS, bar
-from holdfast.demo.happening import Answered, Ended, Happening, Noted, Recalled, Turned, Worked, as_json
-from holdfast.demo.telling import account, answered, closing, line, meter, opening, short
+from holdfast.cli.window import FILLS, draw_bar
+from holdfast.demo.happening import (
+    AnswerEvent,
+    DemoEvent,
+    EndEvent,
+    LevelEvent,
+    MemoryEvent,
+    RecallEvent,
+    TurnEvent,
+    serialize_event,
+)
+from holdfast.demo.telling import (
+    closing_lines,
+    describe_answer,
+    describe_event,
+    describe_meter,
+    final_figures,
+    opening_lines,
+    shorten,
+)
 from holdfast.i18n import say
 from holdfast.window import sentences
 
-_STYLES: dict[type, str] = {Worked: "bold yellow", Noted: "magenta", Recalled: "cyan"}
+_STYLES: dict[type, str] = {LevelEvent: "bold yellow", MemoryEvent: "magenta", RecallEvent: "cyan"}
 # Where nobody watches, the meter is told now and then.
-_EVERY = 20
+_METER_EVERY = 20
 
 
 class Show(Protocol):
-    def __call__(self, happening: Happening) -> None: ...
+    def __call__(self, happening: DemoEvent) -> None: ...
 
 
-def in_json(happening: Happening) -> None:
-    sys.stdout.write(json.dumps(as_json(happening), ensure_ascii=False) + "\n")
+def print_json_line(happening: DemoEvent) -> None:
+    sys.stdout.write(json.dumps(serialize_event(happening), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 
 @contextmanager
-def in_lines(console: Console, *, kept: bool) -> Iterator[Show]:
+def show_lines(console: Console, *, kept: bool) -> Iterator[Show]:
     """A few plain lines for what happens."""
-    _say_all(console, opening())
+    print_lines(console, opening_lines())
 
-    def show(happening: Happening) -> None:
-        if isinstance(happening, Turned):
-            if happening.turn % _EVERY == 0:
-                _say_all(console, [meter(happening)])
+    def show(happening: DemoEvent) -> None:
+        if isinstance(happening, TurnEvent):
+            if happening.turn % _METER_EVERY == 0:
+                print_lines(console, [describe_meter(happening)])
         else:
-            _print(console, happening, kept=kept)
+            print_event(console, happening, kept=kept)
 
     yield show
 
 
 @contextmanager
-def alive(console: Console, *, kept: bool) -> Iterator[Show]:
+def show_live(console: Console, *, kept: bool) -> Iterator[Show]:
     """The newest turn and its window stay below, what happened goes by above them."""
-    _say_all(console, [*opening(), ""])
+    print_lines(console, [*opening_lines(), ""])
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
-        def show(happening: Happening) -> None:
-            if isinstance(happening, Turned):
-                live.update(_frame(happening, console.width), refresh=True)
-            elif isinstance(happening, Ended):
+        def show(happening: DemoEvent) -> None:
+            if isinstance(happening, TurnEvent):
+                live.update(render_frame(happening, console.width), refresh=True)
+            elif isinstance(happening, EndEvent):
                 live.stop()
-                _print(console, happening, kept=kept)
+                print_event(console, happening, kept=kept)
             else:
-                _print(live.console, happening, kept=kept)
+                print_event(live.console, happening, kept=kept)
 
         yield show
 
 
-def _print(console: Console, happening: Happening, *, kept: bool) -> None:
-    if isinstance(happening, Answered):
+def print_event(console: Console, happening: DemoEvent, *, kept: bool) -> None:
+    if isinstance(happening, AnswerEvent):
         style = "bold green" if happening.right else "bold red"
-        _say_all(console, ["", *answered(happening), ""], style)
-    elif isinstance(happening, Ended):
-        _print_end(console, happening, kept=kept)
-    elif told := line(happening):
-        _say_all(console, [told], _STYLES.get(type(happening), ""))
+        print_lines(console, ["", *describe_answer(happening), ""], style)
+    elif isinstance(happening, EndEvent):
+        print_end(console, happening, kept=kept)
+    elif told := describe_event(happening):
+        print_lines(console, [told], _STYLES.get(type(happening), ""))
 
 
-def _print_end(console: Console, end: Ended, *, kept: bool) -> None:
+def print_end(console: Console, end: EndEvent, *, kept: bool) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
-    for name, value in account(end):
+    for name, value in final_figures(end):
         table.add_row(Text(name), Text(value, style="bold"))
     console.print(table)
     console.print()
-    _say_all(console, closing(end, kept=kept))
+    print_lines(console, closing_lines(end, kept=kept))
 
 
-def _frame(turned: Turned, width: int) -> Group:
+def render_frame(turned: TurnEvent, width: int) -> Group:
     """The window as a bar with its sections by name, and the turn below it."""
     free = max(0, turned.window - sum(turned.sections.values()))
     rows = [*turned.sections.items(), ("free", free)]
@@ -99,10 +116,10 @@ def _frame(turned: Turned, width: int) -> Group:
             names.append(f"{fill} ", style=style)
             names.append(f"{known} {sentences.number(tokens)}   ", style="dim")
     texts = ((say("You", "Sie"), turned.said), (say("Model", "Modell"), turned.answer))
-    said = [Text(short(f"{who}: {text}", width - 1)) for who, text in texts]
-    header = Text(meter(turned), style="bold")
-    return Group(Text(), header, bar(rows, turned.window, max(20, width - 2)), names, *said)
+    said = [Text(shorten(f"{who}: {text}", width - 1)) for who, text in texts]
+    header = Text(describe_meter(turned), style="bold")
+    return Group(Text(), header, draw_bar(rows, turned.window, max(20, width - 2)), names, *said)
 
 
-def _say_all(console: Console, lines: list[str], style: str = "") -> None:
+def print_lines(console: Console, lines: list[str], style: str = "") -> None:
     console.print(Text("\n".join(lines), style=style))

@@ -24,7 +24,7 @@ _AFTERWARDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScriptLine:
     """One turn. A question is `sought` in what the model is sent; anything else has its answer here."""
 
     said: str
@@ -33,24 +33,26 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class DemoScript:
     language: Language
     instructions: str
-    lines: tuple[Line, ...]
-    afterwards: Line
+    lines: tuple[ScriptLine, ...]
+    afterwards: ScriptLine
 
 
-def talk_in(language: Language) -> Talk:
+def load_script(language: Language) -> DemoScript:
     said, sought = _AFTERWARDS[language]
     text = (_FOLDER / f"talk.{language}.txt").read_text(encoding="utf-8")
-    return Talk(language, _INSTRUCTIONS[language], tuple(_lines(text)), Line(said, sought=sought))
+    return DemoScript(
+        language, _INSTRUCTIONS[language], tuple(parse_lines(text)), ScriptLine(said, sought=sought)
+    )
 
 
-def _lines(text: str) -> Iterator[Line]:
+def parse_lines(text: str) -> Iterator[ScriptLine]:
     for block in text.strip().split("\n\n"):
         by_mark: dict[str, list[str]] = {">": [], "?": [], "=": [], "": []}
         for line in block.splitlines():
             mark = line[0] if line[:2] in ("> ", "? ", "= ") else ""
             by_mark[mark].append(line[2:] if mark else line)
         said = "\n".join(PASTES.get(line, line) for line in (*by_mark[">"], *by_mark["?"]))
-        yield Line(said, "\n".join(by_mark[""]), "\n".join(by_mark["="]))
+        yield ScriptLine(said, "\n".join(by_mark[""]), "\n".join(by_mark["="]))

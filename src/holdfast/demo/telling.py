@@ -3,7 +3,16 @@
 German and English. Knows no terminal.
 """
 
-from holdfast.demo.happening import Answered, Ended, Happening, Noted, Origin, Recalled, Turned, Worked
+from holdfast.demo.happening import (
+    AnswerEvent,
+    DemoEvent,
+    EndEvent,
+    LevelEvent,
+    MemoryEvent,
+    Origin,
+    RecallEvent,
+    TurnEvent,
+)
 from holdfast.demo.model import QUOTED
 from holdfast.i18n import say
 from holdfast.window import sentences
@@ -12,7 +21,7 @@ from holdfast.window import sentences
 _WIDTH = 96
 
 
-def opening() -> list[str]:
+def opening_lines() -> list[str]:
     return [
         say(
             "A talk of 120 turns, in a window of 8,192 tokens: all of it real but the model.",
@@ -29,20 +38,20 @@ def opening() -> list[str]:
     ]
 
 
-def line(happening: Happening) -> str:
+def describe_event(happening: DemoEvent) -> str:
     """What happened, in one line; nothing for what is better drawn."""
     match happening:
-        case Worked():
-            return _worked(happening)
-        case Noted():
-            return _at(happening.turn, f"{_change(happening.change)}: {happening.text}")
-        case Recalled():
-            return _at(happening.turn, _recalled(happening))
+        case LevelEvent():
+            return describe_level(happening)
+        case MemoryEvent():
+            return prefix_turn(happening.turn, f"{change_label(happening.change)}: {happening.text}")
+        case RecallEvent():
+            return prefix_turn(happening.turn, describe_recall(happening))
         case _:
             return ""
 
 
-def meter(turned: Turned) -> str:
+def describe_meter(turned: TurnEvent) -> str:
     """How full the window is."""
     number = sentences.number
     share = f"{turned.tokens / turned.room:.0%}"
@@ -54,18 +63,18 @@ def meter(turned: Turned) -> str:
     )
 
 
-def answered(one: Answered) -> list[str]:
+def describe_answer(one: AnswerEvent) -> list[str]:
     """A question, its answer, and where that came from."""
     asked = say("Turn", "Zug") + f" {one.turn}" if one.turn else say("New conversation", "Neues Gespräch")
     verdict = say("known", "gewusst") if one.right else say("NOT known", "NICHT gewusst")
     return [
         f"{asked}: {one.question}",
         f"  → {one.answer}",
-        f"  {verdict}, {origin(one.origin)}",
+        f"  {verdict}, {describe_origin(one.origin)}",
     ]
 
 
-def origin(found: Origin) -> str:
+def describe_origin(found: Origin) -> str:
     said_in = say(f"said in turn {found.turn}", f"gesagt in Zug {found.turn}")
     match found.place:
         case "window":
@@ -86,7 +95,7 @@ def origin(found: Origin) -> str:
             return say("nothing it was sent says so", "nichts, was es bekam, sagt es")
 
 
-def account(end: Ended) -> list[tuple[str, str]]:
+def final_figures(end: EndEvent) -> list[tuple[str, str]]:
     """The numbers at the end, each with its name."""
     number = sentences.number
     kept = end.messages - end.cut
@@ -126,7 +135,7 @@ def account(end: Ended) -> list[tuple[str, str]]:
     ]
 
 
-def closing(end: Ended, *, kept: bool) -> list[str]:
+def closing_lines(end: EndEvent, *, kept: bool) -> list[str]:
     """What it came to, and what to do next."""
     trouble = []
     if end.largest > end.room:
@@ -156,13 +165,13 @@ def closing(end: Ended, *, kept: bool) -> list[str]:
     ]
 
 
-def short(text: str, width: int = _WIDTH) -> str:
+def shorten(text: str, width: int = _WIDTH) -> str:
     """One line of a text."""
     one = " ".join(text.split())
     return one if len(one) <= width else f"{one[: width - 1].rstrip()}…"
 
 
-def _worked(worked: Worked) -> str:
+def describe_level(worked: LevelEvent) -> str:
     number = sentences.number
     tokens = f"{number(worked.before)} → {number(worked.after)} " + say("tokens", "Token")
     what = {
@@ -175,21 +184,23 @@ def _worked(worked: Worked) -> str:
     messages = f"{worked.messages} " + (
         say("messages", "Nachrichten") if several else say("message", "Nachricht")
     )
-    return _at(worked.turn, f"{say('level', 'Stufe')} {worked.level}, {what}: {messages}, {tokens}{way}")
+    return prefix_turn(
+        worked.turn, f"{say('level', 'Stufe')} {worked.level}, {what}: {messages}, {tokens}{way}"
+    )
 
 
-def _recalled(recalled: Recalled) -> str:
+def describe_recall(recalled: RecallEvent) -> str:
     """The first of what was brought back, and where all of it came from."""
-    places = ", ".join(dict.fromkeys(_briefly(one) for one in recalled.origins))
+    places = ", ".join(dict.fromkeys(origin_label(one) for one in recalled.origins))
     said = next((row for row in recalled.text.splitlines() if row.startswith("- ")), recalled.text)
     return say("brought back", "geholt") + f" ({places}): {QUOTED.sub('', said)}"
 
 
-def _briefly(one: Origin) -> str:
+def origin_label(one: Origin) -> str:
     return say("turn", "Zug") + f" {one.turn}" if one.turn else one.note
 
 
-def _change(name: str) -> str:
+def change_label(name: str) -> str:
     changes = {
         "added": say("remembered", "gemerkt"),
         "updated": say("brought up to date", "auf den neuen Stand gebracht"),
@@ -198,5 +209,5 @@ def _change(name: str) -> str:
     return changes.get(name, name)
 
 
-def _at(turn: int, text: str) -> str:
-    return short(say(f"turn {turn:>3}", f"Zug {turn:>3}") + f"  {text}")
+def prefix_turn(turn: int, text: str) -> str:
+    return shorten(say(f"turn {turn:>3}", f"Zug {turn:>3}") + f"  {text}")

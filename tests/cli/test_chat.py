@@ -15,7 +15,7 @@ from holdfast.cli import app
 from holdfast.cli.chat_commands import CHAT_COMMANDS, command_help, is_command
 from holdfast.cli.chat_screen import ChatScreen, format_meter, format_timing, list_recalled
 from holdfast.cli.chat_terminal import ChatCompleter
-from holdfast.cli.talk import ChatSession
+from holdfast.cli.session import ChatSession
 from holdfast.events import Events
 from holdfast.i18n import speak
 from holdfast.messages import Scope

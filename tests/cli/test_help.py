@@ -13,8 +13,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from holdfast.cli import app, main
-from holdfast.cli.commands import COMMANDS, load_command
-from holdfast.cli.examples import EXAMPLES
+from holdfast.cli.commands import COMMANDS, EXAMPLES, load_command
 from holdfast.cli.german import GERMAN
 
 HEAVY = {"asyncio", "fastapi", "httpx", "mcp", "numpy", "prompt_toolkit", "pydantic", "rich", "sqlalchemy"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.cli.told import ERROR_SENTENCES, translate
+from holdfast.cli.translation import ERROR_SENTENCES, translate
 from holdfast.i18n import speak
 
 

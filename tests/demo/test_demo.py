@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from holdfast.cli import app
 from holdfast.cli.demo import make_pacer
-from holdfast.demo.happening import (
+from holdfast.demo.events import (
     AnswerEvent,
     EndEvent,
     LevelEvent,
@@ -21,9 +21,9 @@ from holdfast.demo.happening import (
     TurnEvent,
 )
 from holdfast.demo.model import Player, find_answer
-from holdfast.demo.performing import perform
-from holdfast.demo.showing import show_live
-from holdfast.demo.talk import DemoScript, ScriptLine, load_script
+from holdfast.demo.performance import perform
+from holdfast.demo.script import DemoScript, ScriptLine, load_script
+from holdfast.demo.show import show_live
 from holdfast.errors import UpstreamError
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, Message

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from holdfast.cli.options import ProjectOption, current_scope
 from holdfast.cli.output import load, print_error, print_json, write
-from holdfast.cli.project import ProjectOption, current_scope
-from holdfast.cli.talk import (
+from holdfast.cli.session import (
     ChatSession,
     ConversationOption,
     ModelOption,

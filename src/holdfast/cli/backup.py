@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import JsonOption
-from holdfast.cli.output import console, format_time, load, print_error, print_json
-from holdfast.cli.remembered import show_progress_bar
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, format_time, load, print_error, print_json, show_progress_bar
 from holdfast.config import Settings
 from holdfast.errors import Conflict
 from holdfast.i18n import say

@@ -9,27 +9,64 @@ import logging
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 from rich.text import Text
 
 from holdfast.cli import chat_commands
 from holdfast.cli.chat_commands import ChatContext
-from holdfast.cli.chat_lines import LineSource, PipedLines
 from holdfast.cli.chat_screen import ChatScreen, format_meter, print_stopped
-from holdfast.cli.kept import find_conversation, print_headline
+from holdfast.cli.options import ProjectOption, current_scope, find_conversation, print_headline
 from holdfast.cli.output import console, load, print_error
-from holdfast.cli.project import ProjectOption, current_scope
-from holdfast.cli.talk import ChatSession, ConversationOption, ModelOption, SystemOption, choose_model
+from holdfast.cli.session import ChatSession, ConversationOption, ModelOption, SystemOption, choose_model
 from holdfast.config import HISTORY
 from holdfast.errors import HoldfastError
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
     from holdfast.store import Conversation
+
+
+class LineSource(Protocol):
+    async def next(self) -> str | None:
+        """What was typed, of one or several lines; None when there is no more to come."""
+
+
+class PipedLines:
+    async def next(self) -> str | None:
+        lines: list[str] = []
+        if sys.stdin is not None and sys.stdin.isatty():
+            # Somebody types while the answers go into a file.
+            sys.stderr.write("> ")
+            sys.stderr.flush()
+        while (line := await read_line()) is not None:
+            if not line.endswith("\\"):
+                return "\n".join((*lines, line))
+            lines.append(line.removesuffix("\\"))
+        return "\n".join(lines) if lines else None
+
+
+async def read_line() -> str | None:
+    """A line, read in a thread that nobody waits for: Ctrl-C must not need a return key after it."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str | None] = loop.create_future()
+
+    def read() -> None:
+        data = sys.stdin.buffer.readline() if sys.stdin is not None else b""
+        typed = data.decode("utf-8", "replace").rstrip("\r\n") if data else None
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(hand_over, typed)
+
+    def hand_over(typed: str | None) -> None:
+        if not line.done():
+            line.set_result(typed)
+
+    Thread(target=read, daemon=True).start()
+    return await line
 
 
 def chat(

@@ -9,20 +9,23 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from holdfast.cli.chat_screen import ChatScreen
-from holdfast.cli.output import console, print_table, write
-from holdfast.cli.talk import ChatSession, clean
+from holdfast.cli.output import console, format_time, print_table, write
+from holdfast.cli.session import ChatSession, clean
+from holdfast.cli.window import speaker_label
 from holdfast.config import Settings
-from holdfast.errors import BadRequest, NotFound
+from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
+    from holdfast.fitting.reading import Reading
     from holdfast.memory.remembering import Remembering
-    from holdfast.store import Conversation
+    from holdfast.store import Conversation, Store
 
 # A path like /etc/hosts is no command.
 _COMMAND = re.compile(r"/([\w?-]+)(?:\s+(.*))?", re.DOTALL)
@@ -84,14 +87,14 @@ async def show_window(chat: ChatContext, _: str) -> None:
 
 
 async def compact_now(chat: ChatContext, _: str) -> None:
-    from holdfast.cli.compact import compact_conversation, print_summary_result
+    from holdfast.cli.window import compact_conversation, print_summary_result
 
     print_summary_result(await compact_conversation(chat.talk.engine, chat.row))
     chat.screen.forget_summaries()
 
 
 async def undo_last(chat: ChatContext, decision: str) -> None:
-    from holdfast.cli.changes import print_undo_result, undo_decisions
+    from holdfast.cli.window import print_undo_result, undo_decisions
 
     print_undo_result(*undo_decisions(chat.talk.engine.store, chat.row, decision or None))
 
@@ -115,7 +118,7 @@ async def forget(chat: ChatContext, name: str) -> None:
 
 
 async def correct(chat: ChatContext, text: str) -> None:
-    from holdfast.cli.chat_notebook import BOTH, FORGET, REPLACE, UNDO
+    from holdfast.cli.chat_screen import BOTH, FORGET, REPLACE, UNDO
 
     notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.talk.scope
     # A script sees no lines beside its answers; what was remembered is known all the same.
@@ -133,8 +136,7 @@ async def correct(chat: ChatContext, text: str) -> None:
 
 
 async def show_memories(chat: ChatContext, query: str) -> None:
-    from holdfast.cli.memory import print_page
-    from holdfast.cli.memory_index import print_search_answer
+    from holdfast.cli.memory import print_page, print_search_answer
 
     scope, memory = chat.talk.scope, chat.memory
     if query:
@@ -144,8 +146,7 @@ async def show_memories(chat: ChatContext, query: str) -> None:
 
 
 async def research(chat: ChatContext, question: str) -> None:
-    from holdfast.cli.found import print_sources
-    from holdfast.cli.research import gather_sources
+    from holdfast.cli.research import gather_sources, print_sources
 
     require_argument(question, "/research", ("what is to be found out", "was herausgefunden werden soll"))
     found = await gather_sources(chat.talk, chat.settings, clean(question))
@@ -170,7 +171,6 @@ async def switch_model(chat: ChatContext, name: str) -> None:
 
 
 async def save_to_file(chat: ChatContext, name: str) -> None:
-    from holdfast.cli.chat_save import save_markdown
 
     require_argument(name, "/save", ("a file", "eine Datei"))
     place = save_markdown(chat.talk.engine.store, chat.row, name)
@@ -281,3 +281,39 @@ def suggest_names(name: str, names: "list[str] | dict[str, ChatCommand]") -> str
 def require_argument(text: str, name: str, what: tuple[str, str]) -> None:
     if not text:
         raise BadRequest(say(f"{name} needs {what[0]}.", f"{name} braucht {what[1]}."))
+
+
+def save_markdown(store: "Store", row: "Conversation", name: str) -> Path:
+    from holdfast.fitting.reading import reading_of
+
+    place = Path(name).expanduser()
+    text = render_markdown(reading_of(store, row))
+    try:
+        with place.open("x", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except FileExistsError:
+        raise BadRequest(
+            say(f"{place} is there already.", f"{place} gibt es schon."),
+            hint=say("Name another file.", "Eine andere Datei nennen."),
+        ) from None
+    except OSError as error:
+        raise HoldfastError(
+            say(f"{place} could not be written: {error.strerror}.", f"{place}: {error.strerror}."),
+            hint=say("Name another file.", "Eine andere Datei nennen."),
+        ) from None
+    return place
+
+
+def render_markdown(reading: "Reading") -> str:
+    """Who said what, and where the older part became a summary."""
+    row = reading.conversation
+    pieces = [f"# {row.title or row.id}", f"{row.id} · {format_time(row.created_at)}"]
+    for stored in reading.path:
+        message = stored.message
+        cut = say(" (cut off)", " (abgebrochen)") if stored.finish == "cut" else ""
+        pieces.append(f"## {speaker_label(message.role)}{cut}")
+        if message.text:
+            pieces.append(message.text)
+        pieces += [f"`{call.name}({call.arguments})`" for call in message.tool_calls]
+        pieces += [f"*{banner.text}*" for banner in reading.banners.get(stored.id, ())]
+    return "\n\n".join(pieces) + "\n"

@@ -1,22 +1,28 @@
 """`holdfast conversations`: what was kept. Finding, reading, renaming, forking and deleting it.
 
-What a model was shown of it is in `cli/changes.py` and `cli/window.py`.
+What a model was shown of it is in `cli/window.py` and `cli/window.py`.
 """
 
+import re
 import sys
+import time
 from contextlib import closing
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from holdfast.cli.changes import expand, pin, speaker_label, undo, unpin
-from holdfast.cli.compact import compact
-from holdfast.cli.kept import ConversationId, JsonOption, open_conversation, print_headline
-from holdfast.cli.output import console, format_time, load, print_json, print_table, write
-from holdfast.cli.project import ProjectOption, current_scope
-from holdfast.cli.prune import prune
-from holdfast.cli.switch import switch
+from holdfast.cli.options import (
+    ConversationId,
+    JsonOption,
+    ProjectOption,
+    current_scope,
+    open_conversation,
+    print_headline,
+)
+from holdfast.cli.output import ask_consent, console, format_time, load, print_json, print_table, write
+from holdfast.cli.window import compact, expand, pin, speaker_label, undo, unpin
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
@@ -26,6 +32,17 @@ if TYPE_CHECKING:
     from holdfast.store import Conversation
 
 app = typer.Typer(help="The conversations that were kept.", no_args_is_help=True)
+
+_AGE = re.compile(r"(\d{1,5})\s*([dwmy]?)")
+
+_DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
+
+_MAX_PRUNED = 100_000
+
+
+class MemoryPolicy(StrEnum):
+    keep = "keep"
+    forget = "forget"
 
 
 @app.command("list")
@@ -233,10 +250,137 @@ def fork(
         console.print(Text(told.format(id=made.id)))
 
 
-app.command("prune")(prune)
-app.command("switch")(switch)
+@app.command()
+def prune(
+    context: typer.Context,
+    older_than: Annotated[str, typer.Option(help="How long nobody spoke in them: 90d, 12w, 6m, 1y.")],
+    memories: Annotated[
+        MemoryPolicy, typer.Option(help="What becomes of what was learned in them.")
+    ] = MemoryPolicy.keep,
+    everywhere: Annotated[bool, typer.Option("--all", help="In all projects, of all people.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete conversations in which nobody has spoken for a long time."""
+    from holdfast.background.retention import DAY, Retention
+    from holdfast.conversations.shown import conversation_out
+    from holdfast.store import open_store
+    from holdfast.wiring import build_remembering
+
+    settings, days, now = load(context).settings, parse_age(older_than), time.time()
+    scope = None if everywhere else current_scope(project)
+    with open_store(settings.store) as store:
+        found = store.log.unused_since(now - days * DAY, scope, _MAX_PRUNED)
+        if dry_run or not found:
+            if as_json:
+                print_json({"would_delete": [conversation_out(row) for row in found]})
+            else:
+                print_unused(found)
+            return
+        if not yes:
+            print_unused(found)
+            confirm_prune(len(found), memories)
+        with closing(build_remembering(settings, store)) as remembering:
+            forget = memories is MemoryPolicy.forget
+            gone = Retention(store, remembering, days, forget).prune(now, scope)
+    forgotten = sum(number for _, number in gone)
+    if as_json:
+        print_json({"deleted": [conversation_out(row) for row, _ in gone], "forgotten": forgotten})
+        return
+    console.print(
+        say(
+            f"Deleted: {len(gone)} conversations, {forgotten} memories.",
+            f"Gelöscht: {len(gone)} Gespräche, {forgotten} Erinnerungen.",
+        )
+    )
+
+
+def print_unused(rows: "list[Conversation]") -> None:
+    if not rows:
+        console.print(say("Nothing is that old.", "Nichts ist so alt."))
+        return
+    columns = (say("id", "Id"), say("last used", "zuletzt"), say("project", "Projekt"), say("title", "Titel"))
+    print_table(
+        columns, [(row.id, format_time(row.updated_at), row.scope.project, row.title) for row in rows]
+    )
+
+
+def confirm_prune(number: int, memories: MemoryPolicy) -> None:
+    learned = (
+        say("what was learned in them is forgotten, too", "was in ihnen gelernt wurde, wird auch vergessen")
+        if memories is MemoryPolicy.forget
+        else say("what was learned in them stays", "was in ihnen gelernt wurde, bleibt")
+    )
+    ask_consent(
+        say(
+            f"Delete {number} conversations for good? ({learned})",
+            f"{number} Gespräche endgültig löschen? ({learned})",
+        ),
+        say(
+            "Nothing was deleted: nobody is here to be asked.",
+            "Nichts wurde gelöscht: niemand ist da, der gefragt werden kann.",
+        ),
+    )
+
+
+def parse_age(text: str) -> int:
+    found = _AGE.fullmatch(text.strip().lower())
+    if found is None or int(found[1]) == 0:
+        raise BadRequest(
+            say(f"{text!r} is no age.", f"{text!r} ist kein Alter."),
+            hint=say("Write 90d, 12w, 6m or 1y.", "Schreiben Sie 90d, 12w, 6m oder 1y."),
+        )
+    return int(found[1]) * _DAYS[found[2]]
+
+
+@app.command()
+def switch(
+    context: typer.Context,
+    conversation: ConversationId,
+    off: Annotated[
+        bool | None, typer.Option("--off/--on", help="Only pass its requests through, and keep nothing more.")
+    ] = None,
+    memory: Annotated[
+        bool | None,
+        typer.Option("--memory/--no-memory", help="Whether anything is remembered in it and of it."),
+    ] = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Switch Holdfast off for one conversation, or only its memory."""
+    from holdfast.conversations.shown import conversation_out
+
+    wanted = {name: value for name, value in (("off", off), ("memory", memory)) if value is not None}
+    if not wanted:
+        raise BadRequest(
+            say("nothing to switch", "nichts umzuschalten"),
+            hint=say(
+                "Add --off, --on, --memory or --no-memory.",
+                "--off, --on, --memory oder --no-memory angeben.",
+            ),
+        )
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        row = store.log.update_settings(row.id, wanted)
+    if as_json:
+        print_json(conversation_out(row))
+        return
+    state = (
+        say("passed through, nothing is kept", "durchgereicht, nichts wird behalten")
+        if row.off
+        else say("kept and made to fit", "behalten und eingepasst")
+    )
+    remembered = say("with memory", "mit Gedächtnis") if row.memory else say("no memory", "ohne Gedächtnis")
+    console.print(Text(f"{row.id}: {state}, {remembered}"))
+
+
 app.command("compact")(compact)
+
 app.command("pin")(pin)
+
 app.command("unpin")(unpin)
+
 app.command("undo")(undo)
+
 app.command("expand")(expand)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from holdfast.cli.options import JsonOption
 from holdfast.cli.output import load, print_error, print_json, print_table
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
@@ -17,14 +18,14 @@ def count(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Files to count; - for standard input.")],
     model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
     upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Count the tokens of texts, by the model's own vocabulary where there is one."""
     settings = load(context, model=model, upstream=upstream).settings
     texts = {name: read_text(name) for name in files}
 
     async def counted() -> tuple[list[dict[str, Any]], str]:
-        from holdfast.cli.talk import choose_model
+        from holdfast.cli.session import choose_model
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:

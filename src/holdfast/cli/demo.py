@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.kept import JsonOption
+from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load
 from holdfast.i18n import Language, say
 
 if TYPE_CHECKING:
-    from holdfast.demo.happening import DemoEvent
-    from holdfast.demo.showing import Show
+    from holdfast.demo.events import DemoEvent
+    from holdfast.demo.show import Show
 
 # Seconds to look at what happened, and when there is no more time for looking.
 _PAUSES = {"turn": 0.25, "level": 0.8, "memory": 0.3, "recall": 0.4, "answer": 1.5}
@@ -60,9 +60,9 @@ def demo(
 
 async def run_demo(home: Path, embedder: str, show: "Show", rest: "Callable[[DemoEvent], float]") -> bool:
     """Whether it ended well."""
-    from holdfast.demo.happening import EndEvent
-    from holdfast.demo.performing import perform
-    from holdfast.demo.talk import load_script
+    from holdfast.demo.events import EndEvent
+    from holdfast.demo.performance import perform
+    from holdfast.demo.script import load_script
 
     well = False
     with mute_compaction_warnings():
@@ -79,7 +79,7 @@ def current_language() -> Language:
 
 
 def open_show(*, as_json: bool, watched: bool, kept: bool) -> "AbstractContextManager[Show]":
-    from holdfast.demo.showing import print_json_line, show_lines, show_live
+    from holdfast.demo.show import print_json_line, show_lines, show_live
 
     if as_json:
         return nullcontext(print_json_line)
@@ -115,7 +115,7 @@ def mute_compaction_warnings() -> Iterator[None]:
 
 def make_pacer(clock: Callable[[], float] = time.monotonic) -> "Callable[[DemoEvent], float]":
     """Seconds to look at what happened, as long as there is time."""
-    from holdfast.demo.happening import event_name
+    from holdfast.demo.events import event_name
 
     began = clock()
 

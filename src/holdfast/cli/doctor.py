@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from holdfast import __version__
-from holdfast.cli.output import console, load, print_json
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, load, print_json, print_table
 from holdfast.config import Settings
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.i18n import say
@@ -46,9 +47,7 @@ class Check:
     remedy: str = ""
 
 
-def doctor(
-    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
-) -> None:
+def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Look at everything Holdfast needs; exit code 1 if something is wrong."""
     settings = load(context).settings
     findings = [*check_machine(settings), *check_store(settings), *asyncio.run(check_models(settings))]
@@ -386,3 +385,21 @@ def check_usable(about: str, server: str, names: str) -> Check:
             "Eins holen: `ollama pull qwen3:4b` oder `holdfast models get`.",
         ),
     )
+
+
+def config(
+    context: typer.Context,
+    as_json: JsonOption = False,
+) -> None:
+    """Show every setting, its value and where it came from."""
+    rows = load(context).shown()
+    if as_json:
+        print_json(rows)
+        return
+    columns = (
+        say("name", "Name"),
+        say("value", "Wert"),
+        say("from", "Quelle"),
+        say("what it is", "Bedeutung"),
+    )
+    print_table(columns, [(row["name"], row["value"], row["source"], row["help"]) for row in rows])

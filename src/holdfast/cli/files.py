@@ -13,9 +13,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli.kept import ConversationId, JsonOption, open_conversation
+from holdfast.cli.options import ConversationId, JsonOption, ProjectOption, open_conversation
 from holdfast.cli.output import console, load, print_error, print_json, write
-from holdfast.cli.project import ProjectOption
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
 from holdfast.i18n import say
@@ -143,7 +142,7 @@ async def count_tokens(
     settings: Settings, rows: "Sequence[Brought]", texts: Sequence[str]
 ) -> list[_TokenCounts]:
     """Tokens as the model counts them; without a model server by an estimate."""
-    from holdfast.cli.talk import choose_model
+    from holdfast.cli.session import choose_model
     from holdfast.tokens.estimate import estimate
     from holdfast.tokens.families import family_of
     from holdfast.wiring import running_engine

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import JsonOption
-from holdfast.cli.output import console, load, print_error, print_json, print_table
-from holdfast.cli.project import ProjectOption, current_scope
-from holdfast.cli.remembered import open_memory, show_progress_bar
+from holdfast.cli.options import JsonOption, ProjectOption, current_scope, open_memory
+from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 from holdfast.messages import Scope

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.kept import JsonOption
+from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, format_time, load, print_json, print_table
 from holdfast.i18n import say
 

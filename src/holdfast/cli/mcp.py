@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
+from holdfast.cli.options import ProjectOption, current_scope
 from holdfast.cli.output import load, print_error
-from holdfast.cli.project import ProjectOption, current_scope
 from holdfast.config import Config
 from holdfast.errors import BadRequest
 from holdfast.i18n import say

@@ -12,9 +12,8 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import JsonOption
-from holdfast.cli.output import console, load, print_error, print_json, print_table
-from holdfast.cli.remembered import show_progress_bar
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
 from holdfast.config import Config, Settings, keep_page, set_on_page, shown_value
 from holdfast.errors import BadRequest
 from holdfast.i18n import say

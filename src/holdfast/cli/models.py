@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load, print_error, print_json, print_table
-from holdfast.cli.told import translate
+from holdfast.cli.translation import translate
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -17,18 +18,17 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The models that can be asked.", invoke_without_command=True)
 
 Row = dict[str, Any]
-Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @app.callback()
-def models(context: typer.Context, as_json: Json = False) -> None:
+def models(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the models of the model server that is in use, with their windows."""
     if context.invoked_subcommand is None:
         list_(context, as_json)
 
 
 @app.command("list")
-def list_(context: typer.Context, as_json: Json = False) -> None:
+def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the models of the model server that is in use, with their windows."""
     settings = load(context).settings
 
@@ -101,7 +101,7 @@ def format_figure(figure: dict[str, Any] | None) -> str:
 def show(
     context: typer.Context,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a model's windows, how its window is shared out, and how its tokens are counted."""
     settings = load(context).settings
@@ -158,7 +158,7 @@ def set_(
     recommended: Annotated[
         int | None, typer.Option(min=0, help="The window recommended for it; 0 for the usual one.")
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Fix the window of a model; every request to it then carries the same one."""
     settings = load(context).settings
@@ -186,7 +186,7 @@ def get(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Say something only when there is something to do.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Fetch SmolLM2, the small model that runs inside Holdfast (98 MB, once)."""
     settings = load(context).settings

@@ -6,9 +6,10 @@ Knows nothing of what is said.
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -16,14 +17,23 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast import config
-from holdfast.cli.told import translate
+from holdfast.cli.translation import translate
 from holdfast.config import Config
-from holdfast.i18n import speak
+from holdfast.errors import BadRequest, HoldfastError
+from holdfast.i18n import say, speak
+
+if TYPE_CHECKING:
+    from holdfast.transfer.staging import ProgressCallback
 
 console = Console(highlight=False, soft_wrap=True, emoji=False)
 
+
 # What a model or a stranger says must not be able to steer the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+# Lines that say how far something is, where no bar can be shown.
+_STEPS = 10
 
 
 def load(context: typer.Context, **given: Any) -> Config:
@@ -71,6 +81,58 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         texts = ("" if value is None else replace_control(str(value)) for value in row)
         table.add_row(*map(Text, texts))
     console.print(table)
+
+
+def ask_consent(question: str, otherwise: str) -> None:
+    """Goes on only if somebody agrees; `otherwise` says why nothing is done where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise BadRequest(
+            otherwise,
+            hint=say("Add --yes to do it without a question.", "Mit --yes geschieht es ohne Frage."),
+        )
+    if not typer.confirm(question, default=False):
+        console.print(say("Nothing was changed.", "Nichts wurde geändert."))
+        raise typer.Exit(1)
+
+
+def edit_text(text: str, extension: str) -> str | None:
+    """What a person makes of a text in their editor; None if they left it as it was."""
+    import click
+
+    try:
+        after = click.edit(text, extension=extension)
+    except click.ClickException as error:
+        raise HoldfastError(
+            say(f"The editor failed: {error.message}", f"Der Editor ist gescheitert: {error.message}"),
+            hint=say("Name another one in EDITOR.", "In EDITOR einen anderen nennen."),
+        ) from error
+    return None if after is None or after == text else after
+
+
+@contextmanager
+def show_progress_bar() -> Iterator["ProgressCallback"]:
+    """A bar on a terminal, a few lines elsewhere; beside the result, which a program may want to read."""
+    from rich.progress import Progress
+
+    if not sys.stderr.isatty():
+        yield _progress_lines()
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+
+
+def _progress_lines() -> "ProgressCallback":
+    said: tuple[str, int] | None = None
+
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal said
+        now = what, done * _STEPS // max(1, total)
+        if now != said:
+            said = now
+            print_error(f"{what}: {done:,}/{total:,}")
+
+    return tell
 
 
 def replace_control(text: str) -> str:

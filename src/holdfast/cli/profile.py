@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import JsonOption
-from holdfast.cli.output import console, load, print_error, print_json, print_table, write
-from holdfast.cli.remembered import edit_text, open_memory
+from holdfast.cli.options import JsonOption, open_memory
+from holdfast.cli.output import console, edit_text, load, print_error, print_json, print_table, write
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.i18n import say
 from holdfast.messages import Scope

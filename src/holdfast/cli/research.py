@@ -7,39 +7,58 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from holdfast.cli.found import (
-    ResearchMode,
-    format_age,
-    make_local_reader,
-    print_finding,
-    print_findings,
-    print_sources,
-    resolve_address,
-    serialize_finding,
+from holdfast.cli.files import current_roots
+from holdfast.cli.options import (
+    JsonOption,
+    ProjectOption,
+    WhoseOption,
+    current_scope,
+    narrow_scope,
+    open_memory,
 )
-from holdfast.cli.kept import JsonOption
-from holdfast.cli.output import console, load, print_error, print_json, write
-from holdfast.cli.project import ProjectOption, current_scope
-from holdfast.cli.remembered import WhoseOption, ask_consent, narrow_scope, open_memory, show_progress_bar
-from holdfast.cli.talk import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
+from holdfast.cli.output import (
+    ask_consent,
+    console,
+    format_time,
+    load,
+    print_error,
+    print_json,
+    print_table,
+    show_progress_bar,
+    write,
+)
+from holdfast.cli.session import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.config import Settings
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, TooLarge
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.research.finding import Mode, Source
+    from holdfast.research.finding import Finding, Mode, Source
     from holdfast.research.library import Answered, Research
+    from holdfast.research.web import ReadLocal
+
+
+class ResearchMode(StrEnum):
+    quick = "quick"
+    deep = "deep"
+
 
 app = typer.Typer(help="What was found for a question, kept while it holds.", no_args_is_help=True)
 
 FindingId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `research list` has it.")]
+
 ModeOption = Annotated[ResearchMode, typer.Option("--mode", help="How many sources: quick 3, deep 7.")]
+
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Look it up anew, whatever is known.")]
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 @contextmanager
@@ -283,3 +302,121 @@ def prune(context: typer.Context, project: ProjectOption = None, as_json: JsonOp
             f"{removed} entfernt, {merged} in andere aufgenommen.",
         )
     )
+
+
+def make_local_reader() -> "ReadLocal":
+    """Reads files from the folder one is in, whatever one may read; secrets only by other ways."""
+
+    def read(name: str) -> tuple[str, bytes]:
+        roots = current_roots()
+        found = roots.find(name)
+        data = roots.read(found, whole=roots.limits.document)
+        if not data.whole:
+            raise TooLarge(
+                say(
+                    f"{name} has more than {roots.limits.document:,} bytes.",
+                    f"{name} hat mehr als {roots.limits.document:,} Bytes.",
+                ),
+                hint=say("Name the part of it that matters.", "Den Teil nennen, auf den es ankommt."),
+            )
+        return PurePath(found.path).name, data.head
+
+    return read
+
+
+def resolve_address(named: str) -> str:
+    """A page as it is, a file by its whole path: who looks at it later may be in another folder."""
+    if named.lower().startswith(("http://", "https://")):
+        return named
+    return str(Path(named).expanduser().absolute())
+
+
+def serialize_finding(finding: "Finding", now: float, *, texts: bool) -> dict[str, Any]:
+    from holdfast.research.findings import path_of
+
+    return {**finding.to_json(now, whole=texts), "path": str(path_of(finding))}
+
+
+def print_findings(page: Sequence["Finding"], now: float, offset: int, total: int) -> None:
+    if not total:
+        console.print(
+            say(
+                "Nothing was found out here yet. `holdfast research ask QUESTION` begins.",
+                "Hier wurde noch nichts recherchiert. `holdfast research ask FRAGE` fängt an.",
+            )
+        )
+        return
+    columns = (
+        say("id", "Id"),
+        say("found", "gefunden"),
+        say("holds until", "gilt bis"),
+        say("question", "Frage"),
+        say("sources", "Quellen"),
+    )
+    print_table(
+        columns,
+        [
+            (one.id, format_time(one.created_at), format_expiry(one, now), one.question, ", ".join(one.names))
+            for one in page
+        ],
+    )
+    last = offset + len(page)
+    more = say(f" · more with --offset {last}", f" · weiter mit --offset {last}") if last < total else ""
+    first = min(offset + 1, last)
+    told = say(f"{first}–{last} of ", f"{first}–{last} von ") + f"{total}{more}"
+    console.print(Text(told, style="dim"))
+
+
+def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
+    """One finding in full, with all that is known of it."""
+    from holdfast.research.findings import path_of
+
+    write(f"{finding.question}\n\n{finding.summary}\n\n")
+    by = {
+        "model": say("a model", "ein Modell"),
+        "text": say("the sources' own words", "Sätze der Quellen"),
+        "person": say("you", "du"),
+    }
+    rows = [
+        ("id", finding.id),
+        (say("found", "gefunden"), format_time(finding.created_at)),
+        (say("holds until", "gilt bis"), format_expiry(finding, now)),
+        (say("mode", "Art"), finding.mode),
+        (say("summary by", "Zusammenfassung"), by.get(finding.summary_by, "")),
+        (say("asked in", "gefragt in"), finding.conversation),
+        (say("took in", "enthält"), ", ".join(finding.merged)),
+        (say("file", "Datei"), str(path_of(finding))),
+    ]
+    for name, value in rows:
+        if value:
+            console.print(Text(f"  {name}: {value}", style="dim"))
+    write("\n")
+    print_sources(finding, now)
+    for number, source in finding.numbered if texts else ():
+        write(f"\n[{number}] {source.title or source.name}\n\n{source.text}\n")
+
+
+def print_sources(finding: "Finding", now: float) -> None:
+    """The sources with their age, those that could not be read with the reason."""
+    for number, source in enumerate(finding.sources, 1):
+        age = say(f"{format_age(now - source.at)} ago", f"vor {format_age(now - source.at)}")
+        told = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
+        console.print(Text(f"[{number}] {told}", style="dim"))
+
+
+def format_age(seconds: float) -> str:
+    """How long ago, in the largest unit that says enough."""
+    if seconds < _HOUR:
+        minutes = round(seconds / _MINUTE)
+        return say(f"{minutes} min", f"{minutes} Min.")
+    if seconds < 2 * _DAY:
+        hours = round(seconds / _HOUR)
+        return say(f"{hours} h", f"{hours} Std.")
+    days = round(seconds / _DAY)
+    return say(f"{days} days", f"{days} Tagen")
+
+
+def format_expiry(finding: "Finding", now: float) -> str:
+    if finding.expired(now):
+        return say("expired", "abgelaufen")
+    return format_time(finding.expires_at) if finding.expires_at else say("for good", "dauerhaft")

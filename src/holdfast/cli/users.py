@@ -11,9 +11,16 @@ import typer
 from rich.text import Text
 
 from holdfast.cli.backup import data_folder
-from holdfast.cli.kept import JsonOption
-from holdfast.cli.output import console, format_time, load, print_error, print_json, print_table
-from holdfast.cli.remembered import open_memory, show_progress_bar
+from holdfast.cli.options import JsonOption, open_memory
+from holdfast.cli.output import (
+    console,
+    format_time,
+    load,
+    print_error,
+    print_json,
+    print_table,
+    show_progress_bar,
+)
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 

@@ -3,27 +3,38 @@
 Draws the report; what is in it is worked out in `window`.
 """
 
-from collections.abc import Sequence
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
-from holdfast.cli.changes import (
-    describe_decision,
-    describe_summary_method,
-    format_message_count,
-    format_token_change,
+from holdfast.cli.options import (
+    ConversationId,
+    JsonOption,
+    MessageId,
+    ProjectOption,
+    current_scope,
+    find_conversation,
+    open_conversation,
+    print_headline,
 )
-from holdfast.cli.kept import ConversationId, JsonOption, open_conversation, print_headline
-from holdfast.cli.output import console, format_time, load, print_json, print_table, write
-from holdfast.cli.project import ProjectOption
+from holdfast.cli.output import console, format_time, load, print_error, print_json, print_table, write
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
+    from holdfast.engine import Engine
+    from holdfast.events import Event
+    from holdfast.fitting.account import Standing
     from holdfast.store import Compaction, Conversation, Decision, Store
 
 _WIDTH = 64
+
+
 # Each section has a fill of its own, so that the bar can be read without colours.
 FILLS = {
     "tools": ("▒", "magenta"),
@@ -38,6 +49,8 @@ FILLS = {
     "reserve": ("░", "bright_black"),
     "free": ("·", "dim"),
 }
+
+
 # More than these is for programs to read.
 _NEWEST, _LAST_BATCHES = 20, 5
 
@@ -258,7 +271,291 @@ def print_batches(batches: Sequence["Compaction"]) -> None:
         return
     console.print(Text(f"\n{say('Last batches', 'Letzte Durchgänge')}:", style="bold"))
     for batch in batches[-_LAST_BATCHES:]:
-        came_to = f"{format_message_count(batch.messages)}, {format_token_change(batch.tokens_before, batch.tokens_after)}"
+        change = format_token_change(batch.tokens_before, batch.tokens_after)
+        came_to = f"{format_message_count(batch.messages)}, {change}"
         level, when = sentences.level(batch.level), format_time(batch.created_at)
         how = f" · {describe_summary_method(batch.path, batch.model, batch.memories)}" if batch.path else ""
         console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms{how}"))
+
+
+# Told the phase, and how much is done in per cent.
+PhaseCallback = Callable[[str, int], None]
+
+
+def compact(
+    context: typer.Context,
+    conversation: ConversationId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Summarise the older part of a conversation, however much room there is."""
+    settings = load(context).settings
+
+    async def run() -> dict[str, Any]:
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            return await compact_conversation(
+                engine, find_conversation(engine.store, conversation, current_scope(project))
+            )
+
+    made = asyncio.run(run())
+    if as_json:
+        print_json(made)
+    else:
+        print_summary_result(made)
+
+
+async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
+    """Has it done, with a word on how far it is; gives the account of it."""
+    from holdfast.fitting.account import summary_account
+
+    with show_progress() as tell:
+        following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
+        try:
+            await engine.compacting.compact(row.id)
+        finally:
+            following.cancel()
+    return summary_account(engine.store, row)
+
+
+async def follow_progress(
+    events: AsyncGenerator["Event", None], conversation: str, tell: PhaseCallback
+) -> None:
+    async with aclosing(events):
+        async for event in events:
+            if event.kind == "compaction" and event.data["conversation"] == conversation:
+                tell(event.data["phase"], event.data["percent"])
+
+
+@contextmanager
+def show_progress() -> Iterator[PhaseCallback]:
+    """A bar on a terminal, lines elsewhere; beside the result, which a program may want to read."""
+    from rich.progress import Progress
+
+    if not sys.stderr.isatty():
+        yield lambda phase, percent: print_error(f"{phase_label(phase)}: {percent} %")
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(phase_label("started"), total=100)
+        yield lambda phase, percent: bar.update(task, description=phase_label(phase), completed=percent)
+
+
+def phase_label(name: str) -> str:
+    phases = {
+        "started": say("Reading what was said", "Gesagtes wird gelesen"),
+        "working": say("Summarising", "Zusammenfassen"),
+        "done": say("Done", "Fertig"),
+        "failed": say("Failed", "Fehlgeschlagen"),
+    }
+    return phases.get(name, name)
+
+
+def print_summary_result(made: dict[str, Any]) -> None:
+    came_by = describe_summary_method(made["path"], made["model"], made["memories"])
+    seconds = f"{made['duration_ms'] / 1000:.1f} s"
+    console.print(Text(made["banner"], style="bold"))
+    console.print(
+        Text(
+            " · ".join(
+                (
+                    f"  {format_message_count(made['messages'])}",
+                    came_by,
+                    say(seconds, seconds.replace(".", ",")),
+                )
+            )
+        )
+    )
+    undo = f"holdfast conversations undo {made['conversation']}"
+    summary = f"holdfast window {made['conversation']} --summary"
+    console.print(Text(f"  {say('to read it', 'zum Lesen')}: {summary}", style="dim"))
+    console.print(Text(f"  {say('to take it back', 'zurücknehmen')}: {undo}", style="dim"))
+
+
+def pin(
+    context: typer.Context,
+    conversation: ConversationId,
+    message: MessageId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a message in the window as it is, whatever has to give way."""
+    from holdfast.conversations.named import message_named
+    from holdfast.conversations.shown import message_out
+    from holdfast.fitting import marks
+    from holdfast.window.presets import preset_from
+
+    settings = load(context).settings
+    with open_conversation(settings, conversation, project) as (store, row):
+        found = message_named(store, row, message)
+        store.atomically(marks.pin, store, preset_from(settings), row, found.id)
+        (standing,) = load_states(store, row, found.id)
+    if as_json:
+        print_json({**message_out(found), "pinned": True})
+        return
+    console.print(Text(say(f"Pinned: {found.id}", f"Angeheftet: {found.id}")))
+    if any(made.kind == "keep" for made in standing.decisions):
+        back = say("It had been left out, and is back.", "Sie war weggelassen und ist wieder da.")
+        console.print(Text(back))
+    # A pin protects from what comes; how a message was shortened before holds until it is undone.
+    for made in standing.decisions:
+        if made.kind == "shorten":
+            told = say("Before that", "Vorher")
+            bring_back = say("To bring it back", "Zurückholen")
+            console.print(Text(f"{told}: {describe_decision(made)}"))
+            console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {made.id}"))
+
+
+def unpin(
+    context: typer.Context,
+    conversation: ConversationId,
+    message: MessageId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a message be shortened or left out again."""
+    from holdfast.conversations import lanes
+    from holdfast.conversations.named import message_named
+    from holdfast.conversations.shown import message_out
+
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        found = message_named(store, row, message)
+        lanes.unpin(store, row, found.id)
+    if as_json:
+        print_json({**message_out(found), "pinned": False})
+    else:
+        console.print(Text(say(f"No longer pinned: {found.id}", f"Nicht mehr angeheftet: {found.id}")))
+
+
+def undo(
+    context: typer.Context,
+    conversation: ConversationId,
+    decision: Annotated[
+        str | None, typer.Argument(metavar="DECISION", help="A decision's id; else the last batch.")
+    ] = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back what was shortened or left out; it is not done again before the last resort."""
+    from holdfast.conversations.shown import decision_out
+
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        undone, back = undo_decisions(store, row, decision)
+    if as_json:
+        print_json({"undone": [decision_out(made) for made in undone], "back": back})
+    else:
+        print_undo_result(undone, back)
+
+
+def undo_decisions(
+    store: "Store", row: "Conversation", decision: str | None = None
+) -> tuple[Sequence["Decision"], list[str]]:
+    """The decisions that no longer hold, and the messages that are back."""
+    from holdfast.conversations import lanes
+    from holdfast.conversations.named import decision_named
+    from holdfast.fitting.account import came_back
+
+    name = None if decision is None else decision_named(store, row, decision)
+    undone = store.atomically(lanes.undo, store, row, name)
+    return undone, came_back(store, row, undone)
+
+
+def print_undo_result(undone: Sequence["Decision"], back: Sequence[str]) -> None:
+    for made in undone:
+        console.print(Text(f"{say('Undone', 'Rückgängig')}: {describe_decision(made)}"))
+    if back:
+        told = say("sent again, as far as there is room", "wieder dabei, soweit Platz ist")
+        console.print(Text(f"{format_message_count(len(back))} {told}"))
+
+
+def expand(
+    context: typer.Context,
+    conversation: ConversationId,
+    message: Annotated[
+        str | None, typer.Argument(metavar="MESSAGE", help="One message, by number or id; else all.")
+    ] = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the originals of what the window shortened or left out."""
+    from holdfast.conversations.shown import message_out
+
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        found = load_states(store, row, message)
+    if as_json:
+        print_json([{**message_out(one.stored), **one.to_json()} for one in found])
+        return
+    if not found:
+        console.print(
+            say("The window has everything, word for word.", "Das Fenster hat alles, Wort für Wort.")
+        )
+    for one in found:
+        print_original(one)
+
+
+def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
+    from holdfast.conversations.named import message_named
+    from holdfast.fitting.account import Standing, changed, lane_of, standings
+
+    if message is None:
+        return changed(standings(store, row, lane_of(store, row)))
+    stored = message_named(store, row, message)
+    # Its words are there to be read, whether or not a model was ever shown them.
+    used = store.lanes.of(row.id)
+    here = [one for one in standings(store, row, used[0]) if one.stored.id == stored.id] if used else []
+    return here or [Standing(stored, "elsewhere" if used else "in")]
+
+
+def print_original(one: "Standing") -> None:
+    from holdfast.window import sentences
+
+    why = ", ".join(map(sentences.rule, one.rules))
+    by = [f"{made.id}, {format_time(made.created_at)}" for made in one.decisions]
+    place = " · ".join((str(one.stored.depth + 1), one.stored.id, format_time(one.stored.created_at)))
+    console.print(Text(speaker_label(one.stored.message.role), style="bold"), Text(place, style="dim"))
+    console.print(Text(why or sentences.state(one.state), style="italic"))
+    for line in by:
+        console.print(Text(line, style="dim"))
+    write(f"{one.stored.message.text}\n")
+    for call in one.stored.message.tool_calls:
+        write(f"  → {call.name}({call.arguments})\n")
+    write("\n")
+
+
+def speaker_label(role: str) -> str:
+    names = {"user": say("You", "Sie"), "assistant": say("Model", "Modell"), "tool": say("Tool", "Werkzeug")}
+    return names.get(role, role)
+
+
+def describe_decision(made: "Decision") -> str:
+    """A decision as a sentence: what, how many messages, and what that came to."""
+    from holdfast.window import sentences
+
+    tokens = format_token_change(made.tokens_before, made.tokens_after)
+    what = f"{sentences.rule(made.rule)} ({format_message_count(len(made.messages))}, {tokens})"
+    return f"{what} · {made.id} · {format_time(made.created_at)}"
+
+
+def format_message_count(number: int) -> str:
+    return (
+        say("1 message", "1 Nachricht") if number == 1 else say(f"{number} messages", f"{number} Nachrichten")
+    )
+
+
+def format_token_change(before: int, after: int) -> str:
+    from holdfast.window.sentences import number
+
+    return say(
+        f"{number(before)} to {number(after)} tokens",
+        f"{number(before)} auf {number(after)} Token",
+    )
+
+
+def describe_summary_method(path: str | None, model: str | None, memories: int) -> str:
+    """How a summary came about, and how many memories were taken before it."""
+    from holdfast.window import sentences
+
+    taken = (
+        say("1 memory", "1 Erinnerung") if memories == 1 else f"{memories} {say('memories', 'Erinnerungen')}"
+    )
+    return " · ".join(filter(None, (sentences.way(path or ""), model, taken)))

@@ -7,7 +7,7 @@ does not know. What Holdfast asks it on the side it declines, so summaries and m
 import re
 from dataclasses import dataclass
 
-from holdfast.demo.talk import DemoScript
+from holdfast.demo.script import DemoScript
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest
 from holdfast.upstreams.base import ModelInfo

@@ -6,25 +6,26 @@ Says what happened as the engine reports it. Knows no terminal, and waits for no
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from holdfast.compaction.body import Body
 from holdfast.config import Config, Settings
-from holdfast.demo.happening import (
+from holdfast.demo.events import (
     AnswerEvent,
     DemoEvent,
     EndEvent,
     LevelEvent,
     MemoryEvent,
+    Origin,
     RecallEvent,
     TurnEvent,
 )
-from holdfast.demo.model import NAME, WINDOW, Player, count_request, count_tokens, find_answer
-from holdfast.demo.origins import find_origin, find_recall_origins
-from holdfast.demo.talk import DemoScript, ScriptLine
+from holdfast.demo.model import NAME, WINDOW, AnswerSentence, Player, count_request, count_tokens, find_answer
+from holdfast.demo.script import DemoScript, ScriptLine
 from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.events import Event
@@ -36,6 +37,8 @@ from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.upstreams import Upstreams
 from holdfast.window.presets import Preset, preset_named
 from holdfast.wiring import build_remembering
+
+Report = Mapping[str, Any]
 
 
 async def perform(
@@ -241,3 +244,67 @@ def count_dropped(told: list[int], room: int) -> int:
             break
         kept += 1
     return len(told) - kept
+
+
+def find_origin(engine: Engine, report: Report, found: AnswerSentence | None) -> Origin:
+    """Where the sentence came from that a model answered with."""
+    if found is None:
+        return Origin("nowhere")
+    sentence = found.sentence
+    if found.message == 0:
+        if any(sentence in said for said in (*report["rules"], *report["forbidden"])):
+            return Origin("rule")
+        if any(sentence in said for said in report["agreed"]):
+            return Origin("decision")
+        return Origin("ledger" if is_in_ledger(engine, report, sentence) else "summary")
+    row = report["messages"][found.message - 1]
+    if any(sentence in one["text"] for one in row.get("added", ())):
+        return next(iter(find_recall_origins(engine, report, row["id"], sentence)), Origin("nowhere"))
+    return Origin("window", turn_number(engine, row["id"]))
+
+
+def find_recall_origins(engine: Engine, report: Report, message: str, sentence: str = "") -> list[Origin]:
+    """Where what was put behind a message came from: all of it, or what has this sentence."""
+    found: list[Origin] = []
+    for decision in engine.store.decisions.of(report["lane"]):
+        if decision.rule != "recalled" or message not in decision.messages:
+            continue
+        found += [
+            Origin("log", turn_number(engine, source["message"]))
+            for source in decision.data.get("sources", ())
+            if sentence in engine.store.log.message(source["message"]).message.text
+        ]
+        for name in decision.data.get("memories", ()):
+            found += find_note_origins(engine, name, sentence)
+    return found
+
+
+def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
+    """A window may show less of a line than was kept, but never under another name."""
+    summary = engine.store.summaries.latest(report["messages"][-1]["id"])
+    if summary is None:
+        return False
+    body = Body.from_json(summary.body)
+    lines = body.ledger.render(body.language).splitlines()
+    return any(sentence.startswith(f"{name}:") for name in {line.partition(":")[0] for line in lines})
+
+
+def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
+    """The files and lines of what is remembered under a name, if it has the sentence."""
+    assert engine.remembering is not None
+    folder = engine.remembering.workspace.folder
+    assert folder is not None
+    found = []
+    for container, text in engine.store.passages.files_of([name]).get(name, {}).items():
+        path = container.rpartition(":")[2]
+        sought = sentence or text.splitlines()[0]
+        lines = (folder / path).read_text(encoding="utf-8").splitlines()
+        at = next((at for at, line in enumerate(lines, 1) if sought in line), 0)
+        if at:
+            found.append(Origin("memory", note=f"{path}:{at}"))
+    return found
+
+
+def turn_number(engine: Engine, message: str) -> int:
+    """A turn is a question and its answer."""
+    return engine.store.log.message(message).depth // 2 + 1

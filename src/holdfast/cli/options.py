@@ -1,0 +1,143 @@
+"""Which project a command belongs to: the one named, else that of the folder it is run in.
+
+A folder under git is a project of its own, the same one from all its worktrees; any other is `default`.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from holdfast.cli.output import console, write
+from holdfast.config import Settings
+from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import say
+from holdfast.messages import Scope
+
+if TYPE_CHECKING:
+    from holdfast.memory.remembering import Remembering
+    from holdfast.store import Conversation, Store
+
+
+ProjectOption = Annotated[
+    str | None, typer.Option(help="Whose project this belongs to, instead of the folder's (`default`: none).")
+]
+
+
+def current_scope(project: str | None, folder: Path | None = None) -> Scope:
+    return Scope(project=project or project_name(folder or Path.cwd()))
+
+
+def project_name(folder: Path) -> str:
+    """The name of the repository, with a few letters that tell it from another of the same name."""
+    for place in (folder, *folder.parents):
+        shared = _git_common_directory(place / ".git")
+        if shared is not None:
+            root = shared.parent if shared.name == ".git" else shared
+            return f"{root.name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
+    return "default"
+
+
+def _git_common_directory(git: Path) -> Path | None:
+    """Git's common directory; in a worktree `.git` is a file that leads to it."""
+    if git.is_dir():
+        return git.resolve()
+    if not git.is_file():
+        return None
+    line = git.read_text(errors="replace").strip()
+    if not line.startswith("gitdir:"):
+        return None
+    own = (git.parent / line.removeprefix("gitdir:").strip()).resolve()
+    pointer = own / "commondir"
+    return (own / pointer.read_text().strip()).resolve() if pointer.is_file() else own
+
+
+ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
+
+
+MessageId = Annotated[
+    str, typer.Argument(metavar="MESSAGE", help="A message's number or id, as `show` has them.")
+]
+
+JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+@contextmanager
+def open_conversation(
+    settings: Settings, conversation: str, project: str | None
+) -> Iterator[tuple["Store", "Conversation"]]:
+    from holdfast.store import open_store
+
+    with open_store(settings.store) as store:
+        yield store, find_conversation(store, conversation, current_scope(project))
+
+
+def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conversation":
+    """A conversation of this scope by its id, or a clear beginning of it."""
+    try:
+        return store.log.get(conversation, scope)
+    except NotFound as error:
+        # Whoever sits at this machine may know where it is; the doors to others never say.
+        elsewhere = store.log.get(conversation).scope.project
+        raise NotFound(
+            error.message,
+            hint=say(
+                f"It belongs to the project {elsewhere}: add --project {elsewhere}.",
+                f"Es gehört zum Projekt {elsewhere}: --project {elsewhere} angeben.",
+            ),
+        ) from None
+
+
+def print_headline(title: str, more: str) -> None:
+    """A title, which anybody may have written, and what is known about it."""
+    write(f"{title} " if title else "")
+    console.print(Text(more, style="bold"))
+
+
+class Whose(StrEnum):
+    user = "user"
+    project = "project"
+
+
+WhoseOption = Annotated[
+    Whose | None,
+    typer.Option(
+        "--scope", help="Only your own, or only the project's; else both, and new ones go to the project."
+    ),
+]
+
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `memory list` has it.")]
+
+
+@contextmanager
+def open_memory(settings: Settings) -> Iterator["Remembering"]:
+    from holdfast.store import open_store
+    from holdfast.wiring import build_remembering
+
+    with open_store(settings.store) as store:
+        made = build_remembering(settings, store)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def narrow_scope(whose: Whose | None, project: str | None) -> Scope:
+    """The scope of the folder or of the project that was named, narrowed to one side of it."""
+    scope = current_scope(project)
+    if whose is Whose.user:
+        return Scope(scope.user)
+    if whose is Whose.project and scope == Scope(scope.user):
+        raise BadRequest(
+            say("There is no project here.", "Hier ist kein Projekt."),
+            hint=say(
+                "Go to a folder under git, or name one with --project.",
+                "In einen Ordner unter git gehen oder eins mit --project nennen.",
+            ),
+        )
+    return scope

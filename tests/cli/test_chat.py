@@ -228,11 +228,11 @@ def test_a_summary_that_was_made_meanwhile_is_told_once_and_in_its_own_talk_only
     done = {"phase": "done", "percent": 100, "tokens_before": 2000, "tokens_after": 500}
     events.publish("compaction", {"conversation": "c_other", **done})
     events.publish("compaction", {"conversation": "c_1", "phase": "working", "percent": 50})
-    screen.tell_summaries()
+    screen.print_updates()
     assert capsys.readouterr().out == ""
     events.publish("compaction", {"conversation": "c_1", **done})
-    screen.tell_summaries()
-    screen.tell_summaries()
+    screen.print_updates()
+    screen.print_updates()
     assert capsys.readouterr().out == "── Context summarised: 2,000 → 500 tokens, 75 % saved ──\n"
 
 

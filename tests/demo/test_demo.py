@@ -184,7 +184,7 @@ def test_on_a_terminal_the_meter_the_events_and_the_end_are_drawn(language, expe
     speak(language)
     screen = StringIO()
     console = Console(file=screen, force_terminal=True, width=120, color_system=None)
-    with show_live(console, kept=False) as show:
+    with show_live(console, keep=False) as show:
         for happening in HAPPENED:
             show(happening)
     drawn = screen.getvalue()

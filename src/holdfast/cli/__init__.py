@@ -55,7 +55,7 @@ def set_common_options(
 
 def main() -> None:
     """Runs the command line; every failure ends in a sentence and an exit code, never in a traceback."""
-    speak(_configured_language(), locale_name())
+    speak(_find_language(), locale_name())
     try:
         try:
             app(prog_name="holdfast")
@@ -94,7 +94,7 @@ def _exit_with(code: int, text: str) -> NoReturn:
     sys.exit(code)
 
 
-def _configured_language() -> str:
+def _find_language() -> str:
     """As it is set; a file that cannot be read is no reason to have no help."""
     try:
         return load().settings.language

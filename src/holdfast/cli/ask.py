@@ -53,47 +53,47 @@ def ask(
 
         async with running_engine(settings) as engine:
             name = await choose_model(engine, settings.model)
-            talk = ChatSession(engine, name, current_scope(project), system, conversation, piped)
-            return await print_answer(talk, question, as_json=as_json, quiet=quiet)
+            session = ChatSession(engine, name, current_scope(project), system, conversation, piped)
+            return await print_answer(session, question, as_json=as_json, quiet=quiet)
 
     if not asyncio.run(run()):
         raise typer.Exit(_EXIT_INCOMPLETE)
 
 
-async def print_answer(talk: ChatSession, question: str, *, as_json: bool, quiet: bool) -> bool:
+async def print_answer(session: ChatSession, question: str, *, as_json: bool, quiet: bool) -> bool:
     """Prints the answer; whether it is whole."""
     trouble = ""
     try:
-        async with aclosing(talk.say(question)) as chunks:
+        async with aclosing(session.send(question)) as chunks:
             async for chunk in chunks:
                 if not as_json:
                     write(chunk.text)
     except CutOff as error:
-        talk.answer.finish, trouble = "cut", str(error)
-    trouble = trouble or talk.shortfall()
+        session.answer.finish, trouble = "cut", str(error)
+    trouble = trouble or session.shortfall()
     if as_json:
-        print_json(serialize_answer(talk, trouble))
+        print_json(serialize_answer(session, trouble))
     else:
         write("\n")
-    for told in () if quiet else talk.notices():
-        print_error(told)
+    for notice in () if quiet else session.notices():
+        print_error(notice)
     if trouble:
         print_error(trouble)
     return not trouble
 
 
-def serialize_answer(talk: ChatSession, trouble: str) -> dict[str, Any]:
-    message, usage, report = talk.answer.message, talk.answer.usage, talk.report
+def serialize_answer(session: ChatSession, trouble: str) -> dict[str, Any]:
+    message, usage, report = session.answer.message, session.answer.usage, session.report
     return {
-        "conversation": talk.conversation,
-        "model": talk.model,
+        "conversation": session.conversation,
+        "model": session.model,
         "answer": message.text,
         "thinking": message.thinking or None,
-        "finish": talk.answer.finish,
+        "finish": session.answer.finish,
         "trouble": trouble or None,
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
         "window": {name: report[name] for name in ("window", "tokens", "room", "level")} if report else None,
         "files": list(report.get("files", ())),
-        "notices": talk.notices(),
+        "notices": session.notices(),
     }

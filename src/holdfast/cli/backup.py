@@ -46,8 +46,8 @@ def create(
     target = (file or Path(backup.default_name())).expanduser().absolute()
     notes = build_workspace(settings) if external_notes_location(settings) else None
     with show_progress_bar() as tell:
-        made = backup.create(data_folder(settings), target, tell, notes)
-    print_manifest(made, target, as_json, say("Written and checked", "Geschrieben und geprüft"))
+        manifest = backup.create(data_folder(settings), target, tell, notes)
+    print_manifest(manifest, target, as_json, say("Written and checked", "Geschrieben und geprüft"))
 
 
 @app.command()
@@ -57,8 +57,8 @@ def check(context: typer.Context, file: BackupFile, as_json: JsonOption = False)
 
     load(context)
     with show_progress_bar() as tell:
-        made = backup.check(file.expanduser(), tell=tell)
-    print_manifest(made, file, as_json, say("Whole", "Heil"))
+        manifest = backup.check(file.expanduser(), tell=tell)
+    print_manifest(manifest, file, as_json, say("Whole", "Heil"))
 
 
 @app.command()
@@ -83,8 +83,8 @@ def restore(
             ),
         )
     with show_progress_bar() as tell:
-        made = backup.restore(data_folder(settings), file.expanduser(), overwrite=overwrite, tell=tell)
-    print_manifest(made, settings.home, as_json, say("Restored", "Zurückgespielt"))
+        manifest = backup.restore(data_folder(settings), file.expanduser(), overwrite=overwrite, tell=tell)
+    print_manifest(manifest, settings.home, as_json, say("Restored", "Zurückgespielt"))
     restored = load(context).settings
     if restored.store != settings.store:
         print_error(
@@ -125,7 +125,7 @@ def finish(context: typer.Context, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"finished": ending is RestoreOutcome.FINISHED, "ending": ending})
         return
-    told = {
+    messages = {
         RestoreOutcome.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
         RestoreOutcome.DROPPED: say(
             "The restore had changed nothing yet. All is as it was; begin again if you want it.",
@@ -133,30 +133,30 @@ def finish(context: typer.Context, as_json: JsonOption = False) -> None:
         ),
         RestoreOutcome.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
     }
-    console.print(told[ending])
+    console.print(messages[ending])
 
 
-def print_manifest(made: "Manifest", place: Path, as_json: bool, done: str) -> None:
+def print_manifest(manifest: "Manifest", place: Path, as_json: bool, done: str) -> None:
     if as_json:
-        print_json(serialize_manifest(made, place))
+        print_json(serialize_manifest(manifest, place))
         return
-    counts, files = made.counts, len(made.members) - 1
+    counts, files = manifest.counts, len(manifest.members) - 1
     console.print(Text(f"{done}: {place}", style="bold"))
     console.print(
         Text(
             say(
-                f"  of {format_time(made.created_at)}: {counts.get('conversations', 0)} conversations,"
-                f" {counts.get('messages', 0)} messages, {files} files, {made.size:,} bytes",
-                f"  vom {format_time(made.created_at)}: {counts.get('conversations', 0)} Gespräche,"
-                f" {counts.get('messages', 0)} Nachrichten, {files} Dateien, {made.size:,} Bytes",
+                f"  of {format_time(manifest.created_at)}: {counts.get('conversations', 0)} conversations,"
+                f" {counts.get('messages', 0)} messages, {files} files, {manifest.size:,} bytes",
+                f"  vom {format_time(manifest.created_at)}: {counts.get('conversations', 0)} Gespräche,"
+                f" {counts.get('messages', 0)} Nachrichten, {files} Dateien, {manifest.size:,} Bytes",
             ),
             style="dim",
         )
     )
-    for line in made.left_out:
+    for line in manifest.left_out:
         print_error(say(f"Left out: {line}", f"Ausgelassen: {line}"))
 
 
-def serialize_manifest(made: "Manifest", place: Path) -> dict[str, Any]:
-    told = made.to_json()
-    return {**told, "members": len(made.members), "size": made.size, "place": str(place)}
+def serialize_manifest(manifest: "Manifest", place: Path) -> dict[str, Any]:
+    fields = manifest.to_json()
+    return {**fields, "members": len(manifest.members), "size": manifest.size, "place": str(place)}

@@ -86,8 +86,8 @@ def chat(
             scope = current_scope(project)
             row = find_conversation(engine.store, conversation, scope) if conversation else None
             name = await choose_model(engine, settings.model)
-            talk = ChatSession(engine, name, scope, system, row.id if row else None)
-            await run_chat(ChatContext(talk, ChatScreen(engine.events, talk), settings), row)
+            session = ChatSession(engine, name, scope, system, row.id if row else None)
+            await run_chat(ChatContext(session, ChatScreen(engine.events, session), settings), row)
 
     with log_to_file(settings.home / "logs" / "chat.log"):
         asyncio.run(run())
@@ -113,28 +113,28 @@ async def run_chat(chat: ChatContext, row: "Conversation | None") -> None:
     if terminal:
         if row is not None:
             print_headline(row.title, row.id)
-        told = say(
+        greeting = say(
             "/help says what can be done, Ctrl-D ends.", "/help sagt, was möglich ist, Strg-D beendet."
         )
-        console.print(Text(f"{chat.talk.model}. {told}", style="dim"))
+        console.print(Text(f"{chat.session.model}. {greeting}", style="dim"))
     while (line := await lines.next()) is not None:
-        chat.screen.tell_summaries()
+        chat.screen.print_updates()
         if line.strip() and not await handle_line(chat, line.strip()):
             break
-    if chat.talk.conversation:
-        go_on = f"holdfast chat -c {chat.talk.conversation}"
+    if chat.session.conversation:
+        go_on = f"holdfast chat -c {chat.session.conversation}"
         print_error(say(f"Go on with: {go_on}", f"Weiter mit: {go_on}"))
 
 
 def open_terminal(chat: ChatContext, row: "Conversation | None") -> LineSource:
     from holdfast.cli.chat_terminal import TerminalLines
 
-    lanes = chat.talk.engine.store.lanes.of(row.id) if row else []
+    lanes = chat.session.engine.store.lanes.of(row.id) if row else []
     before = lanes[0].report if lanes else {}
     return TerminalLines(
         chat.settings.home / HISTORY,
         chat_commands.command_help,
-        lambda: format_meter(chat.talk.report or before or {}, chat.talk.model),
+        lambda: format_meter(chat.session.report or before or {}, chat.session.model),
     )
 
 
@@ -155,18 +155,18 @@ async def handle_line(chat: ChatContext, line: str) -> bool:
 async def run_until_interrupted(work: Coroutine[Any, Any, None]) -> None:
     """Ctrl-C ends the work and nothing else."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
-    asked = False
+    interrupted = False
 
     def stop(*_: object) -> None:
-        nonlocal asked
-        asked = True
+        nonlocal interrupted
+        interrupted = True
         loop.call_soon_threadsafe(task.cancel)
 
     before = signal.signal(signal.SIGINT, stop)
     try:
         await task
     except asyncio.CancelledError:
-        if not asked:
+        if not interrupted:
             raise
         print_stopped()
     finally:

@@ -36,20 +36,20 @@ _LIST_LIMIT = 10
 class ChatContext:
     """What commands work on."""
 
-    talk: ChatSession
+    session: ChatSession
     screen: ChatScreen
     settings: Settings
 
     @property
     def row(self) -> "Conversation":
-        if self.talk.conversation is None:
+        if self.session.conversation is None:
             raise BadRequest(say("Nothing was said yet.", "Noch wurde nichts gesagt."))
-        return self.talk.engine.store.log.get(self.talk.conversation, self.talk.scope)
+        return self.session.engine.store.log.get(self.session.conversation, self.session.scope)
 
     @property
     def memory(self) -> "Remembering":
-        assert self.talk.engine.remembering is not None
-        return self.talk.engine.remembering
+        assert self.session.engine.remembering is not None
+        return self.session.engine.remembering
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,34 +82,34 @@ async def show_window(chat: ChatContext, _: str) -> None:
     from holdfast.cli.window import print_window
     from holdfast.fitting.account import window_account
 
-    store, row = chat.talk.engine.store, chat.row
+    store, row = chat.session.engine.store, chat.row
     print_window(store, row, window_account(store, row))
 
 
 async def compact_now(chat: ChatContext, _: str) -> None:
     from holdfast.cli.window import compact_conversation, print_summary_result
 
-    print_summary_result(await compact_conversation(chat.talk.engine, chat.row))
-    chat.screen.forget_summaries()
+    print_summary_result(await compact_conversation(chat.session.engine, chat.row))
+    chat.screen.clear_updates()
 
 
 async def undo_last(chat: ChatContext, decision: str) -> None:
     from holdfast.cli.window import print_undo_result, undo_decisions
 
-    print_undo_result(*undo_decisions(chat.talk.engine.store, chat.row, decision or None))
+    print_undo_result(*undo_decisions(chat.session.engine.store, chat.row, decision or None))
 
 
 async def remember(chat: ChatContext, text: str) -> None:
     from holdfast.cli.memory import print_outcome
 
     require_argument(text, "/remember", ("what is to be remembered", "was gemerkt werden soll"))
-    print_outcome(await asyncio.to_thread(chat.memory.library.add, chat.talk.scope, clean(text)))
+    print_outcome(await asyncio.to_thread(chat.memory.library.add, chat.session.scope, clean(text)))
 
 
 async def forget(chat: ChatContext, name: str) -> None:
     require_argument(name, "/forget", ("a memory's id", "die Id einer Erinnerung"))
     try:
-        gone = await asyncio.to_thread(chat.memory.library.forget, chat.talk.scope, name)
+        gone = await asyncio.to_thread(chat.memory.library.forget, chat.session.scope, name)
     except NotFound as error:
         raise NotFound(
             error.message, hint=say("/memory WORDS shows ids.", "/memory WÖRTER zeigt Ids.")
@@ -120,7 +120,7 @@ async def forget(chat: ChatContext, name: str) -> None:
 async def correct(chat: ChatContext, text: str) -> None:
     from holdfast.cli.chat_screen import BOTH, FORGET, REPLACE, UNDO
 
-    notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.talk.scope
+    notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.session.scope
     # A script sees no lines beside its answers; what was remembered is known all the same.
     notebook.catch_up()
     if text == UNDO:
@@ -132,13 +132,13 @@ async def correct(chat: ChatContext, text: str) -> None:
     elif text:
         await asyncio.to_thread(notebook.correct, library, scope, clean(text))
     else:
-        await asyncio.to_thread(notebook.open, library, scope)
+        await asyncio.to_thread(notebook.show, library, scope)
 
 
 async def show_memories(chat: ChatContext, query: str) -> None:
     from holdfast.cli.memory import print_page, print_search_answer
 
-    scope, memory = chat.talk.scope, chat.memory
+    scope, memory = chat.session.scope, chat.memory
     if query:
         print_search_answer(await asyncio.to_thread(memory.search.search, clean(query), scope), cited=True)
     else:
@@ -149,31 +149,31 @@ async def research(chat: ChatContext, question: str) -> None:
     from holdfast.cli.research import gather_sources, print_sources
 
     require_argument(question, "/research", ("what is to be found out", "was herausgefunden werden soll"))
-    found = await gather_sources(chat.talk, chat.settings, clean(question))
-    await chat.screen.answer(question, found.finding.id)
-    print_sources(found.finding, time.time())
+    research_answer = await gather_sources(chat.session, chat.settings, clean(question))
+    await chat.screen.answer(question, research_answer.finding.id)
+    print_sources(research_answer.finding, time.time())
 
 
 async def switch_model(chat: ChatContext, name: str) -> None:
-    names = [model.name for model in await chat.talk.engine.upstreams.models()]
+    names = [model.name for model in await chat.session.engine.upstreams.models()]
     if not name:
-        for one in names:
-            write(f"{'▸' if one == chat.talk.model else ' '} {one}\n")
+        for candidate in names:
+            write(f"{'▸' if candidate == chat.session.model else ' '} {candidate}\n")
         return
-    known = next((one for one in names if one in (name, f"{name}:latest")), None)
+    known = next((candidate for candidate in names if candidate in (name, f"{name}:latest")), None)
     if known is None:
         raise NotFound(
             say(f"There is no model {name}.", f"Es gibt kein Modell {name}."),
             hint=suggest_names(name, names) or say("/model lists them.", "/model zählt sie auf."),
         )
-    chat.talk.model = known
+    chat.session.model = known
     console.print(Text(say(f"From here on: {known}", f"Ab hier: {known}")))
 
 
 async def save_to_file(chat: ChatContext, name: str) -> None:
 
     require_argument(name, "/save", ("a file", "eine Datei"))
-    place = save_markdown(chat.talk.engine.store, chat.row, name)
+    place = save_markdown(chat.session.engine.store, chat.row, name)
     console.print(Text(say(f"Written: {place}", f"Geschrieben: {place}")))
 
 
@@ -256,9 +256,9 @@ def is_command(line: str) -> bool:
 
 async def run_command(chat: ChatContext, line: str) -> None:
     """Does what a line says; EOFError if that is to end the chat."""
-    found = _COMMAND.fullmatch(line)
-    assert found is not None
-    name = f"/{found[1].lower()}"
+    match = _COMMAND.fullmatch(line)
+    assert match is not None
+    name = f"/{match[1].lower()}"
     command = CHAT_COMMANDS.get(_ALIASES.get(name, name))
     if command is None:
         raise BadRequest(
@@ -266,7 +266,7 @@ async def run_command(chat: ChatContext, line: str) -> None:
             hint=suggest_names(name, CHAT_COMMANDS)
             or say("/help lists what there is.", "/help zählt auf, was es gibt."),
         )
-    await command.do(chat, (found[2] or "").strip())
+    await command.do(chat, (match[2] or "").strip())
 
 
 def command_help() -> dict[str, str]:
@@ -278,9 +278,9 @@ def suggest_names(name: str, names: "list[str] | dict[str, ChatCommand]") -> str
     return say(f"Near it: {near}.", f"Ähnlich: {near}.") if near else ""
 
 
-def require_argument(text: str, name: str, what: tuple[str, str]) -> None:
+def require_argument(text: str, name: str, description: tuple[str, str]) -> None:
     if not text:
-        raise BadRequest(say(f"{name} needs {what[0]}.", f"{name} braucht {what[1]}."))
+        raise BadRequest(say(f"{name} needs {description[0]}.", f"{name} braucht {description[1]}."))
 
 
 def save_markdown(store: "Store", row: "Conversation", name: str) -> Path:

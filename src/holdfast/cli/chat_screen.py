@@ -38,28 +38,28 @@ class Notebook:
     def __init__(self) -> None:
         self.newest = ""
         # Not told yet, by their ids.
-        self._fresh: dict[str, str] = {}
+        self._unseen: dict[str, str] = {}
         # Those of them that may replace an older one.
-        self._unsure: set[str] = set()
+        self._uncertain: set[str] = set()
         self._undo: Callable[[], str] | None = None
 
-    def hear(self, event: "Event", conversation: str | None) -> None:
+    def on_event(self, event: "Event", conversation: str | None) -> None:
         data: Any = event.data
         if event.kind != "kept" or data["conversation"] != conversation:
             return
         if data["change"] in _NEW_CHANGES:
-            self._fresh[data["id"]] = data["text"]
+            self._unseen[data["id"]] = data["text"]
             if data.get("may_replace"):
-                self._unsure.add(data["id"])
+                self._uncertain.add(data["id"])
         else:
-            self._fresh.pop(data["id"], None)
+            self._unseen.pop(data["id"], None)
 
-    def tell(self) -> None:
+    def print_new(self) -> None:
         """A quiet line for each thing that was remembered since the last time."""
-        for text in self._each():
+        for text in self._drain():
             shown = text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
             print_dim(say(f"Remembered: {shown} · wrong? /wrong\n", f"Gemerkt: {shown} · falsch? /wrong\n"))
-            if self.newest in self._unsure:
+            if self.newest in self._uncertain:
                 print_dim(
                     say(
                         "This may replace something older: /wrong shows both.\n",
@@ -69,18 +69,18 @@ class Notebook:
 
     def catch_up(self) -> list[str]:
         """The texts that were remembered since the last time; `/wrong` is about the last of them."""
-        return list(self._each())
+        return list(self._drain())
 
-    def _each(self) -> Iterator[str]:
-        while self._fresh:
-            self.newest = next(iter(self._fresh))
-            yield self._fresh.pop(self.newest)
+    def _drain(self) -> Iterator[str]:
+        while self._unseen:
+            self.newest = next(iter(self._unseen))
+            yield self._unseen.pop(self.newest)
 
-    def open(self, library: "Library", scope: Scope) -> None:
+    def show(self, library: "Library", scope: Scope) -> None:
         """Show the newest, what it took the place of, and what can be done about it."""
         from holdfast.memory.keeping.succession import history_of, rivals
 
-        for memory in history_of(library, scope, self._named()):
+        for memory in history_of(library, scope, self._newest_id()):
             write(f"{format_validity(memory)}  {memory.text}\n")
         for newer, older in rivals(library, scope):
             if newer.id == self.newest:
@@ -100,7 +100,7 @@ class Notebook:
         )
 
     def correct(self, library: "Library", scope: Scope, text: str) -> None:
-        name = self._named()
+        name = self._newest_id()
         former = library.get(scope, name)
         now = library.edit(scope, name, text=text)
 
@@ -114,7 +114,7 @@ class Notebook:
         """Take the newest back; what it took the place of holds again."""
         from holdfast.memory.keeping.exchange import take_in
 
-        wrong, restored = library.take_back(scope, self._named())
+        wrong, restored = library.take_back(scope, self._newest_id())
 
         def undo() -> str:
             take_in(library, scope, canonical({"memories": [wrong.to_json()]}))
@@ -129,7 +129,7 @@ class Notebook:
         """Say whether the newest takes the place of the older one it was compared with."""
         from holdfast.memory.keeping.succession import decide
 
-        newer, replaced = decide(library, scope, self._named(), replaces=replaces)
+        newer, replaced = decide(library, scope, self._newest_id(), replaces=replaces)
         if replaced is not None:
             write(say(f"Replaced: {replaced.text}\n", f"Ersetzt: {replaced.text}\n"))
         else:
@@ -147,7 +147,7 @@ class Notebook:
         self._undo = None
         write(say(f"As before: {text}\n", f"Wieder wie zuvor: {text}\n"))
 
-    def _named(self) -> str:
+    def _newest_id(self) -> str:
         if not self.newest:
             raise BadRequest(
                 say("Nothing was remembered in this chat yet.", "In diesem Chat wurde noch nichts gemerkt."),
@@ -186,11 +186,11 @@ class Spinner:
             bar.start()
             self._task = bar.add_task("", total=None)
 
-    def tell(self, what: str) -> None:
+    def update(self, description: str) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, description=what)
+            self._bar.update(self._task, description=description)
 
-    def over(self) -> None:
+    def stop(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -199,25 +199,25 @@ class Spinner:
 class ChatScreen:
     """Follows what the engine tells of one conversation, to say it where it does not disturb."""
 
-    def __init__(self, events: "Events", talk: ChatSession) -> None:
-        self._talk = talk
+    def __init__(self, events: "Events", session: ChatSession) -> None:
+        self._session = session
         self._terminal = sys.stdout.isatty()
-        self._waiting = Spinner()
+        self._spinner = Spinner()
         self.notebook = Notebook()
         # Where the older part became a summary, since something was last said about it.
         self._banners: list[str] = []
-        events.listeners.append(self._heard)
+        events.listeners.append(self._on_event)
 
     async def answer(self, text: str, research: str = "") -> None:
         """Prints the answer to `text` as it comes, and what there is to know about it."""
         began, first = time.monotonic(), 0.0
         thought = False
-        with self._waited(), self._to_the_end():
-            async with aclosing(self._talk.say(text, research)) as chunks:
+        with self._show_spinner(), self._end_line():
+            async with aclosing(self._session.send(text, research)) as chunks:
                 async for chunk in chunks:
                     if not (chunk.text or chunk.thinking):
                         continue
-                    self._waiting.over()
+                    self._spinner.stop()
                     first = first or time.monotonic()
                     if chunk.thinking and self._terminal:
                         print_dim(chunk.thinking)
@@ -226,85 +226,85 @@ class ChatScreen:
                         write(f"\n\n{chunk.text}" if thought else chunk.text)
                         thought = False
         took_all, took_writing = time.monotonic() - began, time.monotonic() - (first or began)
-        await self._talk.engine.afterwards.write_notes()
-        self._tell(took_all, took_writing)
+        await self._session.engine.afterwards.write_notes()
+        self._print_details(took_all, took_writing)
 
-    def tell_summaries(self) -> None:
+    def print_updates(self) -> None:
         """What was summarised and remembered meanwhile."""
         if self._terminal:
-            self.notebook.tell()
+            self.notebook.print_new()
         for banner in self._banners:
             console.print(Text(f"── {banner} ──", style="italic"))
-        self.forget_summaries()
+        self.clear_updates()
 
-    def forget_summaries(self) -> None:
+    def clear_updates(self) -> None:
         """They were told otherwise."""
         self._banners.clear()
 
     @contextmanager
-    def _to_the_end(self) -> Iterator[None]:
+    def _end_line(self) -> Iterator[None]:
         """Whatever ends an answer, the next line begins at its beginning."""
         try:
             yield
         finally:
-            self._waiting.over()
+            self._spinner.stop()
             write("\n")
 
     @contextmanager
-    def _waited(self) -> Iterator[None]:
+    def _show_spinner(self) -> Iterator[None]:
         if not self._terminal:
             yield
             return
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
         columns = SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
-        self._waiting = Spinner(Progress(*columns, console=console, transient=True))
+        self._spinner = Spinner(Progress(*columns, console=console, transient=True))
         try:
             yield
         finally:
-            self._waiting.over()
+            self._spinner.stop()
 
-    def _heard(self, event: "Event") -> None:
+    def _on_event(self, event: "Event") -> None:
         from holdfast.window import sentences
 
         data = event.data
-        self.notebook.hear(event, self._talk.conversation)
-        if event.kind != "compaction" or data.get("conversation") != self._talk.conversation:
+        self.notebook.on_event(event, self._session.conversation)
+        if event.kind != "compaction" or data.get("conversation") != self._session.conversation:
             return
-        self._waiting.tell(f"{phase_label(data['phase'])} {data['percent']} %")
+        self._spinner.update(f"{phase_label(data['phase'])} {data['percent']} %")
         if "tokens_before" in data:
             self._banners.append(sentences.banner(data["tokens_before"], data["tokens_after"]))
 
-    def _tell(self, whole: float, writing: float) -> None:
+    def _print_details(self, whole: float, writing: float) -> None:
         """What is worth knowing about the answer that is there now."""
-        self.tell_summaries()
-        for line in list_recalled(self._talk.report):
+        self.print_updates()
+        for line in list_recalled(self._session.report):
             if self._terminal:
                 print_dim(say("recalled: ", "erinnert: ") + line + "\n")
-        for notice in self._talk.notices():
+        for notice in self._session.notices():
             print_warning(notice)
-        if shortfall := self._talk.shortfall():
+        if shortfall := self._session.shortfall():
             print_warning(shortfall)
         if self._terminal:
-            print_dim(format_timing(whole, writing, self._talk.answer.usage.completion) + "\n\n")
+            print_dim(format_timing(whole, writing, self._session.answer.usage.completion) + "\n\n")
 
 
 def list_recalled(report: Mapping[str, Any]) -> list[str]:
     """What was told of earlier for the last question, a line each."""
     newest = (report.get("messages") or [{}])[-1]
-    texts = [one["text"] for one in newest.get("added", ()) if one["section"] == "recalled"]
+    texts = [section["text"] for section in newest.get("added", ()) if section["section"] == "recalled"]
     lines = (line[2:] for text in texts for line in text.splitlines() if line.startswith("- "))
     return [line if len(line) <= _MAX_RECALLED else f"{line[:_MAX_RECALLED]}…" for line in lines]
 
 
 def format_timing(whole: float, writing: float, tokens: int | None) -> str:
     """How long an answer took, and how fast it was written."""
-    told = [f"{whole:.1f} s"]
+    parts = [f"{whole:.1f} s"]
     if tokens:
-        told.append(f"{tokens} {say('tokens', 'Token')}")
+        parts.append(f"{tokens} {say('tokens', 'Token')}")
         if writing > 0:
-            told.append(f"{tokens / writing:.1f} {say('tokens/s', 'Token/s')}")
-    line = " · ".join(told)
+            parts.append(f"{tokens / writing:.1f} {say('tokens/s', 'Token/s')}")
+    line = " · ".join(parts)
     return say(line, line.replace(".", ","))
 
 
@@ -317,10 +317,10 @@ def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
     share = float(report["utilisation"])
     cells = min(_METER_CELLS, round(share * _METER_CELLS))
     used, room = sentences.number(report["tokens"]), sentences.number(report["room"])
-    told = say(f"{used} of {room} tokens", f"{used} von {room} Token")
+    usage = say(f"{used} of {room} tokens", f"{used} von {room} Token")
     colour = "ansired" if share >= _RED_FROM else "ansiyellow" if share >= _YELLOW_FROM else "ansigreen"
     bar = "█" * cells + "░" * (_METER_CELLS - cells)
-    return colour, f"{bar} {told} · {share:.0%} · {sentences.level(report['level'])} · {model}"
+    return colour, f"{bar} {usage} · {share:.0%} · {sentences.level(report['level'])} · {model}"
 
 
 def print_stopped() -> None:

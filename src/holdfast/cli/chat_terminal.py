@@ -100,15 +100,15 @@ class ChatCompleter(Completer):
             for name, about in self._commands().items():
                 if name.startswith(text):
                     yield Completion(name, start_position=-len(text), display_meta=about)
-        elif found := _FILE.search(text):
-            start = -len(found["quote"] + found["path"])
-            for name in complete_paths(found["path"]):
+        elif match := _FILE.search(text):
+            start = -len(match["quote"] + match["path"])
+            for name in complete_paths(match["path"]):
                 yield Completion(written(name, Reference(0, 0, name)), start_position=start, display=name)
 
 
 def complete_paths(typed: str) -> Iterator[str]:
     """Names that go on as typed, written so that they are sure to be taken for files."""
-    folder, _, begun = typed.rpartition("/")
+    folder, _, prefix = typed.rpartition("/")
     folder = f"{folder}/" if folder or typed.startswith("/") else "./"
     if not folder.startswith(("/", "~", ".")):
         folder = f"./{folder}"
@@ -116,8 +116,8 @@ def complete_paths(typed: str) -> Iterator[str]:
         entries = sorted(os.scandir(Path(folder).expanduser()), key=lambda entry: entry.name)
     except OSError:
         return
-    shown = (entry for entry in entries if entry.name.startswith(begun))
-    for number, entry in enumerate(entry for entry in shown if begun or not entry.name.startswith(".")):
+    shown = (entry for entry in entries if entry.name.startswith(prefix))
+    for number, entry in enumerate(entry for entry in shown if prefix or not entry.name.startswith(".")):
         if number == _MAX_COMPLETIONS:
             return
         yield f"{folder}{entry.name}{'/' if entry.is_dir() else ''}"

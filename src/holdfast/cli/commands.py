@@ -234,7 +234,7 @@ def translate_help(text: str) -> str:
     from holdfast.cli.german import GERMAN
 
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
-    return "\n\n".join(say(one, GERMAN.get(one, one)) for one in paragraphs)
+    return "\n\n".join(say(paragraph, GERMAN.get(paragraph, paragraph)) for paragraph in paragraphs)
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]
@@ -303,8 +303,8 @@ class CommandGroup(TyperGroup):
         return list(self.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, found, rest = super().resolve_command(ctx, args)
-        return name, found if found is None else load_command(found.name or ""), rest
+        name, command, remaining = super().resolve_command(ctx, args)
+        return name, command if command is None else load_command(command.name or ""), remaining
 
 
 def print_usage_error(code: int, text: str) -> int:
@@ -317,14 +317,14 @@ def print_usage_error(code: int, text: str) -> int:
 def load_command(name: str) -> TyperCommand | TyperGroup:
     """The command itself, with all below it."""
     module, _, attribute = COMMANDS[name][0].partition(":")
-    found = getattr(import_module(f"holdfast.cli.{module}"), attribute)
-    around = typer.Typer(rich_markup_mode=None)
-    if isinstance(found, typer.Typer):
-        around.add_typer(found, name=name)
+    target = getattr(import_module(f"holdfast.cli.{module}"), attribute)
+    wrapper = typer.Typer(rich_markup_mode=None)
+    if isinstance(target, typer.Typer):
+        wrapper.add_typer(target, name=name)
     else:
-        around.command(name)(found)
+        wrapper.command(name)(target)
     # A lone command is no group by itself.
-    around.callback()(lambda: None)
-    command = typer.main.get_group(around).commands[name]
+    wrapper.callback()(lambda: None)
+    command = typer.main.get_group(wrapper).commands[name]
     assert isinstance(command, TyperCommand | TyperGroup)
     return prepare_help(command, name)

@@ -123,14 +123,14 @@ def search(
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
-        found = find(store, current_scope(project), " ".join(words), limit=limit)
+        results = find(store, current_scope(project), " ".join(words), limit=limit)
     if as_json:
-        print_json(results_out(found))
+        print_json(results_out(results))
     else:
-        print_results(found)
+        print_results(results)
 
 
-def print_results(found: "Results") -> None:
+def print_results(results: "Results") -> None:
     reasons = {
         "nothing to search for": say(
             "These words are in every text; look for something rarer.",
@@ -142,9 +142,9 @@ def print_results(found: "Results") -> None:
             " anderswo.",
         ),
     }
-    if found.empty:
-        console.print(reasons.get(found.empty, found.empty))
-    for hit in found.hits:
+    if results.empty:
+        console.print(reasons.get(results.empty, results.empty))
+    for hit in results.hits:
         edited = "" if hit.current else say(" · edited away", " · nicht mehr im Verlauf")
         where = f"{hit.conversation} · {format_time(hit.at)} · {speaker_label(hit.role)}{edited}"
         print_headline(hit.title, where)
@@ -239,15 +239,15 @@ def fork(
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         start = None if message is None else message_named(store, row, message).id
-        made = store.atomically(forks.fork, store, row, start, title.strip())
+        copy = store.atomically(forks.fork, store, row, start, title.strip())
     if as_json:
-        print_json(conversation_out(made))
+        print_json(conversation_out(copy))
     else:
-        told = say(
+        sentence = say(
             "Forked: {id}. Go on with `holdfast chat -c {id}`.",
             "Abgezweigt: {id}. Weiter mit `holdfast chat -c {id}`.",
         )
-        console.print(Text(told.format(id=made.id)))
+        console.print(Text(sentence.format(id=copy.id)))
 
 
 @app.command()
@@ -272,16 +272,16 @@ def prune(
     settings, days, now = load(context).settings, parse_age(older_than), time.time()
     scope = None if everywhere else current_scope(project)
     with open_store(settings.store) as store:
-        found = store.log.unused_since(now - days * DAY, scope, _MAX_PRUNED)
-        if dry_run or not found:
+        unused = store.log.unused_since(now - days * DAY, scope, _MAX_PRUNED)
+        if dry_run or not unused:
             if as_json:
-                print_json({"would_delete": [conversation_out(row) for row in found]})
+                print_json({"would_delete": [conversation_out(row) for row in unused]})
             else:
-                print_unused(found)
+                print_unused(unused)
             return
         if not yes:
-            print_unused(found)
-            confirm_prune(len(found), memories)
+            print_unused(unused)
+            confirm_prune(len(unused), memories)
         with closing(build_remembering(settings, store)) as remembering:
             forget = memories is MemoryPolicy.forget
             gone = Retention(store, remembering, days, forget).prune(now, scope)
@@ -326,13 +326,13 @@ def confirm_prune(number: int, memories: MemoryPolicy) -> None:
 
 
 def parse_age(text: str) -> int:
-    found = _AGE.fullmatch(text.strip().lower())
-    if found is None or int(found[1]) == 0:
+    match = _AGE.fullmatch(text.strip().lower())
+    if match is None or int(match[1]) == 0:
         raise BadRequest(
             say(f"{text!r} is no age.", f"{text!r} ist kein Alter."),
             hint=say("Write 90d, 12w, 6m or 1y.", "Schreiben Sie 90d, 12w, 6m oder 1y."),
         )
-    return int(found[1]) * _DAYS[found[2]]
+    return int(match[1]) * _DAYS[match[2]]
 
 
 @app.command()

@@ -24,7 +24,7 @@ def count(
     settings = load(context, model=model, upstream=upstream).settings
     texts = {name: read_text(name) for name in files}
 
-    async def counted() -> tuple[list[dict[str, Any]], str]:
+    async def count_files() -> tuple[list[dict[str, Any]], str]:
         from holdfast.cli.session import choose_model
         from holdfast.wiring import running_engine
 
@@ -34,21 +34,21 @@ def count(
             family = (await provider.describe(name)).family
             rows = []
             for file, text in texts.items():
-                found = await engine.models.counters.count_text(provider, name, text, family)
+                result = await engine.models.counters.count_text(provider, name, text, family)
                 rows.append(
                     {
                         "file": file,
                         "model": name,
-                        "tokens": found.tokens,
-                        "method": found.method,
-                        "low": found.low,
-                        "high": found.high,
-                        "by": found.by,
+                        "tokens": result.tokens,
+                        "method": result.method,
+                        "low": result.low,
+                        "high": result.high,
+                        "by": result.by,
                     }
                 )
             return rows, engine.models.vocabularies.why_not(provider, name)
 
-    rows, why_not = asyncio.run(counted())
+    rows, why_not = asyncio.run(count_files())
     if as_json:
         print_json(rows)
         return

@@ -52,13 +52,13 @@ def demo(
     # Nothing but the embedder in this package: a demonstration asks no server.
     embedder = "off" if settings.embedder == "off" else "embedded"
     watched = sys.stdout.isatty() and not as_json
-    with temporary_home(keep=keep) as home, open_show(as_json=as_json, watched=watched, kept=keep) as show:
+    with temporary_home(keep=keep) as home, open_show(as_json=as_json, watched=watched, keep=keep) as show:
         well = asyncio.run(run_demo(home, embedder, show, make_pacer() if watched and not fast else no_pause))
     if not well:
         raise typer.Exit(1)
 
 
-async def run_demo(home: Path, embedder: str, show: "Show", rest: "Callable[[DemoEvent], float]") -> bool:
+async def run_demo(home: Path, embedder: str, show: "Show", pause: "Callable[[DemoEvent], float]") -> bool:
     """Whether it ended well."""
     from holdfast.demo.events import EndEvent
     from holdfast.demo.performance import perform
@@ -66,11 +66,11 @@ async def run_demo(home: Path, embedder: str, show: "Show", rest: "Callable[[Dem
 
     well = False
     with mute_compaction_warnings():
-        async with aclosing(perform(load_script(current_language()), home, embedder)) as happenings:
-            async for happening in happenings:
-                show(happening)
-                well = isinstance(happening, EndEvent) and happening.well
-                await asyncio.sleep(rest(happening))
+        async with aclosing(perform(load_script(current_language()), home, embedder)) as events:
+            async for event in events:
+                show(event)
+                well = isinstance(event, EndEvent) and event.well
+                await asyncio.sleep(pause(event))
     return well
 
 
@@ -78,17 +78,17 @@ def current_language() -> Language:
     return "de" if say("en", "de") == "de" else "en"
 
 
-def open_show(*, as_json: bool, watched: bool, kept: bool) -> "AbstractContextManager[Show]":
+def open_show(*, as_json: bool, watched: bool, keep: bool) -> "AbstractContextManager[Show]":
     from holdfast.demo.show import print_json_line, show_lines, show_live
 
     if as_json:
         return nullcontext(print_json_line)
     if not watched:
-        return show_lines(console, kept=kept)
+        return show_lines(console, keep=keep)
     # A picture that is drawn anew has to know where its lines end.
     from rich.console import Console
 
-    return show_live(Console(highlight=False, emoji=False), kept=kept)
+    return show_live(Console(highlight=False, emoji=False), keep=keep)
 
 
 @contextmanager
@@ -119,9 +119,9 @@ def make_pacer(clock: Callable[[], float] = time.monotonic) -> "Callable[[DemoEv
 
     began = clock()
 
-    def rest(happening: "DemoEvent") -> float:
+    def rest(event: "DemoEvent") -> float:
         left = began + _MAX_SECONDS - clock()
-        return max(0.0, min(_PAUSES.get(event_name(happening), 0.0), left))
+        return max(0.0, min(_PAUSES.get(event_name(event), 0.0), left))
 
     return rest
 

@@ -50,22 +50,22 @@ class Check:
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Look at everything Holdfast needs; exit code 1 if something is wrong."""
     settings = load(context).settings
-    findings = [*check_machine(settings), *check_store(settings), *asyncio.run(check_models(settings))]
+    checks = [*check_machine(settings), *check_store(settings), *asyncio.run(check_models(settings))]
     if as_json:
-        print_json([asdict(finding) for finding in findings])
+        print_json([asdict(check) for check in checks])
     else:
-        for finding in findings:
-            print_check(finding)
-    if any(finding.state == "bad" for finding in findings):
+        for check in checks:
+            print_check(check)
+    if any(check.state == "bad" for check in checks):
         raise typer.Exit(1)
 
 
-def print_check(finding: Check) -> None:
+def print_check(check: Check) -> None:
     marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
-    console.print(f"{marks[finding.state]} [bold]{finding.about}[/bold]: ", end="")
-    console.print(finding.found, markup=False)
-    if finding.remedy:
-        console.print(f"  → {finding.remedy}", markup=False)
+    console.print(f"{marks[check.state]} [bold]{check.about}[/bold]: ", end="")
+    console.print(check.found, markup=False)
+    if check.remedy:
+        console.print(f"  → {check.remedy}", markup=False)
 
 
 def check_machine(settings: Settings) -> Iterator[Check]:
@@ -131,8 +131,8 @@ def check_restore(settings: Settings) -> Iterator[Check]:
     from holdfast.transfer.staging import DataFolder
 
     if is_pending(DataFolder(settings.home, settings.store)):
-        found = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
-        yield Check("note", say("backup", "Sicherung"), found, "holdfast backup finish")
+        state = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
+        yield Check("note", say("backup", "Sicherung"), state, "holdfast backup finish")
 
 
 def check_notes(settings: Settings, store: "Store") -> Check:
@@ -146,28 +146,28 @@ def check_notes(settings: Settings, store: "Store") -> Check:
     ]
     trouble = next((item.error for item in reversed(waiting) if item.error), "")
     number = f"{len(waiting)}{'+' if len(waiting) >= _MAX_COUNTED else ''}"
-    found = notes_location(settings)
+    state = notes_location(settings)
     if waiting:
-        found += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
+        state += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
     if not settings.memory:
-        found += say(" (memory is switched off)", " (Gedächtnis ist ausgeschaltet)")
+        state += say(" (memory is switched off)", " (Gedächtnis ist ausgeschaltet)")
     about = say("notes", "Notizen")
-    if store.database.on_server and not is_bucket(found):
-        found += say(
+    if store.database.on_server and not is_bucket(state):
+        state += say(
             "; every server on this database needs the same folder",
             "; jeder Server an dieser Datenbank braucht denselben Ordner",
         )
     try:
         build_workspace(settings).entries()
     except HoldfastError as error:
-        return Check("bad", about, f"{found}: {error.message}", error.hint)
+        return Check("bad", about, f"{state}: {error.message}", error.hint)
     if not trouble:
-        return Check("ok", about, found)
+        return Check("ok", about, state)
     remedy = say(
         "Mend it: they are kept in the database until then, and tried again every minute.",
         "Beheben: bis dahin bleiben sie in der Datenbank, jede Minute ein neuer Versuch.",
     )
-    return Check("note", about, f"{found}: {trouble}", remedy)
+    return Check("note", about, f"{state}: {trouble}", remedy)
 
 
 def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
@@ -188,28 +188,28 @@ def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
         fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
     finally:
         parts.close()
-    found = say(f"{fresh.files} files", f"{fresh.files} Dateien")
+    summary = say(f"{fresh.files} files", f"{fresh.files} Dateien")
     if fresh.stale:
-        found += say(f", {fresh.stale} changed since", f", {fresh.stale} seitdem geändert")
+        summary += say(f", {fresh.stale} changed since", f", {fresh.stale} seitdem geändert")
     if waiting:
-        found += say(f", {waiting} vectors to be made", f", {waiting} Vektoren zu machen")
+        summary += say(f", {waiting} vectors to be made", f", {waiting} Vektoren zu machen")
     for path, reason in fresh.skipped.items():
-        found += f"; {path}: {reason}"
+        summary += f"; {path}: {reason}"
     behind = say(
         "Searching catches up by itself; `holdfast memory reindex` does it at once.",
         "Suchen holt es nach; `holdfast memory reindex` tut es sofort.",
     )
     state: Literal["ok", "note"] = "note" if fresh.skipped else "ok"
-    yield Check(state, "Index", found, behind if fresh.stale or waiting else "")
+    yield Check(state, "Index", summary, behind if fresh.stale or waiting else "")
 
 
-def check_qmd(told: dict[str, Any]) -> Check:
+def check_qmd(state: dict[str, Any]) -> Check:
     """Whether QMD is there, has read the notes, and answered when it was last asked."""
-    if not told["found"]:
+    if not state["found"]:
         return Check(
             "note",
             "QMD",
-            say(f"there is no program {told['command']}", f"es gibt kein Programm {told['command']}"),
+            say(f"there is no program {state['command']}", f"es gibt kein Programm {state['command']}"),
             say(
                 "Install it (`npm install -g @tobilu/qmd`) or name it in qmd_command. Until then our own"
                 " search answers.",
@@ -217,17 +217,17 @@ def check_qmd(told: dict[str, Any]) -> Check:
                 " unsere eigene Suche.",
             ),
         )
-    what = " ".join(filter(None, (told["command"], told["version"], told["mode"])))
-    number = told["collections"]
-    found = say(f"{what}, {number} collections", f"{what}, {number} Sammlungen")
-    trouble = told["trouble"] or told["because"]
+    label = " ".join(filter(None, (state["command"], state["version"], state["mode"])))
+    number = state["collections"]
+    summary = say(f"{label}, {number} collections", f"{label}, {number} Sammlungen")
+    trouble = state["trouble"] or state["because"]
     if trouble:
-        return Check("note", "QMD", f"{found}: {trouble}", say(*_QMD_FALLBACK))
+        return Check("note", "QMD", f"{summary}: {trouble}", say(*_QMD_FALLBACK))
     models = say(
         " (fetches models by itself when it first makes vectors or answers)",
         " (holt Modelle von selbst, wenn es zum ersten Mal Vektoren macht oder antwortet)",
     )
-    return Check("ok", "QMD", found + ("" if told["mode"] == "search" else models))
+    return Check("ok", "QMD", summary + ("" if state["mode"] == "search" else models))
 
 
 def check_embedder(chosen: "ChosenEmbedder") -> Check:
@@ -252,42 +252,42 @@ def check_embedder(chosen: "ChosenEmbedder") -> Check:
     return Check("ok", about, f"{embedder.identity}: {took}")
 
 
-def check_vectors(told: dict[str, Any]) -> Check:
+def check_vectors(state: dict[str, Any]) -> Check:
     """Whether what vectors are left to answers, and has them all."""
-    about, found = say("vectors", "Vektoren"), f"{told['wanted']} {told['location']}"
-    if told["trouble"]:
+    about, summary = say("vectors", "Vektoren"), f"{state['wanted']} {state['location']}"
+    if state["trouble"]:
         remedy = say("Until then they are compared in process.", "Bis dahin vergleicht sie dieser Prozess.")
-        return Check("note", about, f"{found}: {told['trouble']}", remedy)
-    behind = told["behind"]
+        return Check("note", about, f"{summary}: {state['trouble']}", remedy)
+    behind = state["behind"]
     if not behind:
-        return Check("ok", about, found)
-    found += say(f": {behind} still to be handed over", f": {behind} noch zu übergeben")
+        return Check("ok", about, summary)
+    summary += say(f": {behind} still to be handed over", f": {behind} noch zu übergeben")
     remedy = say(
         "The server does that by itself; `holdfast memory reindex` does it at once.",
         "Der Server tut das von selbst; `holdfast memory reindex` tut es sofort.",
     )
-    return Check("ok", about, found, remedy)
+    return Check("ok", about, summary, remedy)
 
 
-def check_batches(told: dict[str, Any]) -> Check:
+def check_batches(state: dict[str, Any]) -> Check:
     """What a server makes in its own time, and what went wrong with the last of it."""
     about = say("batch jobs", "Batch-Jobs")
-    jobs, texts = told["jobs"], told["texts"]
-    found = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
-    if not told["trouble"]:
-        return Check("ok", about, found)
+    jobs, texts = state["jobs"], state["texts"]
+    summary = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
+    if not state["trouble"]:
+        return Check("ok", about, summary)
     remedy = say("Vectors are made the ordinary way for now.", "Vektoren entstehen vorerst ohne sie.")
-    return Check("note", about, f"{found}; {told['trouble']}", remedy)
+    return Check("note", about, f"{summary}; {state['trouble']}", remedy)
 
 
 async def check_models(settings: Settings) -> list[Check]:
     from holdfast.upstreams.weights import installed
     from holdfast.wiring import build_upstreams, look_around
 
-    found = await look_around(settings)
-    findings = [Check("info", place, what) for place, what in found.tried]
+    discovery = await look_around(settings)
+    checks = [Check("info", place, outcome) for place, outcome in discovery.tried]
     weights = installed(settings.models_dir)
-    findings.append(
+    checks.append(
         Check(
             "ok" if weights else "note",
             say("embedded model", "eingebautes Modell"),
@@ -300,18 +300,18 @@ async def check_models(settings: Settings) -> list[Check]:
     try:
         if settings.upstreams:
             await upstreams.look()
-            findings += [check_server(state) for state in upstreams.states()]
+            checks += [check_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
         models = [model.name for model in await provider.models()]
-        findings.append(check_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
-        findings += suggest_embedder(settings, provider, models)
+        checks.append(check_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
+        checks += suggest_embedder(settings, provider, models)
         if settings.helper_model:
-            findings.append(await check_helper_model(settings, upstreams, provider))
+            checks.append(await check_helper_model(settings, upstreams, provider))
     except HoldfastError as error:
-        findings.append(Check("bad", about, error.message, error.hint))
+        checks.append(Check("bad", about, error.message, error.hint))
     finally:
         await upstreams.aclose()
-    return findings
+    return checks
 
 
 def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Check]:
@@ -363,14 +363,14 @@ def check_server(state: "State") -> Check:
     """One of several model servers."""
     if state.well:
         count = state.models or 0
-        found = say(f"{count} models", f"{count} Modelle")
-        return Check("ok", state.name, f"{state.kind} {state.location}: {found}")
+        summary = say(f"{count} models", f"{count} Modelle")
+        return Check("ok", state.name, f"{state.kind} {state.location}: {summary}")
     remedy = say(
         "Until it answers, others that have the model stand in.",
         "Bis er antwortet, springen andere ein, die das Modell haben.",
     )
-    told = state.error or say("no answer yet", "noch keine Antwort")
-    return Check("note", state.name, f"{state.location}: {told}", remedy)
+    trouble = state.error or say("no answer yet", "noch keine Antwort")
+    return Check("note", state.name, f"{state.location}: {trouble}", remedy)
 
 
 def check_usable(about: str, server: str, names: str) -> Check:

@@ -39,7 +39,7 @@ class _TokenCounts:
     method: str
 
     @property
-    def saved(self) -> float:
+    def savings(self) -> float:
         """In percent. The heading of a file that is there whole makes it no larger."""
         return max(0.0, round(100 * (1 - self.after / self.before), 1)) if self.before else 0.0
 
@@ -72,10 +72,10 @@ def show(
     counted = asyncio.run(count_tokens(settings, rows, texts))
     names = [list_elements(row, text) for row, text in zip(rows, texts, strict=True)]
     if as_json:
-        print_json([serialize_file(*told) for told in zip(rows, counted, names, strict=True)])
+        print_json([serialize_file(*columns) for columns in zip(rows, counted, names, strict=True)])
     else:
-        for told in zip(rows, counted, names, strict=True):
-            print_file(*told)
+        for columns in zip(rows, counted, names, strict=True):
+            print_file(*columns)
     if all(row.trouble and not row.hash for row in rows):
         raise typer.Exit(1)
 
@@ -92,7 +92,9 @@ def list_(
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         lanes = store.lanes.of(row.id)
-        rows = [{**one, "changed": has_changed(one)} for one in (files_of(store, lanes[0]) if lanes else ())]
+        rows = [
+            {**file, "changed": has_changed(file)} for file in (files_of(store, lanes[0]) if lanes else ())
+        ]
     if as_json:
         print_json({"files": rows})
         return
@@ -104,13 +106,13 @@ def list_(
     table = Table(box=None, pad_edge=False)
     for heading in (say("file", "Datei"), say("mode", "Art"), say("tokens", "Token"), say("now", "jetzt")):
         table.add_column(heading)
-    for one in rows:
-        notes = [states[one["state"]], *([say("changed", "geändert")] if one["changed"] else [])]
-        notes += [say(*one["trouble"])] if one["trouble"] else []
+    for file in rows:
+        notes = [states[file["state"]], *([say("changed", "geändert")] if file["changed"] else [])]
+        notes += [say(*file["trouble"])] if file["trouble"] else []
         table.add_row(
-            Text(one["name"]),
-            mode_labels().get(one["mode"], ""),
-            f"{one['tokens']:,}",
+            Text(file["name"]),
+            mode_labels().get(file["mode"], ""),
+            f"{file['tokens']:,}",
             Text(", ".join(notes)),
         )
     console.print(table if rows else say("No files yet.", "Noch keine Dateien."))
@@ -122,7 +124,7 @@ def has_changed(row: JsonObject) -> bool:
 
     if not row["hash"]:
         return False
-    return any(one.hash != row["hash"] for one in bring(f"@{row['reference']}", current_roots()))
+    return any(file.hash != row["hash"] for file in bring(f"@{row['reference']}", current_roots()))
 
 
 def read_source_text(row: "Brought", roots: "Roots") -> str:
@@ -154,12 +156,12 @@ async def count_tokens(
             provider = await engine.upstreams.route(name)
             family = (await provider.describe(name)).family
             count = engine.models.counters.count_text
-            found = []
+            counts = []
             for before, after in pairs:
                 first = await count(provider, name, before, family)
                 second = await count(provider, name, after, family)
-                found.append(_TokenCounts(first.tokens, second.tokens, name, second.method))
-            return found
+                counts.append(_TokenCounts(first.tokens, second.tokens, name, second.method))
+            return counts
     except HoldfastError as error:
         print_error(say(f"Estimated: {error}", f"Geschätzt: {error}"))
     guess = family_of(settings.model)
@@ -187,7 +189,7 @@ def serialize_file(row: "Brought", counted: _TokenCounts, names: list[str]) -> d
         "method": counted.method,
         "tokens_before": counted.before,
         "tokens_after": counted.after,
-        "saved_percent": counted.saved,
+        "saved_percent": counted.savings,
         "text": row.text,
         "digest": row.digest,
         "trouble": say(row.trouble, row.trouble_de) or None,
@@ -204,10 +206,10 @@ def print_file(row: "Brought", counted: _TokenCounts, names: list[str]) -> None:
         if not row.hash:
             return
     about = f"{row.path}: {mode_labels()[row.mode]}, "
-    if row.hash and counted.saved:
+    if row.hash and counted.savings:
         about += say(
-            f"{counted.before:,} tokens become {counted.after:,}, {counted.saved} % saved",
-            f"aus {counted.before:,} Token werden {counted.after:,}, {counted.saved} % gespart",
+            f"{counted.before:,} tokens become {counted.after:,}, {counted.savings} % saved",
+            f"aus {counted.before:,} Token werden {counted.after:,}, {counted.savings} % gespart",
         )
     else:
         about += say(f"{counted.after:,} tokens", f"{counted.after:,} Token")
@@ -242,10 +244,10 @@ def suggest_references(row: "Brought") -> list[str]:
     name = f"./{path.relative_to(here)}" if path.is_relative_to(here) else row.path
     name = "./" if path == here else name
 
-    def asked(mode: "Mode", what: str = "") -> str:
-        return "@" + written(name, Reference(0, 0, name, mode, what))
+    def spell(mode: "Mode", detail: str = "") -> str:
+        return "@" + written(name, Reference(0, 0, name, mode, detail))
 
     if row.mode in ("tree", "list", "search"):
         other: Mode = "tree" if row.mode == "list" else "list"
-        return [asked(other), asked("search", say("WORD", "WORT"))]
-    return [asked("full")] if row.hash and row.mode != "full" else []
+        return [spell(other), spell("search", say("WORD", "WORT"))]
+    return [spell("full")] if row.hash and row.mode != "full" else []

@@ -24,7 +24,7 @@ _MAX_LINES = 20
 
 def import_(
     context: typer.Context,
-    what: Annotated[
+    arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="[ollama-prompt|chatgpt|openclaw|markdown] PATH...",
@@ -44,8 +44,8 @@ def import_(
     from holdfast.transfer.imports import Importer
 
     settings = load(context).settings
-    kind = what[0] if what[0] in FORMATS else ""
-    paths = [Path(one).expanduser() for one in (what[1:] if kind else what)]
+    kind = arguments[0] if arguments[0] in FORMATS else ""
+    paths = [Path(path).expanduser() for path in (arguments[1:] if kind else arguments)]
     if not paths:
         raise BadRequest(
             say("There is no path.", "Es fehlt ein Pfad."),

@@ -59,9 +59,9 @@ def create(
         files=files,
     )
     with open_store(load(context).settings.store) as store:
-        made, secret = store.keys.create(wanted)
+        key, secret = store.keys.create(wanted)
     if as_json:
-        print_json({"key": made.to_json(), "secret": secret})
+        print_json({"key": key.to_json(), "secret": secret})
         return
     console.print(
         say(
@@ -122,13 +122,13 @@ def revoke(
 
 
 def parse_rate(text: str) -> int:
-    found = _RATE.fullmatch(text.strip())
-    if found is None:
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
         raise BadRequest(
             say(f"{text!r} is no rate.", f"{text!r} ist keine Rate."),
             hint=say("Write 60 or 60/min.", "Schreiben Sie 60 oder 60/min."),
         )
-    return int(found[1])
+    return int(match[1])
 
 
 def format_key(key: "Key") -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def format_key(key: "Key") -> tuple[str, ...]:
         key.name,
         key.user,
         key.project,
-        ", ".join(mark for mark, there in marks.items() if there),
+        ", ".join(mark for mark, allowed in marks.items() if allowed),
         str(key.rate or ""),
         format_time(key.created_at),
         format_time(key.used_at) if key.used_at else "",

@@ -101,8 +101,8 @@ def serve_http(
     from holdfast.server.mcp import PATH
     from holdfast.server.run import run
 
-    def loaded() -> Config:
+    def read_config() -> Config:
         return load(context, host=host, port=port, mcp=True)
 
     # On the error stream, like everything that is no answer.
-    run(loaded, lambda address: print_error(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))
+    run(read_config, lambda address: print_error(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))

@@ -84,26 +84,26 @@ def add(
 
     settings, scope = load(context).settings, narrow_scope(whose, project)
     with open_memory(settings) as parts:
-        made = parts.library.add(
+        outcome = parts.library.add(
             scope, " ".join(words), checked_kind(kind), importance=importance, pinned=pin
         )
     if as_json:
-        replaced = [old.to_json() for old in made.others]
-        print_json({"action": made.action, "memory": made.memory.to_json(), "replaced": replaced})
+        replaced = [old.to_json() for old in outcome.others]
+        print_json({"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced})
     else:
-        print_outcome(made)
+        print_outcome(outcome)
 
 
-def print_outcome(made: "Outcome") -> None:
-    told = {
+def print_outcome(outcome: "Outcome") -> None:
+    labels = {
         "updated": say(
             "Known already, and brought up to date", "Schon bekannt, auf den neuen Stand gebracht"
         ),
         "known": say("Known already", "Schon bekannt"),
     }
-    kept = say("Remembered", "Gemerkt")
-    console.print(Text(f"{told.get(made.action, kept)}: {made.memory.id}"))
-    if made.memory.may_replace:
+    default = say("Remembered", "Gemerkt")
+    console.print(Text(f"{labels.get(outcome.action, default)}: {outcome.memory.id}"))
+    if outcome.memory.may_replace:
         console.print(
             Text(
                 say(
@@ -113,7 +113,7 @@ def print_outcome(made: "Outcome") -> None:
                 style="dim",
             )
         )
-    for old in made.others:
+    for old in outcome.others:
         console.print(
             Text(say("  in place of: ", "  anstelle von: ") + f"{old.text} ({old.id})", style="dim")
         )
@@ -190,11 +190,11 @@ def show(
     """Show a memory: its words, where it stands, and where it comes from."""
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        found, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
+        stored, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
     if as_json:
-        print_json(serialize_memory(found, path))
+        print_json(serialize_memory(stored, path))
     else:
-        print_memory(found, path)
+        print_memory(stored, path)
 
 
 def kind_label(kind: str) -> str:
@@ -291,9 +291,9 @@ def forget(
     """Forget a memory for good, and see that it is not learned again."""
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        found = parts.library.get(scope, memory)
+        stored = parts.library.get(scope, memory)
         if not yes:
-            write(f"{found.text}\n")
+            write(f"{stored.text}\n")
             ask_consent(
                 say("Forget it for good?", "Endgültig vergessen?"),
                 say(
@@ -303,7 +303,7 @@ def forget(
             )
         parts.library.forget(scope, memory)
     if as_json:
-        print_json({"forgotten": found.to_json()})
+        print_json({"forgotten": stored.to_json()})
     else:
         console.print(Text(say(f"Forgotten: {memory}", f"Vergessen: {memory}")))
 
@@ -450,14 +450,14 @@ def export(
 
     settings, scope = load(context).settings, narrow_scope(None, project)
     with open_memory(settings) as parts:
-        made = exported(parts.library, scope, (ExportFormat.json if as_json else form).value)
-    for trouble in made.left_out:
+        result = exported(parts.library, scope, (ExportFormat.json if as_json else form).value)
+    for trouble in result.left_out:
         print_error(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
     if output is None:
-        write(made.text)
+        write(result.text)
         return
     try:
-        output.write_text(made.text, encoding="utf-8", errors="surrogateescape")
+        output.write_text(result.text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise HoldfastError(
             say(f"{output} could not be written: {error.strerror}.", f"{output}: {error.strerror}."),
@@ -511,8 +511,8 @@ def print_import_result(taken: "Imported") -> None:
         ),
         (len(taken.bad), say("not readable", "nicht lesbar")),
     )
-    told = ", ".join(f"{number} {what}" for number, what in rows if number)
-    console.print(Text(told or say("There was nothing in it.", "Es war nichts darin.")))
+    counts = ", ".join(f"{number} {label}" for number, label in rows if number)
+    console.print(Text(counts or say("There was nothing in it.", "Es war nichts darin.")))
     for trouble in taken.bad:
         print_error(trouble)
 
@@ -540,22 +540,22 @@ def search(
     settings, scope = load(context).settings, narrow_scope(whose, project)
     wanted = [checked_kind(kind) for kind in kinds or ()]
     with open_memory(settings) as parts:
-        found = parts.search.search(
+        answer = parts.search.search(
             " ".join(words), scope, within=within.value, kinds=wanted, limit=limit, own=whose is not None
         )
     cited = cites(citations.value if citations else settings.citations, scope)
     if as_json:
-        print_json(found.to_json(cited=cited))
+        print_json(answer.to_json(cited=cited))
     else:
-        print_search_answer(found, cited)
+        print_search_answer(answer, cited)
 
 
-def print_search_answer(found: "Answer", cited: bool) -> None:
-    if found.weak:
+def print_search_answer(answer: "Answer", cited: bool) -> None:
+    if answer.weak:
         console.print(
             say("Nothing here fits well. The closest there is:", "Nichts hier passt gut. Am nächsten kommt:")
         )
-    for hit in found.hits:
+    for hit in answer.hits:
         kind = kind_label(hit.memory_kind) if hit.memory_kind else hit.kind
         date = format_time(hit.at)[:10] if hit.at else ""
         exact = say("word for word", "wörtlich") if hit.exact else ""
@@ -567,12 +567,12 @@ def print_search_answer(found: "Answer", cited: bool) -> None:
         if cited:
             console.print(Text(say("Source: ", "Quelle: ") + hit.citation, style="dim"))
         write("\n")
-    if found.empty:
-        console.print(Text(explain_empty(found.empty)))
-    engines = ", ".join((*found.engines, *filter(None, (found.compared, found.model))))
+    if answer.empty:
+        console.print(Text(explain_empty(answer.empty)))
+    engines = ", ".join((*answer.engines, *filter(None, (answer.compared, answer.model))))
     console.print(Text(say("Compared by: ", "Verglichen mit: ") + engines, style="dim"))
-    console.print(Text(describe_index(asdict(found.freshness)), style="dim"))
-    for reason in found.degraded:
+    console.print(Text(describe_index(asdict(answer.freshness)), style="dim"))
+    for reason in answer.degraded:
         print_error(reason)
 
 
@@ -625,50 +625,52 @@ def print_index_state(state: dict[str, Any]) -> None:
         print_error(f"{path}: {reason}")
 
 
-def print_engine(told: dict[str, Any]) -> None:
+def print_engine(engine: dict[str, Any]) -> None:
     """Who compares vectors, where that is left to somebody else."""
-    if not told:
+    if not engine:
         return
-    line = say("compared by: ", "verglichen von: ") + f"{told['engine']}"
-    if told["engine"] == told["wanted"]:
-        line += f", {told['location']}"
-    if told["behind"]:
-        line += say(f", {told['behind']} still to be handed over", f", {told['behind']} noch zu übergeben")
-    console.print(Text(line))
-    if told["trouble"]:
-        print_error(told["trouble"])
-
-
-def print_backend(told: dict[str, Any]) -> None:
-    """Who answers searches, where that is not our own search alone."""
-    if not told:
-        return
-    what = " ".join(filter(None, (told["name"], told["version"], told["mode"])))
-    at = format_time(told["updated_at"]) if told["updated_at"] else say("never", "nie")
-    number = told["collections"]
-    read = say(f"{number} collections, last read {at}", f"{number} Sammlungen, zuletzt gelesen {at}")
-    console.print(Text(say("backend: ", "Suche: ") + f"{what} ({read})"))
-    if told["answered_by"]:
-        why = f": {told['because']}" if told["because"] else ""
-        console.print(Text(say("last answer by ", "letzte Antwort von ") + told["answered_by"] + why))
-    if not told["found"]:
-        print_error(
-            say(f"There is no program {told['command']}.", f"Es gibt kein Programm {told['command']}.")
+    line = say("compared by: ", "verglichen von: ") + f"{engine['engine']}"
+    if engine["engine"] == engine["wanted"]:
+        line += f", {engine['location']}"
+    if engine["behind"]:
+        line += say(
+            f", {engine['behind']} still to be handed over", f", {engine['behind']} noch zu übergeben"
         )
-    if told["trouble"]:
-        print_error(told["trouble"])
+    console.print(Text(line))
+    if engine["trouble"]:
+        print_error(engine["trouble"])
 
 
-def print_batches(told: dict[str, Any]) -> None:
-    if told.get("jobs"):
-        jobs, texts = told["jobs"], told["texts"]
+def print_backend(backend: dict[str, Any]) -> None:
+    """Who answers searches, where that is not our own search alone."""
+    if not backend:
+        return
+    label = " ".join(filter(None, (backend["name"], backend["version"], backend["mode"])))
+    at = format_time(backend["updated_at"]) if backend["updated_at"] else say("never", "nie")
+    number = backend["collections"]
+    read = say(f"{number} collections, last read {at}", f"{number} Sammlungen, zuletzt gelesen {at}")
+    console.print(Text(say("backend: ", "Suche: ") + f"{label} ({read})"))
+    if backend["answered_by"]:
+        why = f": {backend['because']}" if backend["because"] else ""
+        console.print(Text(say("last answer by ", "letzte Antwort von ") + backend["answered_by"] + why))
+    if not backend["found"]:
+        print_error(
+            say(f"There is no program {backend['command']}.", f"Es gibt kein Programm {backend['command']}.")
+        )
+    if backend["trouble"]:
+        print_error(backend["trouble"])
+
+
+def print_batches(batches: dict[str, Any]) -> None:
+    if batches.get("jobs"):
+        jobs, texts = batches["jobs"], batches["texts"]
         under_way = say(
             f"batch jobs: {jobs} with {texts} texts; their vectors are taken in when they are done",
             f"Batch-Jobs: {jobs} mit {texts} Texten; ihre Vektoren kommen dazu, sobald sie fertig sind",
         )
         console.print(Text(under_way))
-    if told.get("trouble"):
-        print_error(told["trouble"])
+    if batches.get("trouble"):
+        print_error(batches["trouble"])
 
 
 def describe_index(fresh: dict[str, Any]) -> str:

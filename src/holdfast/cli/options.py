@@ -120,11 +120,11 @@ def open_memory(settings: Settings) -> Iterator["Remembering"]:
     from holdfast.wiring import build_remembering
 
     with open_store(settings.store) as store:
-        made = build_remembering(settings, store)
+        memory = build_remembering(settings, store)
         try:
-            yield made
+            yield memory
         finally:
-            made.close()
+            memory.close()
 
 
 def narrow_scope(whose: Whose | None, project: str | None) -> Scope:

@@ -123,14 +123,14 @@ def show_progress_bar() -> Iterator["ProgressCallback"]:
 
 
 def _progress_lines() -> "ProgressCallback":
-    said: tuple[str, int] | None = None
+    last: tuple[str, int] | None = None
 
-    def tell(what: str, done: int, total: int) -> None:
-        nonlocal said
-        now = what, done * _STEPS // max(1, total)
-        if now != said:
-            said = now
-            print_error(f"{what}: {done:,}/{total:,}")
+    def tell(label: str, done: int, total: int) -> None:
+        nonlocal last
+        now = label, done * _STEPS // max(1, total)
+        if now != last:
+            last = now
+            print_error(f"{label}: {done:,}/{total:,}")
 
     return tell
 

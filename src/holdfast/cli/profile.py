@@ -35,11 +35,11 @@ _SCOPE = Scope()
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show your profile as it is kept."""
     with open_memory(load(context).settings) as parts:
-        told = serialize_profile(parts.profile)
+        profile = serialize_profile(parts.profile)
     if as_json:
-        print_json(told)
+        print_json(profile)
         return
-    print_profile(told)
+    print_profile(profile)
 
 
 def serialize_profile(profile: "Profile") -> dict[str, Any]:
@@ -53,9 +53,9 @@ def serialize_profile(profile: "Profile") -> dict[str, Any]:
     return {"text": text, "fields": fields, "trouble": trouble, "proposals": len(profile.proposals(_SCOPE))}
 
 
-def print_profile(told: dict[str, Any]) -> None:
-    if told["text"]:
-        write(told["text"])
+def print_profile(profile: dict[str, Any]) -> None:
+    if profile["text"]:
+        write(profile["text"])
     else:
         console.print(
             say(
@@ -63,12 +63,12 @@ def print_profile(told: dict[str, Any]) -> None:
                 "Es gibt noch kein Profil. `holdfast profile set name …` fängt eins an.",
             )
         )
-    if told["proposals"]:
-        number = told["proposals"]
+    if profile["proposals"]:
+        number = profile["proposals"]
         waiting = say(f"{number} proposed for it", f"{number} Vorschläge dafür")
         console.print(Text(f"{waiting}: holdfast profile proposals", style="dim"))
-    if told["trouble"]:
-        print_error(told["trouble"])
+    if profile["trouble"]:
+        print_error(profile["trouble"])
 
 
 @app.command("set")
@@ -87,11 +87,11 @@ def set_(
             parts.profile.set(_SCOPE, key, words)
         else:
             parts.profile.patch(_SCOPE, {key: None})
-        told = serialize_profile(parts.profile)
+        profile = serialize_profile(parts.profile)
     if as_json:
-        print_json(told)
+        print_json(profile)
     else:
-        print_profile(told)
+        print_profile(profile)
 
 
 @app.command()
@@ -109,13 +109,13 @@ def edit(context: typer.Context, as_json: JsonOption = False) -> None:
                 raise save_draft(text, error) from error
             else:
                 break
-        told = serialize_profile(parts.profile)
+        profile = serialize_profile(parts.profile)
     if as_json:
-        print_json(told)
+        print_json(profile)
     elif text is None:
         console.print(say("Nothing was changed.", "Nichts wurde geändert."))
     else:
-        print_profile(told)
+        print_profile(profile)
 
 
 def edit_again(text: str, error: HoldfastError) -> str | None:
@@ -149,10 +149,13 @@ def proposals(context: typer.Context, as_json: JsonOption = False) -> None:
     with open_memory(load(context).settings) as parts:
         waiting = parts.profile.proposals(_SCOPE)
     if as_json:
-        print_json([asdict(one) for one in waiting])
+        print_json([asdict(proposal) for proposal in waiting])
     elif waiting:
         columns = (say("id", "Id"), say("field", "Feld"), say("value", "Wert"), say("because", "weil"))
-        print_table(columns, [(one.id, field_label(one), one.value, one.text) for one in waiting])
+        print_table(
+            columns,
+            [(proposal.id, field_label(proposal), proposal.value, proposal.text) for proposal in waiting],
+        )
         console.print(Text("holdfast profile accept ID · holdfast profile dismiss ID", style="dim"))
     else:
         console.print(say("Nothing is proposed.", "Nichts ist vorgeschlagen."))
@@ -174,11 +177,11 @@ def dismiss(context: typer.Context, proposal: ProposalId, as_json: JsonOption = 
     print_decision(decided, say("Dismissed", "Abgelehnt"), as_json)
 
 
-def print_decision(decided: "Proposal", what: str, as_json: bool) -> None:
+def print_decision(decided: "Proposal", label: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(decided))
     else:
-        console.print(Text(f"{what}: {field_label(decided)} = {decided.value}"))
+        console.print(Text(f"{label}: {field_label(decided)} = {decided.value}"))
 
 
 def field_label(proposal: "Proposal") -> str:

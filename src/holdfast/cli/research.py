@@ -92,22 +92,24 @@ def ask(
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            talk = ChatSession(
+            session = ChatSession(
                 engine, await choose_model(engine, settings.model), scope, conversation=conversation
             )
-            answered = await gather_sources(talk, settings, question, mode.value, source or (), fresh=fresh)
-            async with aclosing(talk.say(question, answered.finding.id)) as chunks:
+            answered = await gather_sources(
+                session, settings, question, mode.value, source or (), fresh=fresh
+            )
+            async with aclosing(session.send(question, answered.finding.id)) as chunks:
                 async for chunk in chunks:
                     if not as_json:
                         write(chunk.text)
             if as_json:
-                told = serialize_finding(answered.finding, time.time(), texts=False)
-                said = {
-                    "conversation": talk.conversation,
-                    "model": talk.model,
-                    "answer": talk.answer.message.text,
+                finding = serialize_finding(answered.finding, time.time(), texts=False)
+                answer = {
+                    "conversation": session.conversation,
+                    "model": session.model,
+                    "answer": session.answer.message.text,
                 }
-                print_json({**said, "finding": told, "reused": answered.reused})
+                print_json({**answer, "finding": finding, "reused": answered.reused})
             else:
                 write("\n\n")
                 print_sources(answered.finding, time.time())
@@ -116,7 +118,7 @@ def ask(
 
 
 async def gather_sources(
-    talk: ChatSession,
+    session: ChatSession,
     settings: Settings,
     question: str,
     mode: "Mode" = "quick",
@@ -127,14 +129,14 @@ async def gather_sources(
     """What there is for a question, gathered now unless it is known; says how that went."""
     from holdfast.wiring import build_research
 
-    assert talk.engine.remembering is not None
-    research = build_research(settings, talk.engine.remembering, make_local_reader())
+    assert session.engine.remembering is not None
+    research = build_research(settings, session.engine.remembering, make_local_reader())
     with show_progress_bar() as bar:
         answered = await research.answered(
-            talk.scope,
+            session.scope,
             question,
             mode,
-            addresses=[resolve_address(one) for one in sources],
+            addresses=[resolve_address(source) for source in sources],
             fresh=fresh,
             tell=lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
         )
@@ -175,22 +177,22 @@ def add(
     settings, scope = load(context).settings, narrow_scope(whose, project)
     named = list(sources or ["-"])
     with open_research(settings) as research:
-        found = asyncio.run(read_sources(research, clean(question), mode.value, named))
-        made = research.add(scope, clean(question), found, mode.value)
+        texts = asyncio.run(read_sources(research, clean(question), mode.value, named))
+        finding = research.add(scope, clean(question), texts, mode.value)
         if as_json:
-            print_json(serialize_finding(made, research.clock(), texts=False))
+            print_json(serialize_finding(finding, research.clock(), texts=False))
             return
-        console.print(Text(say(f"Kept: {made.id}", f"Behalten: {made.id}")))
-        for one in made.sources:
-            if one.trouble:
-                print_error(say(f"Left out: {one.url}: ", f"Ausgelassen: {one.url}: ") + one.trouble)
+        console.print(Text(say(f"Kept: {finding.id}", f"Behalten: {finding.id}")))
+        for source in finding.sources:
+            if source.trouble:
+                print_error(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
 
 
 async def read_sources(research: "Research", question: str, mode: "Mode", named: list[str]) -> list["Source"]:
     from holdfast.research.finding import Source
 
-    elsewhere = [resolve_address(one) for one in named if one != "-"]
-    found: list[Source] = []
+    elsewhere = [resolve_address(name) for name in named if name != "-"]
+    texts: list[Source] = []
     if "-" in named:
         piped = read_stdin()
         if not piped.strip():
@@ -201,16 +203,16 @@ async def read_sources(research: "Research", question: str, mode: "Mode", named:
                     "Seiten oder Dateien nennen, oder einen Text hineinleiten.",
                 ),
             )
-        found.append(Source("", say("Piped text", "Übergebener Text"), piped, research.clock()))
+        texts.append(Source("", say("Piped text", "Übergebener Text"), piped, research.clock()))
     if elsewhere:
         with show_progress_bar() as bar:
-            found += await research.gathered(
+            texts += await research.gathered(
                 question,
                 mode,
                 elsewhere,
                 lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
             )
-    return found
+    return texts
 
 
 @app.command("list")
@@ -227,13 +229,13 @@ def list_(
     settings, scope = load(context).settings, narrow_scope(whose, project)
     troubles: list[str] = []
     with open_research(settings) as research:
-        found = research.matching(scope, text, own=whose is not None, troubles=troubles)
-        page, now = found[offset : offset + limit], research.clock()
+        findings = research.matching(scope, text, own=whose is not None, troubles=troubles)
+        page, now = findings[offset : offset + limit], research.clock()
     if as_json:
-        listed = [serialize_finding(one, now, texts=False) for one in page]
-        print_json({"findings": listed, "total": len(found), "troubles": troubles})
+        listed = [serialize_finding(finding, now, texts=False) for finding in page]
+        print_json({"findings": listed, "total": len(findings), "troubles": troubles})
         return
-    print_findings(page, now, offset, len(found))
+    print_findings(page, now, offset, len(findings))
     for trouble in troubles:
         print_error(trouble)
 
@@ -249,11 +251,11 @@ def show(
     """Show a finding: question, summary, sources, and how long it holds."""
     settings, scope = load(context).settings, current_scope(project)
     with open_research(settings) as research:
-        found, now = research.get(scope, finding), research.clock()
+        stored, now = research.get(scope, finding), research.clock()
     if as_json:
-        print_json(serialize_finding(found, now, texts=texts))
+        print_json(serialize_finding(stored, now, texts=texts))
     else:
-        print_finding(found, now, texts=texts)
+        print_finding(stored, now, texts=texts)
 
 
 @app.command()
@@ -267,21 +269,21 @@ def forget(
     """Forget a finding for good, with the texts of its sources."""
     settings, scope = load(context).settings, current_scope(project)
     with open_research(settings) as research:
-        found = research.get(scope, finding)
+        stored = research.get(scope, finding)
         if not yes:
-            write(f"{found.question}\n")
+            write(f"{stored.question}\n")
             ask_consent(
                 say("Forget it for good?", "Endgültig vergessen?"),
                 say(
-                    f"{found.id} was not forgotten: nobody is here to be asked.",
-                    f"{found.id} wurde nicht vergessen: niemand ist da, der gefragt werden kann.",
+                    f"{stored.id} was not forgotten: nobody is here to be asked.",
+                    f"{stored.id} wurde nicht vergessen: niemand ist da, der gefragt werden kann.",
                 ),
             )
-        research.forget(scope, found.id)
+        research.forget(scope, stored.id)
         if as_json:
-            print_json({"forgotten": serialize_finding(found, research.clock(), texts=False)})
+            print_json({"forgotten": serialize_finding(stored, research.clock(), texts=False)})
         else:
-            console.print(Text(say(f"Forgotten: {found.id}", f"Vergessen: {found.id}")))
+            console.print(Text(say(f"Forgotten: {stored.id}", f"Vergessen: {stored.id}")))
 
 
 @app.command()
@@ -309,8 +311,8 @@ def make_local_reader() -> "ReadLocal":
 
     def read(name: str) -> tuple[str, bytes]:
         roots = current_roots()
-        found = roots.find(name)
-        data = roots.read(found, whole=roots.limits.document)
+        file = roots.find(name)
+        data = roots.read(file, whole=roots.limits.document)
         if not data.whole:
             raise TooLarge(
                 say(
@@ -319,7 +321,7 @@ def make_local_reader() -> "ReadLocal":
                 ),
                 hint=say("Name the part of it that matters.", "Den Teil nennen, auf den es ankommt."),
             )
-        return PurePath(found.path).name, data.head
+        return PurePath(file.path).name, data.head
 
     return read
 
@@ -356,15 +358,21 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
     print_table(
         columns,
         [
-            (one.id, format_time(one.created_at), format_expiry(one, now), one.question, ", ".join(one.names))
-            for one in page
+            (
+                finding.id,
+                format_time(finding.created_at),
+                format_expiry(finding, now),
+                finding.question,
+                ", ".join(finding.names),
+            )
+            for finding in page
         ],
     )
     last = offset + len(page)
     more = say(f" · more with --offset {last}", f" · weiter mit --offset {last}") if last < total else ""
     first = min(offset + 1, last)
-    told = say(f"{first}–{last} of ", f"{first}–{last} von ") + f"{total}{more}"
-    console.print(Text(told, style="dim"))
+    position = say(f"{first}–{last} of ", f"{first}–{last} von ") + f"{total}{more}"
+    console.print(Text(position, style="dim"))
 
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
@@ -400,8 +408,8 @@ def print_sources(finding: "Finding", now: float) -> None:
     """The sources with their age, those that could not be read with the reason."""
     for number, source in enumerate(finding.sources, 1):
         age = say(f"{format_age(now - source.at)} ago", f"vor {format_age(now - source.at)}")
-        told = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
-        console.print(Text(f"[{number}] {told}", style="dim"))
+        line = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
+        console.print(Text(f"[{number}] {line}", style="dim"))
 
 
 def format_age(seconds: float) -> str:

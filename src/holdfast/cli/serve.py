@@ -33,26 +33,26 @@ def serve(
 ) -> None:
     """Serve clients of Ollama and OpenAI, and keep what they say."""
 
-    def loaded() -> Config:
+    def read_config() -> Config:
         return load(context, host=None if for_docker else host, port=port, upstream=upstream)
 
-    settings = loaded().settings
+    settings = read_config().settings
     with skip_garbage_collection():
         from holdfast.server.run import run
 
-    beside, made = prepare_docker(settings, host) if for_docker else (None, None)
+    beside, docker_pass = prepare_docker(settings, host) if for_docker else (None, None)
 
     def ready(address: str) -> None:
         console.print(say(f"Holdfast is ready: {address}", f"Holdfast ist bereit: {address}"))
-        if made is not None:
-            print_docker_help(urlsplit(address).port or settings.port, made)
+        if docker_pass is not None:
+            print_docker_help(urlsplit(address).port or settings.port, docker_pass)
 
-    run(loaded, ready, beside)
+    run(read_config, ready, beside)
 
 
 @contextmanager
 def skip_garbage_collection() -> Iterator[None]:
-    """What is loaded now stays for ever: nobody looks for garbage in it, neither meanwhile nor later on."""
+    """Disable garbage collection during imports and freeze what they loaded, as it stays for good."""
     gc.disable()
     try:
         yield
@@ -72,11 +72,11 @@ def prepare_docker(settings: Settings, host: str | None) -> tuple[str | None, "P
         return address, pass_for_docker(store)
 
 
-def print_docker_help(port: int, made: "Pass") -> None:
+def print_docker_help(port: int, docker_pass: "Pass") -> None:
     from holdfast.server.docker import HOST, options_for
 
-    name = made.key.id
-    if not made.secret:
+    name = docker_pass.key.id
+    if not docker_pass.secret:
         console.print(
             say(
                 f"The key for containers ({name}) was made before, and a key is shown only once. For another"
@@ -88,7 +88,7 @@ def print_docker_help(port: int, made: "Pass") -> None:
     console.print(
         say("Start Open WebUI with these, beside your own:", "Open WebUI zusätzlich mit diesen starten:")
     )
-    for option in options_for(port, made.secret or f"hf_{name}_…"):
+    for option in options_for(port, docker_pass.secret or f"hf_{name}_…"):
         write(f"  {option} \\\n")
     console.print(
         say(

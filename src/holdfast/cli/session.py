@@ -53,7 +53,7 @@ class ChatSession:
     def report(self) -> Mapping[str, Any]:
         return self._facts.report if self._facts else {}
 
-    async def say(self, text: str, research: str = "") -> AsyncGenerator[Chunk, None]:
+    async def send(self, text: str, research: str = "") -> AsyncGenerator[Chunk, None]:
         """The answer to `text` as it comes, collected in `answer`; `research` names a finding for it."""
         from holdfast.engine import Ask
 

@@ -35,11 +35,11 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     from holdfast.transfer.users import list_users
 
     with open_memory(load(context).settings) as parts:
-        found = list_users(parts.store, parts.workspace)
+        users = list_users(parts.store, parts.workspace)
     if as_json:
-        print_json({"users": [one.to_json() for one in found]})
+        print_json({"users": [user.to_json() for user in users]})
         return
-    if not found:
+    if not users:
         console.print(say("Nobody has anything yet.", "Noch hat niemand etwas."))
         return
     columns = (
@@ -53,15 +53,15 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     )
     rows = [
         (
-            one.name,
-            one.conversations,
-            one.messages,
-            one.memories,
-            one.findings,
-            one.keys,
-            format_time(one.last_used) if one.last_used else "–",
+            user.name,
+            user.conversations,
+            user.messages,
+            user.memories,
+            user.findings,
+            user.keys,
+            format_time(user.last_used) if user.last_used else "–",
         )
-        for one in found
+        for user in users
     ]
     print_table(columns, rows)
 
@@ -82,9 +82,9 @@ def export(
     target = (file or Path(f"{safe_name(name)}.zip")).expanduser().absolute()
     settings = load(context).settings
     with open_memory(settings) as parts, show_progress_bar() as tell:
-        made = export_(parts.store, parts.workspace, data_folder(settings), name, target, tell)
+        user = export_(parts.store, parts.workspace, data_folder(settings), name, target, tell)
     if as_json:
-        print_json({"file": str(target), "exported": made.to_json()})
+        print_json({"file": str(target), "exported": user.to_json()})
     else:
         console.print(Text(say(f"Written: {target}", f"Geschrieben: {target}")))
 
@@ -106,9 +106,9 @@ def delete(
     settings = load(context).settings
     places = data_folder(settings)
     with open_memory(settings) as parts:
-        found = get_user(parts.store, parts.workspace, name)
+        user = get_user(parts.store, parts.workspace, name)
         if not yes:
-            confirm_deletion(name, found.conversations, found.memories, found.notes)
+            confirm_deletion(name, user.conversations, user.memories, user.notes)
         with show_progress_bar() as tell:
             remove(parts.store, parts, places, name, tell)
         elsewhere = parts.let_go()
@@ -118,14 +118,14 @@ def delete(
         remove_path(copy)
     left = [] if backups else [str(copy) for copy in copies]
     if as_json:
-        told = {"deleted": found.to_json(), "scrubbed": not trouble, "trouble": trouble or None}
-        print_json({**told, "elsewhere": elsewhere or None, "old_copies": left})
+        deletion = {"deleted": user.to_json(), "scrubbed": not trouble, "trouble": trouble or None}
+        print_json({**deletion, "elsewhere": elsewhere or None, "old_copies": left})
         return
     console.print(
         Text(
             say(
-                f"Deleted: {name} ({found.conversations} conversations, {found.memories} memories).",
-                f"Gelöscht: {name} ({found.conversations} Gespräche, {found.memories} Erinnerungen).",
+                f"Deleted: {name} ({user.conversations} conversations, {user.memories} memories).",
+                f"Gelöscht: {name} ({user.conversations} Gespräche, {user.memories} Erinnerungen).",
             )
         )
     )

@@ -87,13 +87,13 @@ def print_window(store: "Store", row: "Conversation", report: Report) -> None:
     from holdfast.fitting.account import lane_of, standings
 
     lane = lane_of(store, row, report["window"])
-    found = standings(store, row, lane)
+    states = standings(store, row, lane)
     decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
     batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
     print_headline(row.title, row.id)
     print_sections(report)
     print_level(report)
-    print_messages(report, left_out=sum(one.state == "out" for one in found))
+    print_messages(report, left_out=sum(state.state == "out" for state in states))
     print_sentences(report)
     print_recall(report.get("recall") or {})
     print_prefix(report["prefix"])
@@ -175,7 +175,7 @@ def print_level(report: Report) -> None:
     used, room = number(report["tokens"]), number(report["room"])
     how = f"{sentences.method(report['method'])}, {report['counted_by']}"
     spread = f"{number(report['at_least'])}–{number(report['at_most'])}"
-    said, full = number(report["history"]["tokens"]), number(report["history"]["full"])
+    used_history, full = number(report["history"]["tokens"]), number(report["history"]["full"])
     lines = [
         say(
             f"{used} of {room} tokens used ({report['utilisation']:.0%}; {how}: {spread})",
@@ -183,8 +183,8 @@ def print_level(report: Report) -> None:
         ),
         sentences.level(report["level"]),
         say(
-            f"history, counted high: {said} of {full} tokens",
-            f"Verlauf, hoch gezählt: {said} von {full} Token",
+            f"history, counted high: {used_history} of {full} tokens",
+            f"Verlauf, hoch gezählt: {used_history} von {full} Token",
         ),
         *(
             f"  {number(tokens):>9}  {sentences.mark(name)}"
@@ -213,11 +213,11 @@ def print_messages(report: Report, left_out: int) -> None:
         )
     )
     if short or left_out:
-        told = say("the originals: ", "die Originale: ")
-        console.print(Text(f"  {told}holdfast conversations expand {report['conversation']}", style="dim"))
+        label = say("the originals: ", "die Originale: ")
+        console.print(Text(f"  {label}holdfast conversations expand {report['conversation']}", style="dim"))
     if report["summary"]:
-        told = say("the summary: ", "die Zusammenfassung: ")
-        console.print(Text(f"  {told}holdfast window {report['conversation']} --summary", style="dim"))
+        label = say("the summary: ", "die Zusammenfassung: ")
+        console.print(Text(f"  {label}holdfast window {report['conversation']} --summary", style="dim"))
 
 
 def print_sentences(report: Report) -> None:
@@ -238,19 +238,19 @@ def print_prefix(prefix: Report) -> None:
 
     shared, before = sentences.number(prefix["shared_bytes"]), sentences.number(prefix["previous_bytes"])
     if prefix["kept"]:
-        told = say(
+        sentence = say(
             f"prefix kept: the request begins with all {before} bytes of the one before",
             f"Präfix gehalten: die Anfrage beginnt mit allen {before} Bytes der vorigen",
         )
     elif prefix["previous_bytes"]:
         why = sentences.cause(prefix["cause"])
-        told = say(
+        sentence = say(
             f"prefix lost after {shared} of {before} bytes: {why}",
             f"Präfix verloren nach {shared} von {before} Bytes: {why}",
         )
     else:
-        told = sentences.cause(prefix["cause"])
-    console.print(Text(told))
+        sentence = sentences.cause(prefix["cause"])
+    console.print(Text(sentence))
 
 
 def print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
@@ -258,10 +258,10 @@ def print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
         return
     console.print(Text(f"\n{heading}:", style="bold"))
     if earlier := len(decisions[:-_NEWEST]):
-        told = say(f"… {earlier} earlier ones: --json", f"… {earlier} frühere: --json")
-        console.print(Text(f"  {told}", style="dim"))
-    for made in decisions[-_NEWEST:]:
-        console.print(Text(f"  {describe_decision(made)}"))
+        earlier_label = say(f"… {earlier} earlier ones: --json", f"… {earlier} frühere: --json")
+        console.print(Text(f"  {earlier_label}", style="dim"))
+    for decision in decisions[-_NEWEST:]:
+        console.print(Text(f"  {describe_decision(decision)}"))
 
 
 def print_batches(batches: Sequence["Compaction"]) -> None:
@@ -299,11 +299,11 @@ def compact(
                 engine, find_conversation(engine.store, conversation, current_scope(project))
             )
 
-    made = asyncio.run(run())
+    result = asyncio.run(run())
     if as_json:
-        print_json(made)
+        print_json(result)
     else:
-        print_summary_result(made)
+        print_summary_result(result)
 
 
 async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
@@ -351,25 +351,25 @@ def phase_label(name: str) -> str:
     return phases.get(name, name)
 
 
-def print_summary_result(made: dict[str, Any]) -> None:
-    came_by = describe_summary_method(made["path"], made["model"], made["memories"])
-    seconds = f"{made['duration_ms'] / 1000:.1f} s"
-    console.print(Text(made["banner"], style="bold"))
+def print_summary_result(result: dict[str, Any]) -> None:
+    came_by = describe_summary_method(result["path"], result["model"], result["memories"])
+    seconds = f"{result['duration_ms'] / 1000:.1f} s"
+    console.print(Text(result["banner"], style="bold"))
     console.print(
         Text(
             " · ".join(
                 (
-                    f"  {format_message_count(made['messages'])}",
+                    f"  {format_message_count(result['messages'])}",
                     came_by,
                     say(seconds, seconds.replace(".", ",")),
                 )
             )
         )
     )
-    undo = f"holdfast conversations undo {made['conversation']}"
-    summary = f"holdfast window {made['conversation']} --summary"
-    console.print(Text(f"  {say('to read it', 'zum Lesen')}: {summary}", style="dim"))
-    console.print(Text(f"  {say('to take it back', 'zurücknehmen')}: {undo}", style="dim"))
+    undo_command = f"holdfast conversations undo {result['conversation']}"
+    summary_command = f"holdfast window {result['conversation']} --summary"
+    console.print(Text(f"  {say('to read it', 'zum Lesen')}: {summary_command}", style="dim"))
+    console.print(Text(f"  {say('to take it back', 'zurücknehmen')}: {undo_command}", style="dim"))
 
 
 def pin(
@@ -387,23 +387,23 @@ def pin(
 
     settings = load(context).settings
     with open_conversation(settings, conversation, project) as (store, row):
-        found = message_named(store, row, message)
-        store.atomically(marks.pin, store, preset_from(settings), row, found.id)
-        (standing,) = load_states(store, row, found.id)
+        stored = message_named(store, row, message)
+        store.atomically(marks.pin, store, preset_from(settings), row, stored.id)
+        (standing,) = load_states(store, row, stored.id)
     if as_json:
-        print_json({**message_out(found), "pinned": True})
+        print_json({**message_out(stored), "pinned": True})
         return
-    console.print(Text(say(f"Pinned: {found.id}", f"Angeheftet: {found.id}")))
-    if any(made.kind == "keep" for made in standing.decisions):
+    console.print(Text(say(f"Pinned: {stored.id}", f"Angeheftet: {stored.id}")))
+    if any(decision.kind == "keep" for decision in standing.decisions):
         back = say("It had been left out, and is back.", "Sie war weggelassen und ist wieder da.")
         console.print(Text(back))
     # A pin protects from what comes; how a message was shortened before holds until it is undone.
-    for made in standing.decisions:
-        if made.kind == "shorten":
-            told = say("Before that", "Vorher")
+    for decision in standing.decisions:
+        if decision.kind == "shorten":
+            label = say("Before that", "Vorher")
             bring_back = say("To bring it back", "Zurückholen")
-            console.print(Text(f"{told}: {describe_decision(made)}"))
-            console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {made.id}"))
+            console.print(Text(f"{label}: {describe_decision(decision)}"))
+            console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {decision.id}"))
 
 
 def unpin(
@@ -419,12 +419,12 @@ def unpin(
     from holdfast.conversations.shown import message_out
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
-        found = message_named(store, row, message)
-        lanes.unpin(store, row, found.id)
+        stored = message_named(store, row, message)
+        lanes.unpin(store, row, stored.id)
     if as_json:
-        print_json({**message_out(found), "pinned": False})
+        print_json({**message_out(stored), "pinned": False})
     else:
-        console.print(Text(say(f"No longer pinned: {found.id}", f"Nicht mehr angeheftet: {found.id}")))
+        console.print(Text(say(f"No longer pinned: {stored.id}", f"Nicht mehr angeheftet: {stored.id}")))
 
 
 def undo(
@@ -442,7 +442,7 @@ def undo(
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         undone, back = undo_decisions(store, row, decision)
     if as_json:
-        print_json({"undone": [decision_out(made) for made in undone], "back": back})
+        print_json({"undone": [decision_out(decision) for decision in undone], "back": back})
     else:
         print_undo_result(undone, back)
 
@@ -461,11 +461,11 @@ def undo_decisions(
 
 
 def print_undo_result(undone: Sequence["Decision"], back: Sequence[str]) -> None:
-    for made in undone:
-        console.print(Text(f"{say('Undone', 'Rückgängig')}: {describe_decision(made)}"))
+    for decision in undone:
+        console.print(Text(f"{say('Undone', 'Rückgängig')}: {describe_decision(decision)}"))
     if back:
-        told = say("sent again, as far as there is room", "wieder dabei, soweit Platz ist")
-        console.print(Text(f"{format_message_count(len(back))} {told}"))
+        note = say("sent again, as far as there is room", "wieder dabei, soweit Platz ist")
+        console.print(Text(f"{format_message_count(len(back))} {note}"))
 
 
 def expand(
@@ -481,16 +481,16 @@ def expand(
     from holdfast.conversations.shown import message_out
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
-        found = load_states(store, row, message)
+        states = load_states(store, row, message)
     if as_json:
-        print_json([{**message_out(one.stored), **one.to_json()} for one in found])
+        print_json([{**message_out(state.stored), **state.to_json()} for state in states])
         return
-    if not found:
+    if not states:
         console.print(
             say("The window has everything, word for word.", "Das Fenster hat alles, Wort für Wort.")
         )
-    for one in found:
-        print_original(one)
+    for state in states:
+        print_original(state)
 
 
 def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
@@ -502,22 +502,22 @@ def load_states(store: "Store", row: "Conversation", message: str | None) -> Seq
     stored = message_named(store, row, message)
     # Its words are there to be read, whether or not a model was ever shown them.
     used = store.lanes.of(row.id)
-    here = [one for one in standings(store, row, used[0]) if one.stored.id == stored.id] if used else []
+    here = [state for state in standings(store, row, used[0]) if state.stored.id == stored.id] if used else []
     return here or [Standing(stored, "elsewhere" if used else "in")]
 
 
-def print_original(one: "Standing") -> None:
+def print_original(state: "Standing") -> None:
     from holdfast.window import sentences
 
-    why = ", ".join(map(sentences.rule, one.rules))
-    by = [f"{made.id}, {format_time(made.created_at)}" for made in one.decisions]
-    place = " · ".join((str(one.stored.depth + 1), one.stored.id, format_time(one.stored.created_at)))
-    console.print(Text(speaker_label(one.stored.message.role), style="bold"), Text(place, style="dim"))
-    console.print(Text(why or sentences.state(one.state), style="italic"))
+    why = ", ".join(map(sentences.rule, state.rules))
+    by = [f"{decision.id}, {format_time(decision.created_at)}" for decision in state.decisions]
+    place = " · ".join((str(state.stored.depth + 1), state.stored.id, format_time(state.stored.created_at)))
+    console.print(Text(speaker_label(state.stored.message.role), style="bold"), Text(place, style="dim"))
+    console.print(Text(why or sentences.state(state.state), style="italic"))
     for line in by:
         console.print(Text(line, style="dim"))
-    write(f"{one.stored.message.text}\n")
-    for call in one.stored.message.tool_calls:
+    write(f"{state.stored.message.text}\n")
+    for call in state.stored.message.tool_calls:
         write(f"  → {call.name}({call.arguments})\n")
     write("\n")
 
@@ -527,13 +527,13 @@ def speaker_label(role: str) -> str:
     return names.get(role, role)
 
 
-def describe_decision(made: "Decision") -> str:
+def describe_decision(decision: "Decision") -> str:
     """A decision as a sentence: what, how many messages, and what that came to."""
     from holdfast.window import sentences
 
-    tokens = format_token_change(made.tokens_before, made.tokens_after)
-    what = f"{sentences.rule(made.rule)} ({format_message_count(len(made.messages))}, {tokens})"
-    return f"{what} · {made.id} · {format_time(made.created_at)}"
+    tokens = format_token_change(decision.tokens_before, decision.tokens_after)
+    sentence = f"{sentences.rule(decision.rule)} ({format_message_count(len(decision.messages))}, {tokens})"
+    return f"{sentence} · {decision.id} · {format_time(decision.created_at)}"
 
 
 def format_message_count(number: int) -> str:

@@ -120,10 +120,10 @@ _NAMES: dict[type, str] = {
 }
 
 
-def event_name(happening: DemoEvent) -> str:
-    return _NAMES[type(happening)]
+def event_name(event: DemoEvent) -> str:
+    return _NAMES[type(event)]
 
 
-def serialize_event(happening: DemoEvent) -> dict[str, Any]:
-    told = {"event": event_name(happening), **asdict(happening)}
-    return told | ({"well": happening.well} if isinstance(happening, EndEvent) else {})
+def serialize_event(event: DemoEvent) -> dict[str, Any]:
+    fields = {"event": event_name(event), **asdict(event)}
+    return fields | ({"well": event.well} if isinstance(event, EndEvent) else {})

@@ -50,9 +50,9 @@ def count_request(request: ChatRequest) -> int:
 class Player:
     """Answers for one talk."""
 
-    def __init__(self, talk: DemoScript) -> None:
-        self._talk = talk
-        self._lines = {line.said: line.answer for line in talk.lines if line.answer}
+    def __init__(self, script: DemoScript) -> None:
+        self._script = script
+        self._lines = {line.said: line.answer for line in script.lines if line.answer}
 
     def provider(self) -> ScriptedProvider:
         model = ModelInfo(NAME, running_window=WINDOW, trained_window=WINDOW)
@@ -65,16 +65,16 @@ class Player:
         if newest.role != "user":
             # Holdfast has it read ahead; there is nothing to say yet.
             return ""
-        said = next((said for said in self._lines if newest.text.startswith(said)), None)
-        if said is not None:
-            return self._lines[said]
-        found = find_answer(request)
-        return found.sentence if found else _UNKNOWN[self._talk.language]
+        line = next((line for line in self._lines if newest.text.startswith(line)), None)
+        if line is not None:
+            return self._lines[line]
+        match = find_answer(request)
+        return match.sentence if match else _UNKNOWN[self._script.language]
 
     def is_talk(self, request: ChatRequest) -> bool:
         """Whether somebody speaks to it, and not Holdfast on the side."""
         first = request.messages[0]
-        return first.role == "system" and first.text.startswith(self._talk.instructions)
+        return first.role == "system" and first.text.startswith(self._script.instructions)
 
 
 def find_answer(request: ChatRequest) -> AnswerSentence | None:
@@ -85,9 +85,9 @@ def find_answer(request: ChatRequest) -> AnswerSentence | None:
     best, most = None, (_MIN_SHARE * len(asked), -_MAX_SENTENCE)
     for at, message in enumerate(request.messages if asked else ()):
         for sentence in sentences(message.text.removeprefix(question)):
-            told = QUOTED.sub("", sentence)
-            rank = len(asked.intersection(terms(told))), -len(told)
+            text = QUOTED.sub("", sentence)
+            rank = len(asked.intersection(terms(text))), -len(text)
             # What asks does not answer.
-            if rank > most and not told.endswith("?"):
-                best, most = AnswerSentence(told, at), rank
+            if rank > most and not text.endswith("?"):
+                best, most = AnswerSentence(text, at), rank
     return best

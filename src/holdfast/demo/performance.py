@@ -42,14 +42,14 @@ Report = Mapping[str, Any]
 
 
 async def perform(
-    talk: DemoScript, home: Path, embedder: str = "embedded"
+    script: DemoScript, home: Path, embedder: str = "embedded"
 ) -> AsyncGenerator[DemoEvent, None]:
     """All that happens in a talk on an empty data folder, and in the end what it came to."""
-    tally, player = _Tally(time.monotonic()), Player(talk)
+    tally, player = _Tally(time.monotonic()), Player(script)
     server = player.provider()
     async with open_engine(home, server, embedder) as engine:
-        async for happening in _Performance(talk, engine, player, server, tally).happenings(home):
-            yield happening
+        async for event in _Performance(script, engine, player, server, tally).run(home):
+            yield event
 
 
 @asynccontextmanager
@@ -108,33 +108,33 @@ class _Performance:
     """One talk with one engine."""
 
     def __init__(
-        self, talk: DemoScript, engine: Engine, player: Player, server: ScriptedProvider, tally: _Tally
+        self, script: DemoScript, engine: Engine, player: Player, server: ScriptedProvider, tally: _Tally
     ) -> None:
-        self._talk, self._engine, self._player, self._server = talk, engine, player, server
+        self._script, self._engine, self._player, self._server = script, engine, player, server
         self._tally = tally
         self._conversation: str | None = None
         self._report: dict[str, Any] = {}
         self._seen = 0
         self._changes: list[dict[str, Any]] = []
-        engine.events.listeners.append(self._hear)
+        engine.events.listeners.append(self._on_event)
 
-    async def happenings(self, home: Path) -> AsyncGenerator[DemoEvent, None]:
-        for number, line in enumerate(self._talk.lines, 1):
-            answer = await self._said(line)
-            for happening in await self._engine.store.run(self._after, number, line, answer):
-                yield happening
-        line = self._talk.afterwards
+    async def run(self, home: Path) -> AsyncGenerator[DemoEvent, None]:
+        for number, line in enumerate(self._script.lines, 1):
+            answer = await self._send(line)
+            for event in await self._engine.store.run(self._turn_events, number, line, answer):
+                yield event
+        line = self._script.afterwards
         for _ in range(_MAX_TRIES):
             self._conversation = None
-            answer = await self._said(line)
+            answer = await self._send(line)
             if "not_recalled" not in self._report["notices"]:
                 break
-        yield await self._engine.store.run(self._answered, 0, line, answer)
-        yield self._ended(home)
+        yield await self._engine.store.run(self._answer_event, 0, line, answer)
+        yield self._end_event(home)
 
-    async def _said(self, line: ScriptLine) -> str:
+    async def _send(self, line: ScriptLine) -> str:
         """One turn, and all that the engine does after it."""
-        messages = (Message.of("system", self._talk.instructions), Message.of("user", line.said))
+        messages = (Message.of("system", self._script.instructions), Message.of("user", line.said))
         turn = await self._engine.turn(Ask(ChatRequest(NAME, messages), continues=self._conversation))
         answer = Answer()
         async for chunk in turn.chunks:
@@ -143,18 +143,18 @@ class _Performance:
         await self._engine.afterwards.idle.quiet()
         return answer.message.text
 
-    def _after(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:
+    def _turn_events(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:
         """What there is to tell of a turn; reads the store, so it runs in a thread of the store's."""
         tally, report = self._tally, self._report
         request = self._request()
         tally.told.append(count_tokens(line.said))
-        whole = count_tokens(self._talk.instructions) + sum(tally.told)
+        whole = count_tokens(self._script.instructions) + sum(tally.told)
         tally.told.append(count_tokens(answer))
         tally.sent, tally.resent = tally.sent + count_request(request), tally.resent + whole
         sections = {row["name"]: row["tokens"] for row in report["sections"]}
-        turned = TurnEvent(
+        turn_event = TurnEvent(
             number,
-            len(self._talk.lines),
+            len(self._script.lines),
             line.said,
             answer,
             report["level"],
@@ -164,22 +164,22 @@ class _Performance:
             whole,
             sections,
         )
-        happened: list[DemoEvent] = [turned, *self._recalled(number), *self._worked(number)]
-        happened += self._noted(number)
+        events: list[DemoEvent] = [turn_event, *self._recall_events(number), *self._level_events(number)]
+        events += self._memory_events(number)
         if line.sought:
-            happened.append(self._answered(number, line, answer))
-        return happened
+            events.append(self._answer_event(number, line, answer))
+        return events
 
-    def _recalled(self, number: int) -> list[RecallEvent]:
+    def _recall_events(self, number: int) -> list[RecallEvent]:
         newest = self._report["messages"][-1]
-        texts = [one["text"] for one in newest.get("added", ()) if one["section"] == "recalled"]
+        texts = [added["text"] for added in newest.get("added", ()) if added["section"] == "recalled"]
         if not texts:
             return []
         self._tally.recalls += 1
         origins = find_recall_origins(self._engine, self._report, newest["id"])
         return [RecallEvent(number, "\n".join(texts), tuple(origins))]
 
-    def _worked(self, number: int) -> list[LevelEvent]:
+    def _level_events(self, number: int) -> list[LevelEvent]:
         assert self._conversation is not None
         rows = self._engine.store.compactions.of(self._conversation)
         new, self._seen = rows[self._seen :], len(rows)
@@ -189,12 +189,12 @@ class _Performance:
             for row in new
         ]
 
-    def _noted(self, number: int) -> list[MemoryEvent]:
+    def _memory_events(self, number: int) -> list[MemoryEvent]:
         changes, self._changes = self._changes, []
-        self._tally.memories += sum(one["change"] == "added" for one in changes)
-        return [MemoryEvent(number, one["change"], one["kind"], one["text"]) for one in changes]
+        self._tally.memories += sum(change["change"] == "added" for change in changes)
+        return [MemoryEvent(number, change["change"], change["kind"], change["text"]) for change in changes]
 
-    def _answered(self, number: int, line: ScriptLine, answer: str) -> AnswerEvent:
+    def _answer_event(self, number: int, line: ScriptLine, answer: str) -> AnswerEvent:
         right = line.sought in answer
         origin = find_origin(self._engine, self._report, find_answer(self._request()))
         answered = AnswerEvent(number, line.said, answer, right, origin)
@@ -203,16 +203,16 @@ class _Performance:
 
     def _request(self) -> ChatRequest:
         """The last one that somebody waited for."""
-        return next(one for one in reversed(self._requests()) if one.messages[-1].role == "user")
+        return next(request for request in reversed(self._requests()) if request.messages[-1].role == "user")
 
     def _requests(self) -> list[ChatRequest]:
-        return [one for one in self._server.requests if self._player.is_talk(one)]
+        return [request for request in self._server.requests if self._player.is_talk(request)]
 
-    def _ended(self, home: Path) -> EndEvent:
+    def _end_event(self, home: Path) -> EndEvent:
         tally, room = self._tally, self._report["room"]
-        cut = count_dropped(tally.told, room - count_tokens(self._talk.instructions))
+        cut = count_dropped(tally.told, room - count_tokens(self._script.instructions))
         return EndEvent(
-            turns=len(self._talk.lines),
+            turns=len(self._script.lines),
             said=sum(tally.told),
             window=WINDOW,
             room=room,
@@ -223,60 +223,60 @@ class _Performance:
             memories=tally.memories,
             recalls=tally.recalls,
             asked=len(tally.answers),
-            right=sum(one.right for one in tally.answers),
+            right=sum(answer.right for answer in tally.answers),
             messages=len(tally.told),
             cut=cut,
             seconds=round(time.monotonic() - tally.began, 1),
             home=str(home),
         )
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if event.kind == "memory":
             self._changes.append(dict(event.data))
 
 
-def count_dropped(told: list[int], room: int) -> int:
+def count_dropped(sizes: list[int], room: int) -> int:
     """How many of the oldest messages are gone where only the newest that fit are sent."""
-    kept = 0
-    for tokens in reversed(told):
+    remaining = 0
+    for tokens in reversed(sizes):
         room -= tokens
         if room < 0:
             break
-        kept += 1
-    return len(told) - kept
+        remaining += 1
+    return len(sizes) - remaining
 
 
-def find_origin(engine: Engine, report: Report, found: AnswerSentence | None) -> Origin:
+def find_origin(engine: Engine, report: Report, answer: AnswerSentence | None) -> Origin:
     """Where the sentence came from that a model answered with."""
-    if found is None:
+    if answer is None:
         return Origin("nowhere")
-    sentence = found.sentence
-    if found.message == 0:
-        if any(sentence in said for said in (*report["rules"], *report["forbidden"])):
+    sentence = answer.sentence
+    if answer.message == 0:
+        if any(sentence in kept_sentence for kept_sentence in (*report["rules"], *report["forbidden"])):
             return Origin("rule")
-        if any(sentence in said for said in report["agreed"]):
+        if any(sentence in kept_sentence for kept_sentence in report["agreed"]):
             return Origin("decision")
         return Origin("ledger" if is_in_ledger(engine, report, sentence) else "summary")
-    row = report["messages"][found.message - 1]
-    if any(sentence in one["text"] for one in row.get("added", ())):
+    row = report["messages"][answer.message - 1]
+    if any(sentence in added["text"] for added in row.get("added", ())):
         return next(iter(find_recall_origins(engine, report, row["id"], sentence)), Origin("nowhere"))
     return Origin("window", turn_number(engine, row["id"]))
 
 
 def find_recall_origins(engine: Engine, report: Report, message: str, sentence: str = "") -> list[Origin]:
     """Where what was put behind a message came from: all of it, or what has this sentence."""
-    found: list[Origin] = []
+    origins: list[Origin] = []
     for decision in engine.store.decisions.of(report["lane"]):
         if decision.rule != "recalled" or message not in decision.messages:
             continue
-        found += [
+        origins += [
             Origin("log", turn_number(engine, source["message"]))
             for source in decision.data.get("sources", ())
             if sentence in engine.store.log.message(source["message"]).message.text
         ]
         for name in decision.data.get("memories", ()):
-            found += find_note_origins(engine, name, sentence)
-    return found
+            origins += find_note_origins(engine, name, sentence)
+    return origins
 
 
 def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
@@ -294,15 +294,15 @@ def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
     assert engine.remembering is not None
     folder = engine.remembering.workspace.folder
     assert folder is not None
-    found = []
+    origins = []
     for container, text in engine.store.passages.files_of([name]).get(name, {}).items():
         path = container.rpartition(":")[2]
         sought = sentence or text.splitlines()[0]
         lines = (folder / path).read_text(encoding="utf-8").splitlines()
         at = next((at for at, line in enumerate(lines, 1) if sought in line), 0)
         if at:
-            found.append(Origin("memory", note=f"{path}:{at}"))
-    return found
+            origins.append(Origin("memory", note=f"{path}:{at}"))
+    return origins
 
 
 def turn_number(engine: Engine, message: str) -> int:

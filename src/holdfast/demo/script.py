@@ -45,10 +45,10 @@ class DemoScript:
 
 
 def load_script(language: Language) -> DemoScript:
-    said, sought = _AFTERWARDS[language]
+    question, sought = _AFTERWARDS[language]
     text = (_FOLDER / f"talk.{language}.txt").read_text(encoding="utf-8")
     return DemoScript(
-        language, _INSTRUCTIONS[language], tuple(parse_lines(text)), ScriptLine(said, sought=sought)
+        language, _INSTRUCTIONS[language], tuple(parse_lines(text)), ScriptLine(question, sought=sought)
     )
 
 
@@ -58,8 +58,8 @@ def parse_lines(text: str) -> Iterator[ScriptLine]:
         for line in block.splitlines():
             mark = line[0] if line[:2] in ("> ", "? ", "= ") else ""
             by_mark[mark].append(line[2:] if mark else line)
-        said = "\n".join(PASTES.get(line, line) for line in (*by_mark[">"], *by_mark["?"]))
-        yield ScriptLine(said, "\n".join(by_mark[""]), "\n".join(by_mark["="]))
+        speech = "\n".join(PASTES.get(line, line) for line in (*by_mark[">"], *by_mark["?"]))
+        yield ScriptLine(speech, "\n".join(by_mark[""]), "\n".join(by_mark["="]))
 
 
 _WARNINGS = {9: "dust on roller 2", 31: "double feed, repeated", 47: "dust on roller 1"}

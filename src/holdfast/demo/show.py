@@ -41,64 +41,64 @@ _METER_EVERY = 20
 
 
 class Show(Protocol):
-    def __call__(self, happening: DemoEvent) -> None: ...
+    def __call__(self, event: DemoEvent) -> None: ...
 
 
-def print_json_line(happening: DemoEvent) -> None:
-    sys.stdout.write(json.dumps(serialize_event(happening), ensure_ascii=False) + "\n")
+def print_json_line(event: DemoEvent) -> None:
+    sys.stdout.write(json.dumps(serialize_event(event), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 
 @contextmanager
-def show_lines(console: Console, *, kept: bool) -> Iterator[Show]:
+def show_lines(console: Console, *, keep: bool) -> Iterator[Show]:
     """A few plain lines for what happens."""
     print_lines(console, opening_lines())
 
-    def show(happening: DemoEvent) -> None:
-        if isinstance(happening, TurnEvent):
-            if happening.turn % _METER_EVERY == 0:
-                print_lines(console, [describe_meter(happening)])
+    def show(event: DemoEvent) -> None:
+        if isinstance(event, TurnEvent):
+            if event.turn % _METER_EVERY == 0:
+                print_lines(console, [describe_meter(event)])
         else:
-            print_event(console, happening, kept=kept)
+            print_event(console, event, keep=keep)
 
     yield show
 
 
 @contextmanager
-def show_live(console: Console, *, kept: bool) -> Iterator[Show]:
+def show_live(console: Console, *, keep: bool) -> Iterator[Show]:
     """The newest turn and its window stay below, what happened goes by above them."""
     print_lines(console, [*opening_lines(), ""])
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
-        def show(happening: DemoEvent) -> None:
-            if isinstance(happening, TurnEvent):
-                live.update(render_frame(happening, console.width), refresh=True)
-            elif isinstance(happening, EndEvent):
+        def show(event: DemoEvent) -> None:
+            if isinstance(event, TurnEvent):
+                live.update(render_frame(event, console.width), refresh=True)
+            elif isinstance(event, EndEvent):
                 live.stop()
-                print_event(console, happening, kept=kept)
+                print_event(console, event, keep=keep)
             else:
-                print_event(live.console, happening, kept=kept)
+                print_event(live.console, event, keep=keep)
 
         yield show
 
 
-def print_event(console: Console, happening: DemoEvent, *, kept: bool) -> None:
-    if isinstance(happening, AnswerEvent):
-        style = "bold green" if happening.right else "bold red"
-        print_lines(console, ["", *describe_answer(happening), ""], style)
-    elif isinstance(happening, EndEvent):
-        print_end(console, happening, kept=kept)
-    elif told := describe_event(happening):
-        print_lines(console, [told], _STYLES.get(type(happening), ""))
+def print_event(console: Console, event: DemoEvent, *, keep: bool) -> None:
+    if isinstance(event, AnswerEvent):
+        style = "bold green" if event.right else "bold red"
+        print_lines(console, ["", *describe_answer(event), ""], style)
+    elif isinstance(event, EndEvent):
+        print_end(console, event, keep=keep)
+    elif text := describe_event(event):
+        print_lines(console, [text], _STYLES.get(type(event), ""))
 
 
-def print_end(console: Console, end: EndEvent, *, kept: bool) -> None:
+def print_end(console: Console, end: EndEvent, *, keep: bool) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, value in final_figures(end):
         table.add_row(Text(name), Text(value, style="bold"))
     console.print(table)
     console.print()
-    print_lines(console, closing_lines(end, kept=kept))
+    print_lines(console, closing_lines(end, keep=keep))
 
 
 def render_frame(turned: TurnEvent, width: int) -> Group:
@@ -114,9 +114,9 @@ def render_frame(turned: TurnEvent, width: int) -> Group:
             names.append(f"{fill} ", style=style)
             names.append(f"{known} {sentences.number(tokens)}   ", style="dim")
     texts = ((say("You", "Sie"), turned.said), (say("Model", "Modell"), turned.answer))
-    said = [Text(shorten(f"{who}: {text}", width - 1)) for who, text in texts]
+    speech = [Text(shorten(f"{who}: {text}", width - 1)) for who, text in texts]
     header = Text(describe_meter(turned), style="bold")
-    return Group(Text(), header, draw_bar(rows, turned.window, max(20, width - 2)), names, *said)
+    return Group(Text(), header, draw_bar(rows, turned.window, max(20, width - 2)), names, *speech)
 
 
 def print_lines(console: Console, lines: list[str], style: str = "") -> None:
@@ -140,15 +140,15 @@ def opening_lines() -> list[str]:
     ]
 
 
-def describe_event(happening: DemoEvent) -> str:
+def describe_event(event: DemoEvent) -> str:
     """What happened, in one line; nothing for what is better drawn."""
-    match happening:
+    match event:
         case LevelEvent():
-            return describe_level(happening)
+            return describe_level(event)
         case MemoryEvent():
-            return prefix_turn(happening.turn, f"{change_label(happening.change)}: {happening.text}")
+            return prefix_turn(event.turn, f"{change_label(event.change)}: {event.text}")
         case RecallEvent():
-            return prefix_turn(happening.turn, describe_recall(happening))
+            return prefix_turn(event.turn, describe_recall(event))
         case _:
             return ""
 
@@ -165,20 +165,20 @@ def describe_meter(turned: TurnEvent) -> str:
     )
 
 
-def describe_answer(one: AnswerEvent) -> list[str]:
+def describe_answer(event: AnswerEvent) -> list[str]:
     """A question, its answer, and where that came from."""
-    asked = say("Turn", "Zug") + f" {one.turn}" if one.turn else say("New conversation", "Neues Gespräch")
-    verdict = say("known", "gewusst") if one.right else say("NOT known", "NICHT gewusst")
+    asked = say("Turn", "Zug") + f" {event.turn}" if event.turn else say("New conversation", "Neues Gespräch")
+    verdict = say("known", "gewusst") if event.right else say("NOT known", "NICHT gewusst")
     return [
-        f"{asked}: {one.question}",
-        f"  → {one.answer}",
-        f"  {verdict}, {describe_origin(one.origin)}",
+        f"{asked}: {event.question}",
+        f"  → {event.answer}",
+        f"  {verdict}, {describe_origin(event.origin)}",
     ]
 
 
-def describe_origin(found: Origin) -> str:
-    said_in = say(f"said in turn {found.turn}", f"gesagt in Zug {found.turn}")
-    match found.place:
+def describe_origin(origin: Origin) -> str:
+    said_in = say(f"said in turn {origin.turn}", f"gesagt in Zug {origin.turn}")
+    match origin.place:
         case "window":
             return say(f"word for word in the window, {said_in}", f"wörtlich im Fenster, {said_in}")
         case "rule":
@@ -192,7 +192,7 @@ def describe_origin(found: Origin) -> str:
         case "log":
             return say(f"brought back from the log, {said_in}", f"aus dem Protokoll geholt, {said_in}")
         case "memory":
-            return say(f"a memory, {found.note}", f"eine Erinnerung, {found.note}")
+            return say(f"a memory, {origin.note}", f"eine Erinnerung, {origin.note}")
         case "nowhere":
             return say("nothing it was sent says so", "nichts, was es bekam, sagt es")
 
@@ -200,7 +200,7 @@ def describe_origin(found: Origin) -> str:
 def final_figures(end: EndEvent) -> list[tuple[str, str]]:
     """The numbers at the end, each with its name."""
     number = sentences.number
-    kept = end.messages - end.cut
+    left = end.messages - end.cut
     return [
         (say("turns", "Züge"), number(end.turns)),
         (say("tokens said in all", "Token insgesamt gesagt"), number(end.said)),
@@ -229,15 +229,15 @@ def final_figures(end: EndEvent) -> list[tuple[str, str]]:
         (
             say("without Holdfast", "ohne Holdfast"),
             say(
-                f"the oldest {end.cut} of {end.messages} messages would have been cut, {kept} kept",
-                f"die ältesten {end.cut} von {end.messages} Nachrichten wären abgeschnitten, {kept} noch da",
+                f"the oldest {end.cut} of {end.messages} messages would have been cut, {left} kept",
+                f"die ältesten {end.cut} von {end.messages} Nachrichten wären abgeschnitten, {left} noch da",
             ),
         ),
         (say("seconds", "Sekunden"), f"{end.seconds:g}"),
     ]
 
 
-def closing_lines(end: EndEvent, *, kept: bool) -> list[str]:
+def closing_lines(end: EndEvent, *, keep: bool) -> list[str]:
     """What it came to, and what to do next."""
     trouble = []
     if end.largest > end.room:
@@ -250,7 +250,7 @@ def closing_lines(end: EndEvent, *, kept: bool) -> list[str]:
     )
     look = (
         (f"holdfast --home {end.home} memory list --project default", say("what was kept", "was bleibt"))
-        if kept
+        if keep
         else ("holdfast doctor", say("whether all is well here", "ob hier alles in Ordnung ist"))
     )
     commands = (
@@ -269,37 +269,37 @@ def closing_lines(end: EndEvent, *, kept: bool) -> list[str]:
 
 def shorten(text: str, width: int = _WIDTH) -> str:
     """One line of a text."""
-    one = " ".join(text.split())
-    return one if len(one) <= width else f"{one[: width - 1].rstrip()}…"
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
 def describe_level(worked: LevelEvent) -> str:
     number = sentences.number
     tokens = f"{number(worked.before)} → {number(worked.after)} " + say("tokens", "Token")
-    what = {
+    action = {
         1: say("shortened", "gekürzt"),
         2: say("left out", "weggelassen"),
         3: say("summarised", "zusammengefasst"),
     }.get(worked.level, sentences.level(worked.level))
     way = f" ({sentences.way(worked.way)})" if worked.way else ""
-    several = worked.messages != 1
+    plural = worked.messages != 1
     messages = f"{worked.messages} " + (
-        say("messages", "Nachrichten") if several else say("message", "Nachricht")
+        say("messages", "Nachrichten") if plural else say("message", "Nachricht")
     )
     return prefix_turn(
-        worked.turn, f"{say('level', 'Stufe')} {worked.level}, {what}: {messages}, {tokens}{way}"
+        worked.turn, f"{say('level', 'Stufe')} {worked.level}, {action}: {messages}, {tokens}{way}"
     )
 
 
 def describe_recall(recalled: RecallEvent) -> str:
     """The first of what was brought back, and where all of it came from."""
-    places = ", ".join(dict.fromkeys(origin_label(one) for one in recalled.origins))
-    said = next((row for row in recalled.text.splitlines() if row.startswith("- ")), recalled.text)
-    return say("brought back", "geholt") + f" ({places}): {QUOTED.sub('', said)}"
+    places = ", ".join(dict.fromkeys(origin_label(origin) for origin in recalled.origins))
+    first = next((row for row in recalled.text.splitlines() if row.startswith("- ")), recalled.text)
+    return say("brought back", "geholt") + f" ({places}): {QUOTED.sub('', first)}"
 
 
-def origin_label(one: Origin) -> str:
-    return say("turn", "Zug") + f" {one.turn}" if one.turn else one.note
+def origin_label(origin: Origin) -> str:
+    return say("turn", "Zug") + f" {origin.turn}" if origin.turn else origin.note
 
 
 def change_label(name: str) -> str:

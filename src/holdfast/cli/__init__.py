@@ -1,7 +1,7 @@
-"""The command line: one module a noun, listed in `cli/commands.py` and imported when it is used.
+"""The command line: one module per command or group, listed in `cli/commands.py` and imported when used.
 
-Exit codes: 0 all went well, 1 something failed and was explained, 2 a misspelt command, 3 no answer or only a
-part of one, 130 interrupted.
+Exit codes: 0 success, 1 a failure that was explained, 2 a usage error, 3 no answer or only part of one,
+130 interrupted.
 """
 
 import os
@@ -26,7 +26,7 @@ app = typer.Typer(
         "3 no answer, or only a part of one; 130 interrupted."
     ),
     no_args_is_help=True,
-    # Plain help is there in half the time, and can be read by a pipe.
+    # Plain help takes half the time to print, and is readable through a pipe.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -54,13 +54,13 @@ def set_common_options(
 
 
 def main() -> None:
-    """Runs the command line; every failure ends in a sentence and an exit code, never in a traceback."""
+    """Run the command line; every failure ends in a message and an exit code, never in a traceback."""
     speak(_find_language(), locale_name())
     try:
         try:
             app(prog_name="holdfast")
         finally:
-            # Now, while it can be told that something did not get out. Nobody may listen at all.
+            # Flush while a failure can still be reported. There may be no standard output.
             if sys.stdout is not None:
                 sys.stdout.flush()
     except HoldfastError as error:
@@ -68,7 +68,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _exit_with(130, say("Interrupted.", "Abgebrochen."))
     except BrokenPipeError:
-        # Whoever read our output has seen enough (`holdfast … | head`).
+        # The reader closed the pipe (`holdfast … | head`).
         _discard_output()
         sys.exit(1)
     except OSError as error:
@@ -80,14 +80,14 @@ def main() -> None:
 
 
 def _discard_output() -> None:
-    """What could not be written is not tried again, and failed at again, when the interpreter ends."""
+    """Redirect standard output to the null device, so that flushing it at exit does not fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _exit_with(code: int, text: str) -> NoReturn:
-    # Help needs nothing of it, and is there sooner without.
+    # Imported late, because help does not need it and is faster without it.
     from holdfast.cli.output import print_error
 
     print_error(text)
@@ -95,7 +95,7 @@ def _exit_with(code: int, text: str) -> NoReturn:
 
 
 def _find_language() -> str:
-    """As it is set; a file that cannot be read is no reason to have no help."""
+    """Return the configured language, or `auto` if the settings cannot be read, as help must work."""
     try:
         return load().settings.language
     except ConfigError:

@@ -1,6 +1,7 @@
-"""`holdfast ask`: one question, for people and for scripts. The answer alone goes to standard output.
+"""`holdfast ask`: ask one question, interactively or from a script.
 
-What else there is to say goes to the error stream, and whether the answer is whole into the exit code.
+Standard output carries the answer alone; notices go to the error stream, and the exit code says whether the
+answer is complete.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from holdfast.cli.session import (
 from holdfast.errors import BadRequest, CutOff
 from holdfast.i18n import say
 
-# The exit code for no answer, or only a part of one.
+# The exit code for a missing or incomplete answer.
 _EXIT_INCOMPLETE = 3
 
 
@@ -61,7 +62,7 @@ def ask(
 
 
 async def print_answer(session: ChatSession, question: str, *, as_json: bool, quiet: bool) -> bool:
-    """Prints the answer; whether it is whole."""
+    """Stream the answer to standard output; return whether it is complete."""
     trouble = ""
     try:
         async with aclosing(session.send(question)) as chunks:

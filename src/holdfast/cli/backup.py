@@ -1,7 +1,4 @@
-"""`holdfast backup`: everything in one file, while it runs; and back again.
-
-What is in it and how it gets there is known in `transfer`.
-"""
+"""`holdfast backup`: create, check and restore backups of the data folder. The work is done in `transfer`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -106,7 +103,7 @@ def restore(
 
 
 def external_notes_location(settings: Settings) -> str:
-    """Where notes are, if they are not in the data folder."""
+    """Return where notes are stored if that is outside the data folder, else an empty string."""
     from holdfast.wiring import notes_location
 
     place = notes_location(settings)

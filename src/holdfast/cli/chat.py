@@ -1,7 +1,6 @@
-"""`holdfast chat`: talk at a terminal, or have a script talk. Each line is said, or is a command.
+"""`holdfast chat`: an interactive chat, or one driven by a script. Each line is a message or a command.
 
-Where lines come from is in `chat_terminal` and `chat_lines`, what is shown in `chat_screen`, what else can be
-done in `chat_commands`.
+Terminal input is in `chat_terminal`, the display in `chat_screen`, the slash commands in `chat_commands`.
 """
 
 import asyncio
@@ -33,14 +32,14 @@ if TYPE_CHECKING:
 
 class LineSource(Protocol):
     async def next(self) -> str | None:
-        """What was typed, of one or several lines; None when there is no more to come."""
+        """Return the next input, which may span several lines, or None at the end."""
 
 
 class PipedLines:
     async def next(self) -> str | None:
         lines: list[str] = []
         if sys.stdin is not None and sys.stdin.isatty():
-            # Somebody types while the answers go into a file.
+            # Input is typed while the answers go into a file.
             sys.stderr.write("> ")
             sys.stderr.flush()
         while (line := await read_line()) is not None:
@@ -51,7 +50,7 @@ class PipedLines:
 
 
 async def read_line() -> str | None:
-    """A line, read in a thread that nobody waits for: Ctrl-C must not need a return key after it."""
+    """Read a line in a daemon thread, so that Ctrl-C takes effect without a return key after it."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str | None] = loop.create_future()
 
@@ -95,7 +94,7 @@ def chat(
 
 @contextmanager
 def log_to_file(path: Path) -> Iterator[None]:
-    """What the parts note of themselves is for later: in the talk stands only what a person should know."""
+    """Send log records to a file for the duration of the chat, so that they do not appear in it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     ours, file = logging.getLogger("holdfast"), logging.FileHandler(path, encoding="utf-8", delay=True)
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
@@ -139,7 +138,7 @@ def open_terminal(chat: ChatContext, row: "Conversation | None") -> LineSource:
 
 
 async def handle_line(chat: ChatContext, line: str) -> bool:
-    """Says a line or does what it says; trouble with that ends it, not the chat. Whether the chat goes on."""
+    """Send a line or run it as a command; report errors. Return whether the chat goes on."""
     work = (
         chat_commands.run_command(chat, line) if chat_commands.is_command(line) else chat.screen.answer(line)
     )
@@ -153,7 +152,7 @@ async def handle_line(chat: ChatContext, line: str) -> bool:
 
 
 async def run_until_interrupted(work: Coroutine[Any, Any, None]) -> None:
-    """Ctrl-C ends the work and nothing else."""
+    """Run a coroutine; Ctrl-C cancels it and leaves the chat running."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
     interrupted = False
 

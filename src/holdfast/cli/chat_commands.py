@@ -1,6 +1,6 @@
-"""What can be done in a chat beside talking: `/help`, `/window` and the others, as a table.
+"""The slash commands of a chat (`/help`, `/window`, ...) as a table.
 
-Each does what a command of the same name does, with the same parts; how lines come in is known elsewhere.
+Each does what the command of the same name does on the command line, with the same functions.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from holdfast.memory.remembering import Remembering
     from holdfast.store import Conversation, Store
 
-# A path like /etc/hosts is no command.
+# Does not match a path like /etc/hosts.
 _COMMAND = re.compile(r"/([\w?-]+)(?:\s+(.*))?", re.DOTALL)
 _LIST_LIMIT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """What commands work on."""
+    """What a slash command works on."""
 
     session: ChatSession
     screen: ChatScreen
@@ -54,7 +54,7 @@ class ChatContext:
 
 @dataclass(frozen=True, slots=True)
 class ChatCommand:
-    """`takes` names what stands behind it, `about` says what it does; both in English and German."""
+    """A slash command: `takes` names its argument and `about` describes it, in English and German."""
 
     do: Callable[[ChatContext, str], Awaitable[None]]
     takes: tuple[str, str]
@@ -121,7 +121,7 @@ async def correct(chat: ChatContext, text: str) -> None:
     from holdfast.cli.chat_screen import BOTH, FORGET, REPLACE, UNDO
 
     notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.session.scope
-    # A script sees no lines beside its answers; what was remembered is known all the same.
+    # In a script nothing printed the new memories, so catch up with them first.
     notebook.catch_up()
     if text == UNDO:
         await asyncio.to_thread(notebook.undo)
@@ -255,7 +255,7 @@ def is_command(line: str) -> bool:
 
 
 async def run_command(chat: ChatContext, line: str) -> None:
-    """Does what a line says; EOFError if that is to end the chat."""
+    """Run the command on a line; raises EOFError if the chat is to end."""
     match = _COMMAND.fullmatch(line)
     assert match is not None
     name = f"/{match[1].lower()}"
@@ -305,7 +305,7 @@ def save_markdown(store: "Store", row: "Conversation", name: str) -> Path:
 
 
 def render_markdown(reading: "Reading") -> str:
-    """Who said what, and where the older part became a summary."""
+    """Render a conversation as Markdown: who said what, and where older messages were summarised."""
     row = reading.conversation
     pieces = [f"# {row.title or row.id}", f"{row.id} · {format_time(row.created_at)}"]
     for stored in reading.path:

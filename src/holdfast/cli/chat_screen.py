@@ -1,6 +1,6 @@
-"""What a chat shows around an answer: waiting for it, thoughts, what to know about it, how long it took.
+"""What a chat shows around an answer: a spinner, thinking, notices, timing, and what was remembered.
 
-Colours, waiting and times are for terminals only. Knows nothing of commands.
+Colours, the spinner and timings appear on terminals only.
 """
 
 import sys
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from holdfast.memory.keeping.library import Library
 
 FORGET, UNDO, REPLACE, BOTH = "forget", "undo", "replace", "both"
-# So much of a memory stands in a line.
+# The longest text of a memory in its line.
 _MAX_NOTE = 100
 _NEW_CHANGES = ("added", "updated")
 
 
 class Notebook:
-    """The memories of one chat; `newest` is the id of the one that `/wrong` is about."""
+    """The memories written during one chat; `newest` is the id of the one that `/wrong` refers to."""
 
     def __init__(self) -> None:
         self.newest = ""
-        # Not told yet, by their ids.
+        # Texts of memories not printed yet, by id.
         self._unseen: dict[str, str] = {}
-        # Those of them that may replace an older one.
+        # Ids of those that may replace an older one.
         self._uncertain: set[str] = set()
         self._undo: Callable[[], str] | None = None
 
@@ -55,7 +55,7 @@ class Notebook:
             self._unseen.pop(data["id"], None)
 
     def print_new(self) -> None:
-        """A quiet line for each thing that was remembered since the last time."""
+        """Print a dim line for each memory written since the last call."""
         for text in self._drain():
             shown = text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
             print_dim(say(f"Remembered: {shown} · wrong? /wrong\n", f"Gemerkt: {shown} · falsch? /wrong\n"))
@@ -68,7 +68,7 @@ class Notebook:
                 )
 
     def catch_up(self) -> list[str]:
-        """The texts that were remembered since the last time; `/wrong` is about the last of them."""
+        """Return the texts of memories written since the last call; the last one becomes `newest`."""
         return list(self._drain())
 
     def _drain(self) -> Iterator[str]:
@@ -77,7 +77,7 @@ class Notebook:
             yield self._unseen.pop(self.newest)
 
     def show(self, library: "Library", scope: Scope) -> None:
-        """Show the newest, what it took the place of, and what can be done about it."""
+        """Print the newest memory, what it replaced, and the commands to change it."""
         from holdfast.memory.keeping.succession import history_of, rivals
 
         for memory in history_of(library, scope, self._newest_id()):
@@ -111,7 +111,7 @@ class Notebook:
         write(say(f"Corrected: {now.text}\n", f"Berichtigt: {now.text}\n"))
 
     def forget(self, library: "Library", scope: Scope) -> None:
-        """Take the newest back; what it took the place of holds again."""
+        """Delete the newest memory; what it had replaced becomes valid again."""
         from holdfast.memory.keeping.exchange import take_in
 
         wrong, restored = library.take_back(scope, self._newest_id())
@@ -126,7 +126,7 @@ class Notebook:
             write(say(f"Holds again: {memory.text}\n", f"Gilt wieder: {memory.text}\n"))
 
     def decide(self, library: "Library", scope: Scope, *, replaces: bool) -> None:
-        """Say whether the newest takes the place of the older one it was compared with."""
+        """Decide whether the newest memory replaces the older one it was compared with."""
         from holdfast.memory.keeping.succession import decide
 
         newer, replaced = decide(library, scope, self._newest_id(), replaces=replaces)
@@ -136,7 +136,7 @@ class Notebook:
             write(say(f"Both hold: {newer.text}\n", f"Beides gilt: {newer.text}\n"))
 
     def undo(self) -> None:
-        """Take back the last correction or forgetting."""
+        """Undo the last correction or deletion."""
         if self._undo is None:
             raise BadRequest(say("There is nothing to undo.", "Es gibt nichts rückgängig zu machen."))
         try:
@@ -157,7 +157,7 @@ class Notebook:
 
 
 def format_validity(memory: "Memory") -> str:
-    """The days on which it held, or since when it does."""
+    """Format the days on which a memory was valid, or since when it is."""
     since = format_day(memory.valid_from) if memory.valid_from else "…"
     return (
         f"{since} – {format_day(memory.valid_until)}"
@@ -170,15 +170,15 @@ def format_day(at: float) -> str:
     return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d}"
 
 
-# From these shares of the window on the meter has another colour.
+# From these shares of the window on, the meter changes its colour.
 _YELLOW_FROM, _RED_FROM = 0.5, 0.8
 _METER_CELLS = 10
-# So much of each memory is shown.
+# The longest line of a recalled text.
 _MAX_RECALLED = 100
 
 
 class Spinner:
-    """A sign of life until the first word comes; what is done meanwhile is said in it."""
+    """A spinner until the first chunk of an answer arrives, with a description of what is going on."""
 
     def __init__(self, bar: "Progress | None" = None) -> None:
         self._bar = bar
@@ -197,19 +197,19 @@ class Spinner:
 
 
 class ChatScreen:
-    """Follows what the engine tells of one conversation, to say it where it does not disturb."""
+    """Prints the answers of one session, and what the engine's events say about its conversation."""
 
     def __init__(self, events: "Events", session: ChatSession) -> None:
         self._session = session
         self._terminal = sys.stdout.isatty()
         self._spinner = Spinner()
         self.notebook = Notebook()
-        # Where the older part became a summary, since something was last said about it.
+        # Banners of summaries that were not printed yet.
         self._banners: list[str] = []
         events.listeners.append(self._on_event)
 
     async def answer(self, text: str, research: str = "") -> None:
-        """Prints the answer to `text` as it comes, and what there is to know about it."""
+        """Print the answer to `text` as it is generated, then notices and timing."""
         began, first = time.monotonic(), 0.0
         thought = False
         with self._show_spinner(), self._end_line():
@@ -230,7 +230,7 @@ class ChatScreen:
         self._print_details(took_all, took_writing)
 
     def print_updates(self) -> None:
-        """What was summarised and remembered meanwhile."""
+        """Print what was summarised and remembered since the last call."""
         if self._terminal:
             self.notebook.print_new()
         for banner in self._banners:
@@ -238,12 +238,12 @@ class ChatScreen:
         self.clear_updates()
 
     def clear_updates(self) -> None:
-        """They were told otherwise."""
+        """Drop pending summary banners, because they were shown in another way."""
         self._banners.clear()
 
     @contextmanager
     def _end_line(self) -> Iterator[None]:
-        """Whatever ends an answer, the next line begins at its beginning."""
+        """Stop the spinner and end the line, however the answer ends."""
         try:
             yield
         finally:
@@ -276,7 +276,7 @@ class ChatScreen:
             self._banners.append(sentences.banner(data["tokens_before"], data["tokens_after"]))
 
     def _print_details(self, whole: float, writing: float) -> None:
-        """What is worth knowing about the answer that is there now."""
+        """Print what was recalled, notices, and timing of the last answer."""
         self.print_updates()
         for line in list_recalled(self._session.report):
             if self._terminal:
@@ -290,7 +290,7 @@ class ChatScreen:
 
 
 def list_recalled(report: Mapping[str, Any]) -> list[str]:
-    """What was told of earlier for the last question, a line each."""
+    """Return what was recalled for the last question, one shortened line each."""
     newest = (report.get("messages") or [{}])[-1]
     texts = [section["text"] for section in newest.get("added", ()) if section["section"] == "recalled"]
     lines = (line[2:] for text in texts for line in text.splitlines() if line.startswith("- "))
@@ -298,7 +298,7 @@ def list_recalled(report: Mapping[str, Any]) -> list[str]:
 
 
 def format_timing(whole: float, writing: float, tokens: int | None) -> str:
-    """How long an answer took, and how fast it was written."""
+    """Format how long an answer took and how fast it was generated."""
     parts = [f"{whole:.1f} s"]
     if tokens:
         parts.append(f"{tokens} {say('tokens', 'Token')}")
@@ -309,7 +309,7 @@ def format_timing(whole: float, writing: float, tokens: int | None) -> str:
 
 
 def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
-    """How full the window is, as a colour and a line; before the first question only the model is known."""
+    """Return a colour and a line for how full the window is; only the model before the first question."""
     from holdfast.window import sentences
 
     if not report:
@@ -324,5 +324,5 @@ def format_meter(report: Mapping[str, Any], model: str) -> tuple[str, str]:
 
 
 def print_stopped() -> None:
-    """After Ctrl-C: what there is stays."""
+    """Report that Ctrl-C stopped the answer and that its beginning is stored."""
     print_error(say("Stopped; what came so far is kept.", "Angehalten; was bis dahin kam, ist behalten."))

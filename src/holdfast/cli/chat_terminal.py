@@ -1,6 +1,6 @@
-"""Where the lines of a chat come from at a terminal: an editor of one or several lines, with a history.
+"""Terminal input for a chat: a multi-line editor with history, completion and a status line.
 
-Completes commands and files, and has a line below for the meter. What lines mean is known elsewhere.
+Apart from `chat`, because prompt_toolkit is slow to import and needed only at a terminal.
 """
 
 import os
@@ -19,13 +19,13 @@ from prompt_toolkit.styles import Style
 from holdfast.files.references import Reference, written
 
 _FILE = re.compile(r"(?:^|\s)@(?P<quote>[\"']?)(?P<path>[^\s\"']*)$")
-# In a folder with more files than these one types a few letters first.
+# The most completions offered for a folder.
 _MAX_COMPLETIONS = 200
 _STYLE = Style.from_dict({"bottom-toolbar": "noreverse", "prompt": "bold"})
 
 
 class TerminalLines:
-    """`commands` have a sentence of help each; `meter` is asked whenever the line below is drawn."""
+    """Lines typed at a terminal. `commands` maps names to help; `meter` provides the status line."""
 
     def __init__(
         self, history: Path, commands: Callable[[], Mapping[str, str]], meter: Callable[[], tuple[str, str]]
@@ -48,7 +48,7 @@ class TerminalLines:
             try:
                 return await self._session.prompt_async([("class:prompt", "> ")])
             except KeyboardInterrupt:
-                # Ctrl-C drops the line; it is Ctrl-D that ends a talk.
+                # Ctrl-C drops the line; Ctrl-D ends the chat.
                 continue
             except EOFError:
                 return None
@@ -59,7 +59,7 @@ def render_toolbar(colour: str, text: str) -> StyleAndTextTuples:
 
 
 def create_private_file(path: Path) -> None:
-    """Nobody else is to read what was typed."""
+    """Create a file that only its owner can read, as it will hold what was typed."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
@@ -72,7 +72,7 @@ def build_key_bindings() -> KeyBindings:
         buffer = event.current_buffer
         chosen = buffer.complete_state and buffer.complete_state.current_completion
         if chosen:
-            # The first return key takes what was chosen, the next one sends.
+            # The first return key accepts the completion, the next one sends.
             buffer.complete_state = None
         elif buffer.document.text_before_cursor.endswith("\\"):
             buffer.delete_before_cursor()
@@ -88,7 +88,7 @@ def build_key_bindings() -> KeyBindings:
 
 
 class ChatCompleter(Completer):
-    """Commands at the beginning of a line that is one, files behind an @ anywhere."""
+    """Completes commands at the beginning of a line, and file names after an @."""
 
     def __init__(self, commands: Callable[[], Mapping[str, str]]) -> None:
         self._commands = commands
@@ -107,7 +107,7 @@ class ChatCompleter(Completer):
 
 
 def complete_paths(typed: str) -> Iterator[str]:
-    """Names that go on as typed, written so that they are sure to be taken for files."""
+    """Yield paths that continue what was typed, spelled so that they are recognised as files."""
     folder, _, prefix = typed.rpartition("/")
     folder = f"{folder}/" if folder or typed.startswith("/") else "./"
     if not folder.startswith(("/", "~", ".")):

@@ -1,7 +1,7 @@
-"""Which commands there are, where each is, and the sentence that `--help` has for it.
+"""The table of commands with their help and examples, and the group that loads them.
 
-A command is imported when it is used, so that help and completion are quick whatever commands need. Knows
-nothing of what they do.
+A command's module is imported only when it is used, so that help and completion are fast. Examples use ids as
+a list would show them; a test parses every one.
 """
 
 import sys
@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from holdfast.i18n import say
 
-# By name: the module and what in it, a command or a group of them; and what it does, as it says itself.
+# By name: the module and the function or group in it, and its help sentence (the same as its docstring).
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("chat:chat", "Talk with a model; the conversation is kept and can be gone on with later."),
     "ask": ("ask:ask", "Ask one question and print the answer."),
@@ -230,7 +230,7 @@ AnyCommand = TypeVar("AnyCommand", TyperCommand, TyperGroup, TyperCommand | Type
 
 
 def translate_help(text: str) -> str:
-    """A text of the help in the language that is spoken; a paragraph without German is said as it is."""
+    """Translate a help text paragraph by paragraph; a paragraph without a translation stays English."""
     from holdfast.cli.german import GERMAN
 
     paragraphs = [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
@@ -238,7 +238,7 @@ def translate_help(text: str) -> str:
 
 
 class HelpFormatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]
-    """Writes the words that the library puts between ours."""
+    """Translates headings and descriptions that Typer adds."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         super().write_usage(prog, args, prefix or f"{translate_help('Usage')}: ")
@@ -255,11 +255,11 @@ class HelpContext(typer.Context):
 
 
 def prepare_help(command: AnyCommand, path: str = "") -> AnyCommand:
-    """The command and all below it, with everything that their help is to say."""
+    """Translate the help of a command and its subcommands, and add their examples."""
     command.context_class = HelpContext
     if command.help:
         command.help = translate_help(command.help)
-        # Whole sentences in lists: else they are cut where a line ends.
+        # Lists show whole sentences; otherwise they are cut at the end of the line.
         command.short_help = command.help.partition("\n\n")[0]
     if command.epilog:
         command.epilog = translate_help(command.epilog)
@@ -268,7 +268,7 @@ def prepare_help(command: AnyCommand, path: str = "") -> AnyCommand:
             option.help = translate_help(text)  # type: ignore[attr-defined]
     if path in EXAMPLES:
         lines = "\n".join(f"  {line}" for line in EXAMPLES[path])
-        # The mark of a paragraph whose lines stay as they are.
+        # `\b` keeps the line breaks of the paragraph.
         command.epilog = f"\b\n{say('Examples', 'Beispiele')}:\n{lines}"
     if isinstance(command, TyperGroup):
         for name, below in command.commands.items():
@@ -278,7 +278,7 @@ def prepare_help(command: AnyCommand, path: str = "") -> AnyCommand:
 
 
 class CommandGroup(TyperGroup):
-    """All commands by name. Those that are only listed are names with a sentence."""
+    """All commands by name. For listings, each is a placeholder with its help sentence."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -287,7 +287,7 @@ class CommandGroup(TyperGroup):
         prepare_help(self)
 
     def main(self, *args: Any, **named: Any) -> Any:
-        """As the library does it, but what is misspelt is told in the person's language."""
+        """Run as Typer does, but print usage errors in the user's language."""
         try:
             code = super().main(*args, **{**named, "standalone_mode": False})
         except typer.Abort:
@@ -315,7 +315,7 @@ def print_usage_error(code: int, text: str) -> int:
 
 
 def load_command(name: str) -> TyperCommand | TyperGroup:
-    """The command itself, with all below it."""
+    """Import a command with its subcommands."""
     module, _, attribute = COMMANDS[name][0].partition(":")
     target = getattr(import_module(f"holdfast.cli.{module}"), attribute)
     wrapper = typer.Typer(rich_markup_mode=None)
@@ -323,7 +323,7 @@ def load_command(name: str) -> TyperCommand | TyperGroup:
         wrapper.add_typer(target, name=name)
     else:
         wrapper.command(name)(target)
-    # A lone command is no group by itself.
+    # Without a callback, Typer makes no group of a single command.
     wrapper.callback()(lambda: None)
     command = typer.main.get_group(wrapper).commands[name]
     assert isinstance(command, TyperCommand | TyperGroup)

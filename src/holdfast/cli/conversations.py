@@ -1,6 +1,6 @@
-"""`holdfast conversations`: what was kept. Finding, reading, renaming, forking and deleting it.
+"""`holdfast conversations`: list, read, search, rename, fork, switch and delete stored conversations.
 
-What a model was shown of it is in `cli/window.py` and `cli/window.py`.
+The subcommands about a conversation's window are in `cli/window.py`.
 """
 
 import re
@@ -95,7 +95,7 @@ def show(
 
 
 def print_message(message: "Message", finish: str, place: str) -> None:
-    """What somebody said, under who said it and where it stands."""
+    """Print a message under its speaker, number and id."""
     marks = {
         "cut": say(" (cut off)", " (abgebrochen)"),
         "writing": say(" (being written)", " (wird geschrieben)"),
@@ -205,7 +205,7 @@ def delete(
 
 
 def confirm_deletion(row: "Conversation") -> None:
-    """Goes on only if somebody agrees."""
+    """Ask before deleting a conversation; exit unless the user agrees."""
     if not sys.stdin.isatty():
         raise BadRequest(
             say(

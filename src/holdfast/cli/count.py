@@ -1,4 +1,4 @@
-"""`holdfast count`: how many tokens a text has for a model, and how sure that is."""
+"""`holdfast count`: count the tokens of texts for a model, with the precision of the count."""
 
 import asyncio
 import sys

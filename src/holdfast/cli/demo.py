@@ -1,7 +1,4 @@
-"""`holdfast demo`: a long talk in a small window, and what is known of it at the end.
-
-Chooses language, pace and way of showing; what happens is in `holdfast.demo`.
-"""
+"""`holdfast demo`: choose language, pace and display of the demonstration in `holdfast.demo`, and run it."""
 
 import asyncio
 import logging
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.demo.events import DemoEvent
     from holdfast.demo.show import Show
 
-# Seconds to look at what happened, and when there is no more time for looking.
+# Seconds of pause after each kind of event, and the limit for all pauses.
 _PAUSES = {"turn": 0.25, "level": 0.8, "memory": 0.3, "recall": 0.4, "answer": 1.5}
 _MAX_SECONDS = 70.0
 _PREFIX = "holdfast-demo-"
@@ -49,7 +46,7 @@ def demo(
     Nothing is needed for it, and nothing of it is left behind. The model is scripted, all else is real.
     """
     settings = load(context, language=language).settings
-    # Nothing but the embedder in this package: a demonstration asks no server.
+    # Only the built-in embedder: a demonstration contacts no server.
     embedder = "off" if settings.embedder == "off" else "embedded"
     watched = sys.stdout.isatty() and not as_json
     with temporary_home(keep=keep) as home, open_show(as_json=as_json, watched=watched, keep=keep) as show:
@@ -59,7 +56,7 @@ def demo(
 
 
 async def run_demo(home: Path, embedder: str, show: "Show", pause: "Callable[[DemoEvent], float]") -> bool:
-    """Whether it ended well."""
+    """Run the demonstration; return whether everything was remembered and fitted."""
     from holdfast.demo.events import EndEvent
     from holdfast.demo.performance import perform
     from holdfast.demo.script import load_script
@@ -85,7 +82,7 @@ def open_show(*, as_json: bool, watched: bool, keep: bool) -> "AbstractContextMa
         return nullcontext(print_json_line)
     if not watched:
         return show_lines(console, keep=keep)
-    # A picture that is drawn anew has to know where its lines end.
+    # A live display has to wrap its lines itself.
     from rich.console import Console
 
     return show_live(Console(highlight=False, emoji=False), keep=keep)
@@ -93,7 +90,7 @@ def open_show(*, as_json: bool, watched: bool, keep: bool) -> "AbstractContextMa
 
 @contextmanager
 def temporary_home(*, keep: bool) -> Iterator[Path]:
-    """A data folder for this alone."""
+    """Yield a data folder for the demonstration, deleted afterwards unless it is to be kept."""
     if keep:
         yield Path(tempfile.mkdtemp(prefix=_PREFIX))
         return
@@ -103,7 +100,7 @@ def temporary_home(*, keep: bool) -> Iterator[Path]:
 
 @contextmanager
 def mute_compaction_warnings() -> Iterator[None]:
-    """That the scripted model declines to help is meant, and said at the beginning: it is no warning."""
+    """Silence warnings about missing summaries: the scripted model declines them on purpose."""
     log = logging.getLogger("holdfast.compaction")
     before = log.level
     log.setLevel(logging.ERROR)
@@ -114,7 +111,7 @@ def mute_compaction_warnings() -> Iterator[None]:
 
 
 def make_pacer(clock: Callable[[], float] = time.monotonic) -> "Callable[[DemoEvent], float]":
-    """Seconds to look at what happened, as long as there is time."""
+    """Return a function that gives the pause after an event in seconds, within a limit for all of them."""
     from holdfast.demo.events import event_name
 
     began = clock()

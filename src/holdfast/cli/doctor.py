@@ -1,4 +1,4 @@
-"""`holdfast doctor`: what was found, what would be used, what is wrong and how to mend it."""
+"""`holdfast doctor` and `holdfast config`: what was found, what is used, what is wrong and how to fix it."""
 
 import asyncio
 import shutil
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from holdfast.upstreams.place import State
     from holdfast.upstreams.upstreams import Upstreams
 
-# Less than this much room, and a conversation of some weeks or a model would not fit.
+# Below this, some weeks of conversations or a model would not fit.
 _MIN_FREE_BYTES = 1_000_000_000
-# More notes than these are not counted.
+# Pending notes are counted up to this number.
 _MAX_COUNTED = 1_000
 _QMD_FALLBACK = (
     "Until it answers, our own search does; `holdfast memory reindex` has it read the notes again.",
     "Bis es antwortet, tut es unsere eigene Suche; `holdfast memory reindex` lässt es die Notizen neu lesen.",
 )
-# What an embedder is tried with.
+# The sentence an embedder is tested with.
 _TEST_SENTENCE = "The gateway runs on the machine in the cellar."
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at. `remedy` says what to do about it, where there is something to do."""
+    """The result of one check; `remedy` says what to do, if anything."""
 
     state: Literal["ok", "info", "note", "bad"]
     about: str
@@ -118,7 +118,7 @@ def check_store(settings: Settings) -> Iterator[Check]:
             yield Check("ok", about, shown)
             notes = check_notes(settings, store)
             yield notes
-            # Where notes cannot be reached, what else needs them would only say so again.
+            # If notes are unreachable, the checks of memory would only report the same.
             if notes.state != "bad":
                 yield from check_memory(settings, store)
     except HoldfastError as error:
@@ -126,7 +126,7 @@ def check_store(settings: Settings) -> Iterator[Check]:
 
 
 def check_restore(settings: Settings) -> Iterator[Check]:
-    """A restore that broke off and waits for somebody to say what becomes of it."""
+    """Report a restore that was interrupted and has to be finished."""
     from holdfast.transfer.backup import is_pending
     from holdfast.transfer.staging import DataFolder
 
@@ -136,7 +136,7 @@ def check_restore(settings: Settings) -> Iterator[Check]:
 
 
 def check_notes(settings: Settings, store: "Store") -> Check:
-    """Where memories are written, whether that can be reached, and whether all that was promised is there."""
+    """Check where notes are stored, whether that is reachable, and whether writes are pending."""
     from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC
     from holdfast.memory.workspace.choice import is_bucket
     from holdfast.wiring import build_workspace, notes_location
@@ -171,7 +171,7 @@ def check_notes(settings: Settings, store: "Store") -> Check:
 
 
 def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
-    """What finds memories by meaning, and how far the index is behind the notes."""
+    """Check the embedder and vector backends, and how far the index is behind the notes."""
     from holdfast.messages import Scope
     from holdfast.wiring import build_remembering
 
@@ -184,7 +184,7 @@ def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
             yield check_batches(batches)
         if parts.qmd is not None:
             yield check_qmd(parts.qmd.state())
-        # The time is up before it begins: nothing is read, and what has changed is only counted.
+        # A time limit of zero: changes are counted, nothing is read.
         fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
     finally:
         parts.close()
@@ -204,7 +204,7 @@ def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
 
 
 def check_qmd(state: dict[str, Any]) -> Check:
-    """Whether QMD is there, has read the notes, and answered when it was last asked."""
+    """Check whether QMD is installed, has indexed the notes, and answered when last asked."""
     if not state["found"]:
         return Check(
             "note",
@@ -231,7 +231,7 @@ def check_qmd(state: dict[str, Any]) -> Check:
 
 
 def check_embedder(chosen: "ChosenEmbedder") -> Check:
-    """Whether a sentence really becomes a vector, and how long that takes, starting included."""
+    """Embed a sentence; report the dimensions and how long it took, start-up included."""
     about = say("embedder", "Embedder")
     if chosen.off:
         return Check("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
@@ -253,7 +253,7 @@ def check_embedder(chosen: "ChosenEmbedder") -> Check:
 
 
 def check_vectors(state: dict[str, Any]) -> Check:
-    """Whether what vectors are left to answers, and has them all."""
+    """Check whether the external vector backend answers and has all vectors."""
     about, summary = say("vectors", "Vektoren"), f"{state['wanted']} {state['location']}"
     if state["trouble"]:
         remedy = say("Until then they are compared in process.", "Bis dahin vergleicht sie dieser Prozess.")
@@ -270,7 +270,7 @@ def check_vectors(state: dict[str, Any]) -> Check:
 
 
 def check_batches(state: dict[str, Any]) -> Check:
-    """What a server makes in its own time, and what went wrong with the last of it."""
+    """Report the embedding batch jobs that are running, and the last failure."""
     about = say("batch jobs", "Batch-Jobs")
     jobs, texts = state["jobs"], state["texts"]
     summary = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
@@ -315,7 +315,7 @@ async def check_models(settings: Settings) -> list[Check]:
 
 
 def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Check]:
-    """What somebody gains who takes another embedder than the one inside."""
+    """Suggest a better embedder where the built-in one is used."""
     from holdfast.memory.embedders import advice
     from holdfast.memory.embedders.locations import located
 
@@ -326,7 +326,7 @@ def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[st
 
 
 async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Check:
-    """Whether summaries by another model than the one talked to would push that one out of memory."""
+    """Check whether a separate summary model would evict the chat model from the server's memory."""
     about, helper = say("helper model", "Hilfsmodell"), settings.helper_model
     try:
         server = await upstreams.route(helper)
@@ -340,7 +340,7 @@ async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "
     chat = settings.model.removesuffix(":latest") or next(
         (name for name in (*loaded, *models) if name != named), named
     )
-    # A server with one model answers to every name, and two servers do not get in each other's way.
+    # A server with one model answers to every name, and two servers do not affect each other.
     if server is not main or named not in models or named == chat or {named, chat} <= {*loaded}:
         return Check("ok", about, helper)
     return Check(
@@ -360,7 +360,7 @@ async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "
 
 
 def check_server(state: "State") -> Check:
-    """One of several model servers."""
+    """Report the state of one of several model servers."""
     if state.well:
         count = state.models or 0
         summary = say(f"{count} models", f"{count} Modelle")

@@ -1,6 +1,6 @@
-"""`holdfast files`: what a reference like `@./engine.py:Engine.turn` becomes, and how to ask for more of it.
+"""`holdfast files`: show what a reference like `@./engine.py:Engine.turn` expands to.
 
-Here, in the person's own shell, everything they may read can be pointed at; a secret only with `:full`.
+In the user's own shell every readable file may be referenced; files with secrets only with `:full`.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Files that messages point at with @.", no_args_is_help=True)
 
-# So many names of what is in a file are told.
+# The most element names listed for a file.
 _MAX_NAMES = 12
 
 
@@ -40,12 +40,12 @@ class _TokenCounts:
 
     @property
     def savings(self) -> float:
-        """In percent. The heading of a file that is there whole makes it no larger."""
+        """Tokens saved in percent; the heading added to a complete file does not count as a loss."""
         return max(0.0, round(100 * (1 - self.after / self.before), 1)) if self.before else 0.0
 
 
 def current_roots(pasted: str = "") -> "Roots":
-    """From the folder one is in, whatever one may read; `pasted` is text of others at a message's end."""
+    """Return roots that allow every readable file; `pasted` is text that the user did not type."""
     from holdfast.files.roots import Roots
 
     here = Path.cwd()
@@ -119,7 +119,7 @@ def list_(
 
 
 def has_changed(row: JsonObject) -> bool:
-    """Whether the file on the disk is another one than was shown."""
+    """Return whether the file on disk differs from the one that was attached."""
     from holdfast.files.bringing import bring
 
     if not row["hash"]:
@@ -128,7 +128,7 @@ def has_changed(row: JsonObject) -> bool:
 
 
 def read_source_text(row: "Brought", roots: "Roots") -> str:
-    """The whole text that a row stands for; empty for what is no file."""
+    """Return the whole text of a file, or an empty string for a folder or a search."""
     from holdfast.files.bringing import source_of
 
     if not row.hash:
@@ -136,14 +136,14 @@ def read_source_text(row: "Brought", roots: "Roots") -> str:
     source = source_of(roots, roots.find(row.path, full=True))
     if source.data.whole:
         return source.text
-    # Of what was never read whole, about as much text as there is of it.
+    # For a file that was only read in part, repeat the text up to about its size.
     return source.text * max(1, source.data.size // max(1, len(source.text.encode())))
 
 
 async def count_tokens(
     settings: Settings, rows: "Sequence[Brought]", texts: Sequence[str]
 ) -> list[_TokenCounts]:
-    """Tokens as the model counts them; without a model server by an estimate."""
+    """Count tokens before and after shortening, with the model's tokenizer or else by an estimate."""
     from holdfast.cli.session import choose_model
     from holdfast.tokens.estimate import estimate
     from holdfast.tokens.families import family_of
@@ -237,7 +237,7 @@ def mode_labels() -> dict[str, str]:
 
 
 def suggest_references(row: "Brought") -> list[str]:
-    """How one asks for more, as one would write it in a message."""
+    """Return references that would show more of it, as they are written in a message."""
     from holdfast.files.references import Reference, written
 
     here, path = Path.cwd(), Path(row.path)

@@ -1,7 +1,4 @@
-"""`holdfast import`: bringing in what other tools have kept. What is there already stays as it is.
-
-What each of them keeps, and where, is known in `moving.formats`.
-"""
+"""`holdfast import`: import data of other tools; existing data stays. The formats are in `transfer`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,7 +62,7 @@ def import_(
 
 
 def check_user_name(user: str, store: "Store") -> None:
-    """Whoever is new gets a name as keys have it; who is there already may have come with another."""
+    """Reject an invalid name for a new user; existing users may have any name."""
     from holdfast.store.keys import is_name
     from holdfast.transfer.users import user_names
 
@@ -80,7 +77,7 @@ def check_user_name(user: str, store: "Store") -> None:
 
 
 def has_content(report: "ImportReport") -> bool:
-    """Whether anything in it could be read, new or not."""
+    """Return whether anything could be read, new or not."""
     numbers = (*report.conversations.values(), *report.memories.values(), *report.notes.values())
     return any(numbers) or bool(report.left_out)
 

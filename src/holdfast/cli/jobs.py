@@ -1,4 +1,4 @@
-"""`holdfast jobs`: the last requests to model servers, how long they took and what came of them."""
+"""`holdfast jobs`: the latest requests to model servers, with status, tokens and duration."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

@@ -1,6 +1,6 @@
-"""`holdfast keys`: what lets programs in. Making one, listing them, taking one back.
+"""`holdfast keys` and `holdfast password`: manage API keys, and the password of the web page.
 
-A key's secret is shown when it is made, and kept nowhere.
+A key's secret is shown once, when it is created, and not stored.
 """
 
 import re

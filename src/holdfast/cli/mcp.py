@@ -1,7 +1,7 @@
-"""`holdfast mcp`: memory, conversations and research as tools of an MCP host.
+"""`holdfast mcp`: offer memory, conversations and research as tools to an MCP host.
 
-By itself it speaks the protocol on standard input and output, for the folder that the host starts it in; with
-`--http` it is `holdfast serve`, and says where MCP is.
+Speaks the protocol on standard input and output for the folder it is started in; with `--http` it starts the
+server and prints the address of its MCP endpoint.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ def mcp(
                 "Das ist für ein MCP-Programm, das es selbst startet; siehe docs/mcp.md. Strg-C beendet es.",
             )
         )
-    # Whoever waits for input in a thread would not hear of it otherwise. What is kept is safe at any moment.
+    # A thread blocked on input would not see Ctrl-C otherwise. The store is consistent at any moment.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from holdfast.mcp.stdio import serve
 
@@ -57,9 +57,9 @@ def mcp(
 
 
 def scope_for(user: str, project: str | None, group: str | None) -> Scope:
-    """The scope of the folder it is started in, or the one that is named."""
+    """Return the scope that the options name, or that of the current folder."""
     for name in (user, project, group):
-        # The usual one needs no look, and the host its first answer soon.
+        # Skip the import for the default user, as the host waits for the first answer.
         if name is not None and name != Scope().user:
             check_name(name)
     if group is None:
@@ -73,7 +73,7 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
 
 
 def check_name(name: str) -> None:
-    """As for keys: whoever is named here must be reachable through the server, too."""
+    """Reject a name that could not be used over HTTP, where the same rules hold as for keys."""
     from holdfast.store.keys import is_name
 
     if not is_name(name):
@@ -104,5 +104,5 @@ def serve_http(
     def read_config() -> Config:
         return load(context, host=host, port=port, mcp=True)
 
-    # On the error stream, like everything that is no answer.
+    # On the error stream, like everything but answers.
     run(read_config, lambda address: print_error(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))

@@ -1,7 +1,4 @@
-"""`holdfast memory`: what is remembered beyond a conversation. Adding, reading, correcting, forgetting it.
-
-Finding it by search and building the index anew are in `cli/memory.py`.
-"""
+"""`holdfast memory`: add, list, search, correct, export and forget memories, and rebuild their index."""
 
 import sys
 from dataclasses import asdict
@@ -208,7 +205,7 @@ def kind_label(kind: str) -> str:
 
 
 def format_date(memory: "Memory") -> str:
-    """When it was last said; what a person wrote by hand has no date."""
+    """Format when a memory was last mentioned; one written by hand has no date."""
     return format_time(memory.date)[:10] if memory.date else "–"
 
 
@@ -218,7 +215,7 @@ def scope_label(memory: "Memory") -> str:
 
 
 def print_memory(memory: "Memory", path: str) -> None:
-    """One memory in full, with all that is known of it."""
+    """Print a memory with all its details."""
     write(f"{memory.text}\n")
     rows = [
         ("id", memory.id),
@@ -626,7 +623,7 @@ def print_index_state(state: dict[str, Any]) -> None:
 
 
 def print_engine(engine: dict[str, Any]) -> None:
-    """Who compares vectors, where that is left to somebody else."""
+    """Print the external vector backend, if there is one."""
     if not engine:
         return
     line = say("compared by: ", "verglichen von: ") + f"{engine['engine']}"
@@ -642,7 +639,7 @@ def print_engine(engine: dict[str, Any]) -> None:
 
 
 def print_backend(backend: dict[str, Any]) -> None:
-    """Who answers searches, where that is not our own search alone."""
+    """Print the external search backend, if there is one."""
     if not backend:
         return
     label = " ".join(filter(None, (backend["name"], backend["version"], backend["mode"])))

@@ -1,6 +1,6 @@
-"""`holdfast migrate`: everything into another database, the notes to another place, and back.
+"""`holdfast migrate`: move everything to another database, or the notes to another location.
 
-How it is done is known in `moving`; here it is asked for, and told what to set afterwards.
+The work is done in `transfer`; this prints which settings to change afterwards.
 """
 
 from contextlib import ExitStack
@@ -77,7 +77,7 @@ def open_workspace(settings: Settings) -> "Workspace":
 
 
 def plan_changes(to: str | None, notes: str | None) -> dict[str, str]:
-    """The settings of tomorrow. Paths are spelled whole: they hold wherever somebody is."""
+    """Return the settings to change; paths are absolute, so that they hold in every folder."""
     if not to and not notes:
         raise BadRequest(
             say("Nothing was said to be moved.", "Nichts soll umziehen."),

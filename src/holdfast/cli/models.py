@@ -1,4 +1,4 @@
-"""`holdfast models`: what can be asked, and the small model that needs no server."""
+"""`holdfast models`: list and configure models, and fetch the small one that needs no server."""
 
 import asyncio
 from dataclasses import asdict
@@ -68,7 +68,7 @@ def list_(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def serialize_model(model: "ModelInfo", windows: "Windows") -> Row:
-    """A model as `--json` shows it: every figure with its source."""
+    """Serialize a model for `--json`: every figure with its source."""
     shown = {
         f"{name}_window": {"tokens": figure.tokens, "source": figure.source} if figure else None
         for name, figure in (
@@ -89,7 +89,7 @@ def serialize_model(model: "ModelInfo", windows: "Windows") -> Row:
 
 
 def format_cell(figure: dict[str, Any] | None) -> str:
-    """A figure above its source, so that the table stays narrow."""
+    """Format a figure with its source below it, to keep the table narrow."""
     return f"{figure['tokens']:,}\n{translate(figure['source'])}" if figure else "–"
 
 

@@ -1,6 +1,6 @@
-"""Which project a command belongs to: the one named, else that of the folder it is run in.
+"""Arguments and options that several commands share, and what they resolve to.
 
-A folder under git is a project of its own, the same one from all its worktrees; any other is `default`.
+A folder under git is a project of its own, shared by all worktrees; any other is the project `default`.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ def current_scope(project: str | None, folder: Path | None = None) -> Scope:
 
 
 def project_name(folder: Path) -> str:
-    """The name of the repository, with a few letters that tell it from another of the same name."""
+    """Return the repository's name with a short hash that tells it from others of the same name."""
     for place in (folder, *folder.parents):
         shared = _git_common_directory(place / ".git")
         if shared is not None:
@@ -44,7 +44,7 @@ def project_name(folder: Path) -> str:
 
 
 def _git_common_directory(git: Path) -> Path | None:
-    """Git's common directory; in a worktree `.git` is a file that leads to it."""
+    """Return git's common directory; in a worktree `.git` is a file that points to it."""
     if git.is_dir():
         return git.resolve()
     if not git.is_file():
@@ -78,11 +78,11 @@ def open_conversation(
 
 
 def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conversation":
-    """A conversation of this scope by its id, or a clear beginning of it."""
+    """Return the conversation with this id or unique prefix; the error names the project it belongs to."""
     try:
         return store.log.get(conversation, scope)
     except NotFound as error:
-        # Whoever sits at this machine may know where it is; the doors to others never say.
+        # Local users may learn which project it is in; the server never tells.
         elsewhere = store.log.get(conversation).scope.project
         raise NotFound(
             error.message,
@@ -94,7 +94,7 @@ def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conve
 
 
 def print_headline(title: str, more: str) -> None:
-    """A title, which anybody may have written, and what is known about it."""
+    """Print a title, which may contain anything, followed by details in bold."""
     write(f"{title} " if title else "")
     console.print(Text(more, style="bold"))
 
@@ -128,7 +128,7 @@ def open_memory(settings: Settings) -> Iterator["Remembering"]:
 
 
 def narrow_scope(whose: Whose | None, project: str | None) -> Scope:
-    """The scope of the folder or of the project that was named, narrowed to one side of it."""
+    """Return the current scope, limited to the user's or the project's part of it if asked for."""
     scope = current_scope(project)
     if whose is Whose.user:
         return Scope(scope.user)

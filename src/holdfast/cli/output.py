@@ -1,7 +1,4 @@
-"""How the command line speaks: tables for people, JSON for programs, trouble on the error stream.
-
-Knows nothing of what is said.
-"""
+"""Output of the command line: tables, JSON, errors on the error stream, prompts and progress."""
 
 import json
 import re
@@ -28,16 +25,16 @@ if TYPE_CHECKING:
 console = Console(highlight=False, soft_wrap=True, emoji=False)
 
 
-# What a model or a stranger says must not be able to steer the terminal.
+# Control characters in text of models or strangers must not reach the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-# Lines that say how far something is, where no bar can be shown.
+# The number of progress lines where no bar can be shown.
 _STEPS = 10
 
 
 def load(context: typer.Context, **given: Any) -> Config:
-    """The settings for this command, its own options on top of the common ones."""
+    """Load the settings, with this command's options on top of the common ones."""
     overrides = {**(context.obj or {}), **{name: value for name, value in given.items() if value is not None}}
     loaded = config.load(overrides)
     speak(loaded.settings.language, config.locale_name())
@@ -45,7 +42,7 @@ def load(context: typer.Context, **given: Any) -> Config:
 
 
 def write(text: str) -> None:
-    """What somebody said, as it was said; on a terminal without what would steer it."""
+    """Write text to standard output; on a terminal without control characters."""
     shown = replace_control(text) if sys.stdout.isatty() else text
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(shown.encode(encoding, "replace").decode(encoding))
@@ -53,18 +50,18 @@ def write(text: str) -> None:
 
 
 def print_dim(text: str) -> None:
-    """What stands beside what was said: dim on a terminal, and there without what would steer it, too."""
+    """Print secondary text dimly, without control characters."""
     console.print(Text(replace_control(text), style="dim"), end="")
 
 
 def print_warning(text: str) -> None:
-    """Something that did not go as it should have, so that it is seen among what was said."""
+    """Print a warning to the error stream in colour, so that it stands out in a chat."""
     shown = Text(f"! {replace_control(translate(text))}", style="yellow")
     Console(stderr=True, highlight=False, soft_wrap=True).print(shown)
 
 
 def print_error(text: str) -> None:
-    """Trouble, which may quote what a stranger wrote: nothing of it steers the terminal."""
+    """Print an error to the error stream, without control characters that quoted text may contain."""
     sys.stderr.write(f"{replace_control(translate(text))}\n")
 
 
@@ -77,14 +74,14 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        # As text, not as markup: a title may have brackets.
+        # As text, not as markup: a title may contain brackets.
         texts = ("" if value is None else replace_control(str(value)) for value in row)
         table.add_row(*map(Text, texts))
     console.print(table)
 
 
 def ask_consent(question: str, otherwise: str) -> None:
-    """Goes on only if somebody agrees; `otherwise` says why nothing is done where nobody can be asked."""
+    """Exit unless the user agrees; without a terminal raise an error with `otherwise` as its message."""
     if not sys.stdin.isatty():
         raise BadRequest(
             otherwise,
@@ -96,7 +93,7 @@ def ask_consent(question: str, otherwise: str) -> None:
 
 
 def edit_text(text: str, extension: str) -> str | None:
-    """What a person makes of a text in their editor; None if they left it as it was."""
+    """Open text in the user's editor; return the new text, or None if it was not changed."""
     import click
 
     try:
@@ -111,7 +108,7 @@ def edit_text(text: str, extension: str) -> str | None:
 
 @contextmanager
 def show_progress_bar() -> Iterator["ProgressCallback"]:
-    """A bar on a terminal, a few lines elsewhere; beside the result, which a program may want to read."""
+    """Show progress on the error stream: a bar on a terminal, a few lines elsewhere."""
     from rich.progress import Progress
 
     if not sys.stderr.isatty():

@@ -1,6 +1,6 @@
-"""`holdfast profile`: the few lines about you that every private conversation begins with.
+"""`holdfast profile`: show and edit the profile that every private conversation begins with.
 
-One YAML file, shown, set field by field, or edited as a whole; what it might learn is proposed.
+It is one YAML file, set field by field or edited as a whole; learned facts are proposed, not added.
 """
 
 import json
@@ -27,7 +27,7 @@ app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)
 
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="As `profile proposals` has it.")]
 
-# Whoever works on whatever: the profile is the person's.
+# The profile belongs to the user, whatever the project.
 _SCOPE = Scope()
 
 
@@ -43,10 +43,10 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def serialize_profile(profile: "Profile") -> dict[str, Any]:
-    """The text as it is, its fields where it can be read, and otherwise what is wrong with it."""
+    """Return the profile's text, its fields if it can be parsed, and otherwise the error."""
     text, fields, trouble = profile.show(_SCOPE).text, None, None
     try:
-        # Dates and whatever else YAML knows and JSON does not, as words.
+        # Values that JSON has no type for, such as dates, become strings.
         fields = json.loads(json.dumps(profile.fields(_SCOPE), default=str))
     except HoldfastError as error:
         trouble = str(error)
@@ -119,19 +119,19 @@ def edit(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def edit_again(text: str, error: HoldfastError) -> str | None:
-    """Another try with the same words, as long as somebody is there who wants one."""
+    """Offer another edit of an invalid text; raise the error if the user declines or cannot be asked."""
     if not sys.stdin.isatty():
         raise save_draft(text, error) from error
     print_error(str(error))
     if not typer.confirm(say("Edit it again?", "Noch einmal bearbeiten?"), default=True):
         raise save_draft(text, error) from error
-    # Left as it is it is still wrong, and is asked about again.
+    # An unchanged text is still invalid, and is offered for editing again.
     after = edit_text(text, ".yaml")
     return text if after is None else after
 
 
 def save_draft(text: str, error: HoldfastError) -> HoldfastError:
-    """The same error, which says where what was written is now."""
+    """Save an edited text to a temporary file; return the error with the file's path in its hint."""
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", errors="surrogateescape", prefix="profile-", suffix=".yaml", delete=False
     ) as file:

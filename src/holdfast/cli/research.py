@@ -1,6 +1,6 @@
-"""`holdfast research`: find something out, and look at what was found before.
+"""`holdfast research`: research a question, and manage earlier findings.
 
-`ask` gathers sources and has the model answer with them; the others need no model server.
+`ask` gathers sources and lets the model answer with them; the other commands need no model server.
 """
 
 import asyncio
@@ -126,7 +126,7 @@ async def gather_sources(
     *,
     fresh: bool = False,
 ) -> "Answered":
-    """What there is for a question, gathered now unless it is known; says how that went."""
+    """Return the finding for a question, gathering sources unless there is a current one; print notes."""
     from holdfast.wiring import build_research
 
     assert session.engine.remembering is not None
@@ -145,7 +145,7 @@ async def gather_sources(
 
 
 def print_gathering_notes(answered: "Answered") -> None:
-    """Beside the answer: from when it is, if it was known, and which sources could not be read."""
+    """Print the age of a reused finding, or the sources that could not be read."""
     if answered.reused:
         age = format_age(answered.age)
         print_error(
@@ -307,7 +307,7 @@ def prune(context: typer.Context, project: ProjectOption = None, as_json: JsonOp
 
 
 def make_local_reader() -> "ReadLocal":
-    """Reads files from the folder one is in, whatever one may read; secrets only by other ways."""
+    """Return a function that reads files relative to the current folder, except those with secrets."""
 
     def read(name: str) -> tuple[str, bytes]:
         roots = current_roots()
@@ -327,7 +327,7 @@ def make_local_reader() -> "ReadLocal":
 
 
 def resolve_address(named: str) -> str:
-    """A page as it is, a file by its whole path: who looks at it later may be in another folder."""
+    """Return a URL as it is and a file as an absolute path, which holds in every folder."""
     if named.lower().startswith(("http://", "https://")):
         return named
     return str(Path(named).expanduser().absolute())
@@ -376,7 +376,7 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
 
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
-    """One finding in full, with all that is known of it."""
+    """Print a finding with all its details."""
     from holdfast.research.findings import path_of
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")
@@ -405,7 +405,7 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
 
 
 def print_sources(finding: "Finding", now: float) -> None:
-    """The sources with their age, those that could not be read with the reason."""
+    """Print the sources with their age, or why they could not be read."""
     for number, source in enumerate(finding.sources, 1):
         age = say(f"{format_age(now - source.at)} ago", f"vor {format_age(now - source.at)}")
         line = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
@@ -413,7 +413,7 @@ def print_sources(finding: "Finding", now: float) -> None:
 
 
 def format_age(seconds: float) -> str:
-    """How long ago, in the largest unit that says enough."""
+    """Format an age in the largest fitting unit."""
     if seconds < _HOUR:
         minutes = round(seconds / _MINUTE)
         return say(f"{minutes} min", f"{minutes} Min.")

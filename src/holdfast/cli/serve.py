@@ -1,4 +1,4 @@
-"""`holdfast serve`: the server in the foreground, until it is told to stop."""
+"""`holdfast serve`: run the server in the foreground until it is stopped."""
 
 import gc
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from holdfast.i18n import say
 if TYPE_CHECKING:
     from holdfast.server.docker import Pass
 
-# Whoever listens so is heard by containers, too.
+# Containers reach these addresses, too.
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
-# After so many new objects garbage is looked for among them, and after so many looks among older ones. A turn
-# makes thousands that go by themselves.
+# Thresholds of the garbage collector: a turn makes thousands of objects that are freed by reference counting,
+# so the defaults would run it too often.
 _GC_THRESHOLDS = 20_000, 20, 20
 
 
@@ -63,7 +63,7 @@ def skip_garbage_collection() -> Iterator[None]:
 
 
 def prepare_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
-    """Where containers are served, beside this machine, and what they come in with."""
+    """Return the address to serve containers on, if it is an additional one, and their key."""
     from holdfast.server.docker import bridge_address, pass_for_docker
     from holdfast.store import open_store
 

@@ -1,7 +1,6 @@
-"""In German, what is said in English alone: by the library of the command line, and by the parts below.
+"""German for sentences that exist in English only: those of Typer, and errors raised below the command line.
 
-Errors are raised in English, for programs; here are those that people meet. A table, looked at only where
-German is spoken; what is not in it is told as it came. Knows no command.
+A table of patterns, applied only where German is used; anything else is passed on as it is.
 """
 
 import re
@@ -101,7 +100,7 @@ ERROR_SENTENCES = (
 
 
 def translate(text: str) -> str:
-    """The text in the language that is spoken, as far as its sentences are known."""
+    """Translate the sentences of a text that are in the tables, if the language is German."""
     german = text
     for english, meant in (*TYPER_SENTENCES, *ERROR_SENTENCES) if say("en", "de") == "de" else ():
         german = re.sub(english, meant, german, flags=re.MULTILINE)

@@ -1,7 +1,4 @@
-"""`holdfast users`: who there is; all that one of them has, to take away or to delete.
-
-What belongs to a user, and where it is, is known in `transfer`.
-"""
+"""`holdfast users`: list users, export or delete all that belongs to one. The work is done in `transfer`."""
 
 import sys
 from pathlib import Path
@@ -133,7 +130,7 @@ def delete(
 
 
 def confirm_deletion(name: str, talks: int, memories: int, notes: int) -> None:
-    """Goes on only if somebody types the name."""
+    """Ask the user to type the name; exit if it differs."""
     if not sys.stdin.isatty():
         raise BadRequest(
             say(

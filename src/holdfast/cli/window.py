@@ -1,6 +1,7 @@
-"""`holdfast window`: what a model was last shown of a conversation, and why.
+"""`holdfast window`, and the subcommands of `conversations` that change a window.
 
-Draws the report; what is in it is worked out in `window`.
+Shows what a model was last sent of a conversation and why; `compact`, `pin`, `unpin`, `undo` and `expand`
+summarise, protect and restore messages.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _WIDTH = 64
 
 
-# Each section has a fill of its own, so that the bar can be read without colours.
+# Each section has a fill of its own, so that the bar is readable without colours.
 FILLS = {
     "tools": ("▒", "magenta"),
     "system": ("▓", "blue"),
@@ -51,7 +52,7 @@ FILLS = {
 }
 
 
-# More than these is for programs to read.
+# How many decisions and batches are printed; --json has all.
 _NEWEST, _LAST_BATCHES = 20, 5
 
 Report = dict[str, Any]
@@ -83,7 +84,7 @@ def window(
 
 
 def print_window(store: "Store", row: "Conversation", report: Report) -> None:
-    """The whole account of a window, drawn."""
+    """Print the whole report on a window."""
     from holdfast.fitting.account import lane_of, standings
 
     lane = lane_of(store, row, report["window"])
@@ -103,7 +104,7 @@ def print_window(store: "Store", row: "Conversation", report: Report) -> None:
 
 
 def print_recall(recall: Report) -> None:
-    """What was searched for the last question, how likely anything answers it, what came and just missed."""
+    """Print what was searched for the last question, how likely it is answered, and what was recalled."""
     if not recall.get("searched"):
         return
     brought, missed = len(recall["brought"]), len(recall["missed"])
@@ -158,7 +159,7 @@ def print_sections(report: Report) -> None:
 
 
 def draw_bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Text:
-    """One line in which every section has its share; what rounds to nothing is not seen."""
+    """Draw all sections to scale in one line; those that round to nothing are left out."""
     drawn, so_far = Text(), 0
     for name, tokens in rows:
         before, so_far = so_far, so_far + tokens
@@ -278,7 +279,7 @@ def print_batches(batches: Sequence["Compaction"]) -> None:
         console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms{how}"))
 
 
-# Told the phase, and how much is done in per cent.
+# Called with the phase and the progress in percent.
 PhaseCallback = Callable[[str, int], None]
 
 
@@ -307,7 +308,7 @@ def compact(
 
 
 async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
-    """Has it done, with a word on how far it is; gives the account of it."""
+    """Summarise a conversation with progress; return the report on the summary."""
     from holdfast.fitting.account import summary_account
 
     with show_progress() as tell:
@@ -330,7 +331,7 @@ async def follow_progress(
 
 @contextmanager
 def show_progress() -> Iterator[PhaseCallback]:
-    """A bar on a terminal, lines elsewhere; beside the result, which a program may want to read."""
+    """Show progress on the error stream: a bar on a terminal, lines elsewhere."""
     from rich.progress import Progress
 
     if not sys.stderr.isatty():
@@ -397,7 +398,7 @@ def pin(
     if any(decision.kind == "keep" for decision in standing.decisions):
         back = say("It had been left out, and is back.", "Sie war weggelassen und ist wieder da.")
         console.print(Text(back))
-    # A pin protects from what comes; how a message was shortened before holds until it is undone.
+    # A pin protects from now on; an earlier shortening stays until it is undone.
     for decision in standing.decisions:
         if decision.kind == "shorten":
             label = say("Before that", "Vorher")
@@ -450,7 +451,7 @@ def undo(
 def undo_decisions(
     store: "Store", row: "Conversation", decision: str | None = None
 ) -> tuple[Sequence["Decision"], list[str]]:
-    """The decisions that no longer hold, and the messages that are back."""
+    """Undo a decision or the last batch; return the decisions undone and the messages restored."""
     from holdfast.conversations import lanes
     from holdfast.conversations.named import decision_named
     from holdfast.fitting.account import came_back
@@ -500,7 +501,7 @@ def load_states(store: "Store", row: "Conversation", message: str | None) -> Seq
     if message is None:
         return changed(standings(store, row, lane_of(store, row)))
     stored = message_named(store, row, message)
-    # Its words are there to be read, whether or not a model was ever shown them.
+    # A message can be shown even if no model ever received it.
     used = store.lanes.of(row.id)
     here = [state for state in standings(store, row, used[0]) if state.stored.id == stored.id] if used else []
     return here or [Standing(stored, "elsewhere" if used else "in")]
@@ -528,7 +529,7 @@ def speaker_label(role: str) -> str:
 
 
 def describe_decision(decision: "Decision") -> str:
-    """A decision as a sentence: what, how many messages, and what that came to."""
+    """Describe a decision: the rule, how many messages, and the change in tokens."""
     from holdfast.window import sentences
 
     tokens = format_token_change(decision.tokens_before, decision.tokens_after)
@@ -552,7 +553,7 @@ def format_token_change(before: int, after: int) -> str:
 
 
 def describe_summary_method(path: str | None, model: str | None, memories: int) -> str:
-    """How a summary came about, and how many memories were taken before it."""
+    """Describe how a summary was written, and how many memories were saved before it."""
     from holdfast.window import sentences
 
     taken = (

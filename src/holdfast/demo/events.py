@@ -1,19 +1,16 @@
-"""What can be seen of the demonstration, as plain values: for a terminal, for lines, and for programs.
-
-All of it is what the engine reports. Knows neither engine nor terminal.
-"""
+"""The events of the demonstration as plain values, taken from the engine's reports."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-# Where an answer came from, the nearest place first.
+# Where an answer came from, nearest first.
 OriginPlace = Literal["window", "rule", "decision", "ledger", "summary", "log", "memory", "nowhere"]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """`turn` is the one in which it was said, 0 if that is not known; `note` is a file and its line."""
+    """Where an answer came from: `turn` is where it was said, 0 if unknown; `note` is a file and line."""
 
     place: OriginPlace
     turn: int = 0
@@ -22,7 +19,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class TurnEvent:
-    """A turn, and the request that was made for it; `whole` is what all that was said would take."""
+    """A turn and its request; `whole` is the tokens of everything said so far."""
 
     turn: int
     turns: int
@@ -38,7 +35,7 @@ class TurnEvent:
 
 @dataclass(frozen=True, slots=True)
 class LevelEvent:
-    """A level did something: level 3 is a summary, and `way` how it was written."""
+    """A compaction level was applied: level 3 is a summary, and `way` how it was written."""
 
     turn: int
     level: int
@@ -50,7 +47,7 @@ class LevelEvent:
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvent:
-    """A memory was written, brought up to date or replaced."""
+    """A memory was added, updated or replaced."""
 
     turn: int
     change: str
@@ -60,7 +57,7 @@ class MemoryEvent:
 
 @dataclass(frozen=True, slots=True)
 class RecallEvent:
-    """Something that the window lacked was put behind the question."""
+    """Something that was not in the window was added to the question."""
 
     turn: int
     text: str
@@ -69,7 +66,7 @@ class RecallEvent:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvent:
-    """A question that the script has no answer for; turn 0 is a conversation of its own."""
+    """A question without an answer in the script; turn 0 is in a conversation of its own."""
 
     turn: int
     question: str
@@ -80,7 +77,7 @@ class AnswerEvent:
 
 @dataclass(frozen=True, slots=True)
 class EndEvent:
-    """`sent` is what all requests took, `resent` what they would have taken with everything said so far.
+    """The totals. `sent` is the tokens of all requests, `resent` what sending everything would take.
 
     `cut` is how many messages a client that drops the oldest would have lost by the end.
     """
@@ -92,7 +89,7 @@ class EndEvent:
     largest: int
     sent: int
     resent: int
-    # How often each level did something.
+    # How often each level was applied.
     levels: Mapping[int, int]
     memories: int
     recalls: int

@@ -1,7 +1,4 @@
-"""The demonstration itself: the talk, turn by turn, through the engine as `holdfast serve` has it.
-
-Says what happened as the engine reports it. Knows no terminal, and waits for nobody.
-"""
+"""Runs the script turn by turn through the engine that `holdfast serve` uses, and yields what happened."""
 
 import asyncio
 import time
@@ -35,7 +32,7 @@ from holdfast.models.knowledge import Models
 from holdfast.store import open_store
 from holdfast.upstreams.fake import ScriptedProvider
 from holdfast.upstreams.upstreams import Upstreams
-from holdfast.window.presets import Preset, preset_named
+from holdfast.window.presets import preset_named
 from holdfast.wiring import build_remembering
 
 Report = Mapping[str, Any]
@@ -44,7 +41,7 @@ Report = Mapping[str, Any]
 async def perform(
     script: DemoScript, home: Path, embedder: str = "embedded"
 ) -> AsyncGenerator[DemoEvent, None]:
-    """All that happens in a talk on an empty data folder, and in the end what it came to."""
+    """Run a script on an empty data folder; yield its events, the totals last."""
     tally, player = _Tally(time.monotonic()), Player(script)
     server = player.provider()
     async with open_engine(home, server, embedder) as engine:
@@ -54,7 +51,7 @@ async def perform(
 
 @asynccontextmanager
 async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> AsyncIterator[Engine]:
-    """The usual engine on a data folder, with this server."""
+    """Open the usual engine on a data folder, with the scripted server."""
     settings = Config.of(Settings(home=home, embedder=embedder)).settings
     store = open_store(settings.store)
     remembering = build_remembering(settings, store)
@@ -66,13 +63,14 @@ async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> As
         store,
         Upstreams(find, server),
         Models(store, home / "cache"),
-        _preset(),
+        # Without the cooldown: turns follow each other at once here, and a minute apart when people type.
+        replace(preset_named("balanced"), cooldown_seconds=0.0),
         remembering=remembering,
         options=SummaryOptions(pause=0.0),
     )
     try:
         await engine.start()
-        # It takes seconds to start, and on the way it would depend on them what it has a part in.
+        # Start the embedder now, so that results do not depend on how many seconds that takes.
         with suppress(EmbedderError):
             await asyncio.to_thread(remembering.embedder.wake)
         yield engine
@@ -80,21 +78,16 @@ async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> As
         await engine.close()
 
 
-def _preset() -> Preset:
-    """The usual preset without its waiting: a turn takes a moment here, and a minute when people type."""
-    return replace(preset_named("balanced"), cooldown_seconds=0.0)
-
-
-# On a machine that is busy with other things memory may say that it had no time: then it is asked again.
+# On a busy machine the recall may time out; the last question is then repeated.
 _MAX_TRIES = 3
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What comes together on the way."""
+    """Totals collected during the run."""
 
     began: float
-    # The tokens of every message that was said, and of what was sent.
+    # Tokens of every message, and of the requests.
     told: list[int] = field(default_factory=list)
     sent: int = 0
     resent: int = 0
@@ -105,7 +98,7 @@ class _Tally:
 
 
 class _Performance:
-    """One talk with one engine."""
+    """One run of a script with one engine."""
 
     def __init__(
         self, script: DemoScript, engine: Engine, player: Player, server: ScriptedProvider, tally: _Tally
@@ -133,7 +126,7 @@ class _Performance:
         yield self._end_event(home)
 
     async def _send(self, line: ScriptLine) -> str:
-        """One turn, and all that the engine does after it."""
+        """Run one turn and the background work after it; return the answer."""
         messages = (Message.of("system", self._script.instructions), Message.of("user", line.said))
         turn = await self._engine.turn(Ask(ChatRequest(NAME, messages), continues=self._conversation))
         answer = Answer()
@@ -144,7 +137,7 @@ class _Performance:
         return answer.message.text
 
     def _turn_events(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:
-        """What there is to tell of a turn; reads the store, so it runs in a thread of the store's."""
+        """Collect the events of a turn; reads the store, so it runs in one of the store's threads."""
         tally, report = self._tally, self._report
         request = self._request()
         tally.told.append(count_tokens(line.said))
@@ -202,7 +195,7 @@ class _Performance:
         return answered
 
     def _request(self) -> ChatRequest:
-        """The last one that somebody waited for."""
+        """Return the last request that somebody waited for."""
         return next(request for request in reversed(self._requests()) if request.messages[-1].role == "user")
 
     def _requests(self) -> list[ChatRequest]:
@@ -236,7 +229,7 @@ class _Performance:
 
 
 def count_dropped(sizes: list[int], room: int) -> int:
-    """How many of the oldest messages are gone where only the newest that fit are sent."""
+    """Count the oldest messages that are lost where only the newest that fit are sent."""
     remaining = 0
     for tokens in reversed(sizes):
         room -= tokens
@@ -247,7 +240,7 @@ def count_dropped(sizes: list[int], room: int) -> int:
 
 
 def find_origin(engine: Engine, report: Report, answer: AnswerSentence | None) -> Origin:
-    """Where the sentence came from that a model answered with."""
+    """Return where the sentence that the model answered with came from."""
     if answer is None:
         return Origin("nowhere")
     sentence = answer.sentence
@@ -264,7 +257,7 @@ def find_origin(engine: Engine, report: Report, answer: AnswerSentence | None) -
 
 
 def find_recall_origins(engine: Engine, report: Report, message: str, sentence: str = "") -> list[Origin]:
-    """Where what was put behind a message came from: all of it, or what has this sentence."""
+    """Return where the text added to a message came from: all of it, or what contains the sentence."""
     origins: list[Origin] = []
     for decision in engine.store.decisions.of(report["lane"]):
         if decision.rule != "recalled" or message not in decision.messages:
@@ -280,7 +273,7 @@ def find_recall_origins(engine: Engine, report: Report, message: str, sentence: 
 
 
 def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
-    """A window may show less of a line than was kept, but never under another name."""
+    """Return whether a sentence is an entry of the summary's ledger; a cut entry keeps its name."""
     summary = engine.store.summaries.latest(report["messages"][-1]["id"])
     if summary is None:
         return False
@@ -290,7 +283,7 @@ def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
 
 
 def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
-    """The files and lines of what is remembered under a name, if it has the sentence."""
+    """Return the files and lines of a memory that contains the sentence."""
     assert engine.remembering is not None
     folder = engine.remembering.workspace.folder
     assert folder is not None
@@ -306,5 +299,5 @@ def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
 
 
 def turn_number(engine: Engine, message: str) -> int:
-    """A turn is a question and its answer."""
+    """Return the turn of a message; a turn is a question and its answer."""
     return engine.store.log.message(message).depth // 2 + 1

@@ -1,7 +1,8 @@
-"""The talk of the demonstration: who says what, read from a text file in each language.
+"""The script of the demonstration, read from a text file per language, and the texts pasted in it.
 
-In the file a blank line is between two turns. `> ` is what the person says, other lines are the answer to it.
-`? ` is a question that has no answer in the script, and `= ` what its answer must say. Knows no model.
+Turns are separated by a blank line. `> ` marks what the user says, other lines are the answer to it. `? `
+marks a question that has no answer in the script, and `= ` what its answer must contain. The pasted logs,
+tables and data are generated; later questions ask for single lines of them.
 """
 
 import json
@@ -20,7 +21,7 @@ _INSTRUCTIONS = {
 }
 
 
-# Asked when all is said, in a conversation of its own.
+# Asked at the end, in a conversation of its own.
 _AFTERWARDS = {
     "en": ("Did we decide to rent or to buy the scanner?", "rent the scanner for three months"),
     "de": ("Haben wir entschieden, den Scanner zu mieten oder zu kaufen?", "für drei Monate zu mieten"),
@@ -29,7 +30,7 @@ _AFTERWARDS = {
 
 @dataclass(frozen=True, slots=True)
 class ScriptLine:
-    """One turn. A question is `sought` in what the model is sent; anything else has its answer here."""
+    """One turn. The answer to a question must contain `sought`; any other turn has its answer here."""
 
     said: str
     answer: str = ""

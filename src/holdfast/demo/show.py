@@ -1,7 +1,4 @@
-"""How the demonstration is shown: alive on a terminal, as lines elsewhere, as JSON for programs.
-
-What is said is in `telling`; here it is put where it is to be seen.
-"""
+"""How the demonstration is displayed: live on a terminal, as lines elsewhere, as JSON for programs."""
 
 import json
 import sys
@@ -30,13 +27,13 @@ from holdfast.demo.model import QUOTED
 from holdfast.i18n import say
 from holdfast.window import sentences
 
-# Of texts that would be longer than a line.
+# The width that texts are shortened to.
 _WIDTH = 96
 
 _STYLES: dict[type, str] = {LevelEvent: "bold yellow", MemoryEvent: "magenta", RecallEvent: "cyan"}
 
 
-# Where nobody watches, the meter is told now and then.
+# Without a terminal, the meter is printed every so many turns.
 _METER_EVERY = 20
 
 
@@ -51,7 +48,7 @@ def print_json_line(event: DemoEvent) -> None:
 
 @contextmanager
 def show_lines(console: Console, *, keep: bool) -> Iterator[Show]:
-    """A few plain lines for what happens."""
+    """Print a few plain lines for the events."""
     print_lines(console, opening_lines())
 
     def show(event: DemoEvent) -> None:
@@ -66,7 +63,7 @@ def show_lines(console: Console, *, keep: bool) -> Iterator[Show]:
 
 @contextmanager
 def show_live(console: Console, *, keep: bool) -> Iterator[Show]:
-    """The newest turn and its window stay below, what happened goes by above them."""
+    """Keep the newest turn and its window at the bottom, with the events scrolling above."""
     print_lines(console, [*opening_lines(), ""])
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
@@ -102,12 +99,12 @@ def print_end(console: Console, end: EndEvent, *, keep: bool) -> None:
 
 
 def render_frame(turned: TurnEvent, width: int) -> Group:
-    """The window as a bar with its sections by name, and the turn below it."""
+    """Render the window as a bar with the names of its sections, and the turn below it."""
     free = max(0, turned.window - sum(turned.sections.values()))
     rows = [*turned.sections.items(), ("free", free)]
     names = Text()
     for name, tokens in rows:
-        # What is too little to be seen in the bar needs no name.
+        # Sections too small to be seen in the bar are not named.
         if tokens * width >= turned.window:
             fill, style = FILLS[name]
             known = say("free", "frei") if name == "free" else sentences.section(name)
@@ -141,7 +138,7 @@ def opening_lines() -> list[str]:
 
 
 def describe_event(event: DemoEvent) -> str:
-    """What happened, in one line; nothing for what is better drawn."""
+    """Describe an event in one line; empty for those that are drawn instead."""
     match event:
         case LevelEvent():
             return describe_level(event)
@@ -154,7 +151,7 @@ def describe_event(event: DemoEvent) -> str:
 
 
 def describe_meter(turned: TurnEvent) -> str:
-    """How full the window is."""
+    """Describe how full the window is."""
     number = sentences.number
     share = f"{turned.tokens / turned.room:.0%}"
     return say(
@@ -166,7 +163,7 @@ def describe_meter(turned: TurnEvent) -> str:
 
 
 def describe_answer(event: AnswerEvent) -> list[str]:
-    """A question, its answer, and where that came from."""
+    """Describe a question, its answer, and where that came from."""
     asked = say("Turn", "Zug") + f" {event.turn}" if event.turn else say("New conversation", "Neues Gespräch")
     verdict = say("known", "gewusst") if event.right else say("NOT known", "NICHT gewusst")
     return [
@@ -198,7 +195,7 @@ def describe_origin(origin: Origin) -> str:
 
 
 def final_figures(end: EndEvent) -> list[tuple[str, str]]:
-    """The numbers at the end, each with its name."""
+    """Return the totals as names and values."""
     number = sentences.number
     left = end.messages - end.cut
     return [
@@ -238,7 +235,7 @@ def final_figures(end: EndEvent) -> list[tuple[str, str]]:
 
 
 def closing_lines(end: EndEvent, *, keep: bool) -> list[str]:
-    """What it came to, and what to do next."""
+    """Return the verdict, and which commands to try next."""
     trouble = []
     if end.largest > end.room:
         trouble.append(say("A request was too large.", "Eine Anfrage war zu groß."))
@@ -268,7 +265,7 @@ def closing_lines(end: EndEvent, *, keep: bool) -> list[str]:
 
 
 def shorten(text: str, width: int = _WIDTH) -> str:
-    """One line of a text."""
+    """Return a text as one line of limited width."""
     line = " ".join(text.split())
     return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
@@ -292,7 +289,7 @@ def describe_level(worked: LevelEvent) -> str:
 
 
 def describe_recall(recalled: RecallEvent) -> str:
-    """The first of what was brought back, and where all of it came from."""
+    """Describe the first line that was recalled, and where everything recalled came from."""
     places = ", ".join(dict.fromkeys(origin_label(origin) for origin in recalled.origins))
     first = next((row for row in recalled.text.splitlines() if row.startswith("- ")), recalled.text)
     return say("brought back", "geholt") + f" ({places}): {QUOTED.sub('', first)}"

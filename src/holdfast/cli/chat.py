@@ -19,8 +19,8 @@ from rich.text import Text
 from holdfast.cli import chat_commands
 from holdfast.cli.chat_commands import ChatContext
 from holdfast.cli.chat_screen import ChatScreen, format_meter, print_stopped
-from holdfast.cli.options import ProjectOption, current_scope, find_conversation, print_headline
-from holdfast.cli.output import console, load, print_error
+from holdfast.cli.options import ProjectOption, current_scope, find_conversation
+from holdfast.cli.output import console, load, print_error, print_headline
 from holdfast.cli.session import ChatSession, ConversationOption, ModelOption, SystemOption, choose_model
 from holdfast.config import HISTORY
 from holdfast.errors import HoldfastError

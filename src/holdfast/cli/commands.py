@@ -58,8 +58,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "doctor": ("doctor:doctor", "Look at everything Holdfast needs; exit code 1 if something is wrong."),
 }
-
-
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "ask": (
         'holdfast ask "What is a mutex?"',

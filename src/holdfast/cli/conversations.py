@@ -17,11 +17,20 @@ from holdfast.cli.options import (
     ConversationId,
     JsonOption,
     ProjectOption,
+    YesOption,
     current_scope,
     open_conversation,
-    print_headline,
 )
-from holdfast.cli.output import ask_consent, console, format_time, load, print_json, print_table, write
+from holdfast.cli.output import (
+    ask_consent,
+    console,
+    format_time,
+    load,
+    print_headline,
+    print_json,
+    print_table,
+    write,
+)
 from holdfast.cli.window import compact, expand, pin, speaker_label, undo, unpin
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
@@ -34,9 +43,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The conversations that were kept.", no_args_is_help=True)
 
 _AGE = re.compile(r"(\d{1,5})\s*([dwmy]?)")
-
 _DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
-
 _MAX_PRUNED = 100_000
 
 
@@ -180,7 +187,7 @@ def rename(
 def delete(
     context: typer.Context,
     conversation: ConversationId,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
     forget: Annotated[
         bool, typer.Option("--forget", help="Forget what was learned in it, too; else that stays.")
     ] = False,
@@ -259,7 +266,7 @@ def prune(
     ] = MemoryPolicy.keep,
     everywhere: Annotated[bool, typer.Option("--all", help="In all projects, of all people.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:

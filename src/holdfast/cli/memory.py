@@ -14,9 +14,9 @@ from holdfast.cli.options import (
     MemoryId,
     ProjectOption,
     WhoseOption,
+    YesOption,
     narrow_scope,
     open_memory,
-    print_headline,
 )
 from holdfast.cli.output import (
     ask_consent,
@@ -25,6 +25,7 @@ from holdfast.cli.output import (
     format_time,
     load,
     print_error,
+    print_headline,
     print_json,
     print_table,
     show_progress_bar,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
 KindOption = Annotated[str | None, typer.Option("--kind", help="fact, decision, preference or note.")]
-
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 class SearchTarget(StrEnum):

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from holdfast.cli.output import console, write
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, NotFound
 from holdfast.i18n import say
@@ -23,10 +21,29 @@ if TYPE_CHECKING:
     from holdfast.memory.remembering import Remembering
     from holdfast.store import Conversation, Store
 
+ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
+MessageId = Annotated[
+    str, typer.Argument(metavar="MESSAGE", help="A message's number or id, as `show` has them.")
+]
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `memory list` has it.")]
 
+
+class Whose(StrEnum):
+    user = "user"
+    project = "project"
+
+
+WhoseOption = Annotated[
+    Whose | None,
+    typer.Option(
+        "--scope", help="Only your own, or only the project's; else both, and new ones go to the project."
+    ),
+]
 ProjectOption = Annotated[
     str | None, typer.Option(help="Whose project this belongs to, instead of the folder's (`default`: none).")
 ]
+JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def current_scope(project: str | None, folder: Path | None = None) -> Scope:
@@ -57,16 +74,6 @@ def _git_common_directory(git: Path) -> Path | None:
     return (own / pointer.read_text().strip()).resolve() if pointer.is_file() else own
 
 
-ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
-
-
-MessageId = Annotated[
-    str, typer.Argument(metavar="MESSAGE", help="A message's number or id, as `show` has them.")
-]
-
-JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
-
-
 @contextmanager
 def open_conversation(
     settings: Settings, conversation: str, project: str | None
@@ -91,27 +98,6 @@ def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conve
                 f"Es gehört zum Projekt {elsewhere}: --project {elsewhere} angeben.",
             ),
         ) from None
-
-
-def print_headline(title: str, more: str) -> None:
-    """Print a title, which may contain anything, followed by details in bold."""
-    write(f"{title} " if title else "")
-    console.print(Text(more, style="bold"))
-
-
-class Whose(StrEnum):
-    user = "user"
-    project = "project"
-
-
-WhoseOption = Annotated[
-    Whose | None,
-    typer.Option(
-        "--scope", help="Only your own, or only the project's; else both, and new ones go to the project."
-    ),
-]
-
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `memory list` has it.")]
 
 
 @contextmanager

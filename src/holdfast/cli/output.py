@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
 console = Console(highlight=False, soft_wrap=True, emoji=False)
 
-
 # Control characters in text of models or strangers must not reach the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
 # The number of progress lines where no bar can be shown.
 _STEPS = 10
 
@@ -78,6 +75,12 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         texts = ("" if value is None else replace_control(str(value)) for value in row)
         table.add_row(*map(Text, texts))
     console.print(table)
+
+
+def print_headline(title: str, more: str) -> None:
+    """Print a title, which may contain anything, followed by details in bold."""
+    write(f"{title} " if title else "")
+    console.print(Text(more, style="bold"))
 
 
 def ask_consent(question: str, otherwise: str) -> None:

@@ -19,6 +19,7 @@ from holdfast.cli.options import (
     JsonOption,
     ProjectOption,
     WhoseOption,
+    YesOption,
     current_scope,
     narrow_scope,
     open_memory,
@@ -53,9 +54,7 @@ class ResearchMode(StrEnum):
 app = typer.Typer(help="What was found for a question, kept while it holds.", no_args_is_help=True)
 
 FindingId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `research list` has it.")]
-
 ModeOption = Annotated[ResearchMode, typer.Option("--mode", help="How many sources: quick 3, deep 7.")]
-
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Look it up anew, whatever is known.")]
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -262,7 +261,7 @@ def show(
 def forget(
     context: typer.Context,
     finding: FindingId,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
     project: ProjectOption = None,
     as_json: JsonOption = False,
 ) -> None:

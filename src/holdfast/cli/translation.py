@@ -27,7 +27,6 @@ TYPER_SENTENCES = (
     (r"(?:Value error, )?('[^']*') is not one of (.+)\.", r"\1 ist keins von \2."),
     (r"^Aborted!$", "Abgebrochen."),
 )
-
 # What the parts below say. A test sees to it that they still do.
 ERROR_SENTENCES = (
     # What is not there

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from holdfast.cli.backup import data_folder
-from holdfast.cli.options import JsonOption, open_memory
+from holdfast.cli.options import JsonOption, YesOption, open_memory
 from holdfast.cli.output import (
     console,
     format_time,
@@ -90,7 +90,7 @@ def export(
 def delete(
     context: typer.Context,
     name: UserName,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: YesOption = False,
     backups: Annotated[
         bool, typer.Option("--backups", help="Also delete the old copies in the data folder.")
     ] = False,

@@ -22,9 +22,17 @@ from holdfast.cli.options import (
     current_scope,
     find_conversation,
     open_conversation,
-    print_headline,
 )
-from holdfast.cli.output import console, format_time, load, print_error, print_json, print_table, write
+from holdfast.cli.output import (
+    console,
+    format_time,
+    load,
+    print_error,
+    print_headline,
+    print_json,
+    print_table,
+    write,
+)
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -34,8 +42,6 @@ if TYPE_CHECKING:
     from holdfast.store import Compaction, Conversation, Decision, Store
 
 _WIDTH = 64
-
-
 # Each section has a fill of its own, so that the bar is readable without colours.
 FILLS = {
     "tools": ("▒", "magenta"),
@@ -50,8 +56,6 @@ FILLS = {
     "reserve": ("░", "bright_black"),
     "free": ("·", "dim"),
 }
-
-
 # How many decisions and batches are printed; --json has all.
 _NEWEST, _LAST_BATCHES = 20, 5
 

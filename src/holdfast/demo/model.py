@@ -15,7 +15,6 @@ from holdfast.upstreams.fake import Script, ScriptedProvider
 from holdfast.words import sentences, terms
 
 NAME, WINDOW = "scripted", 8_192
-
 # Tokens: pieces of words with up to six letters, and every other character.
 _TOKEN = re.compile(r"\w{1,6}|[^\w\s]")
 # The prefix of a list item, with the date of a quote.

@@ -13,14 +13,10 @@ from pathlib import Path
 from holdfast.i18n import Language
 
 _FOLDER = Path(__file__).parent
-
-
 _INSTRUCTIONS = {
     "en": "You help with the work of a small office. Answer briefly, from what you were told.",
     "de": "Du hilfst bei der Arbeit eines kleinen Büros. Antworte kurz, aus dem, was dir gesagt wurde.",
 }
-
-
 # Asked at the end, in a conversation of its own.
 _AFTERWARDS = {
     "en": ("Did we decide to rent or to buy the scanner?", "rent the scanner for three months"),

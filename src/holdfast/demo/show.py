@@ -29,10 +29,7 @@ from holdfast.window import sentences
 
 # The width that texts are shortened to.
 _WIDTH = 96
-
 _STYLES: dict[type, str] = {LevelEvent: "bold yellow", MemoryEvent: "magenta", RecallEvent: "cyan"}
-
-
 # Without a terminal, the meter is printed every so many turns.
 _METER_EVERY = 20
 

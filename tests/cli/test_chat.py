@@ -12,10 +12,10 @@ from starlette.routing import Route
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.cli.chat_commands import TABLE, is_command, sentences
-from holdfast.cli.chat_screen import Screen, meter, remembered, took
-from holdfast.cli.chat_terminal import Completing
-from holdfast.cli.talk import Talk
+from holdfast.cli.chat_commands import CHAT_COMMANDS, command_help, is_command
+from holdfast.cli.chat_screen import ChatScreen, format_meter, format_timing, list_recalled
+from holdfast.cli.chat_terminal import ChatCompleter
+from holdfast.cli.session import ChatSession
 from holdfast.events import Events
 from holdfast.i18n import speak
 from holdfast.messages import Scope
@@ -166,11 +166,11 @@ def test_research_reads_the_pages_that_a_message_names_and_nothing_of_this_machi
 
 def test_help_names_every_command_and_an_unknown_one_is_answered_with_the_near_ones(chat):
     out, err = chat("/help", "/windo", "/xyzzy")
-    assert all(name in out for name in TABLE)
+    assert all(name in out for name in CHAT_COMMANDS)
     assert "There is no /windo. Near it: /window" in err
     assert "/help lists what there is" in err
     speak("de")
-    assert sentences()["/quit"] == "Beenden; das Gespräch bleibt."
+    assert command_help()["/quit"] == "Beenden; das Gespräch bleibt."
 
 
 def test_trouble_with_going_on_ends_before_the_talk_begins(chat):
@@ -187,7 +187,7 @@ def test_what_is_a_command(line, is_one):
 
 
 def completions(text):
-    found = Completing(sentences).get_completions(Document(text), CompleteEvent())
+    found = ChatCompleter(command_help).get_completions(Document(text), CompleteEvent())
     return [text[: len(text) + one.start_position] + one.text for one in found]
 
 
@@ -207,32 +207,32 @@ def test_commands_and_files_are_completed(tmp_path, monkeypatch):
 
 def test_the_meter_tells_how_full_the_window_is():
     report = {"tokens": 2310, "room": 6144, "utilisation": 0.376, "level": 1}
-    colour, text = meter(report, "fake")
+    colour, text = format_meter(report, "fake")
     assert (colour, text) == (
         "ansigreen",
         "████░░░░░░ 2,310 of 6,144 tokens · 38% · level 1 (old text is shortened) · fake",
     )
-    assert meter({**report, "utilisation": 0.6}, "fake")[0] == "ansiyellow"
-    assert meter({**report, "utilisation": 1.2}, "fake")[0] == "ansired"
-    assert meter({}, "fake") == ("", "fake")
+    assert format_meter({**report, "utilisation": 0.6}, "fake")[0] == "ansiyellow"
+    assert format_meter({**report, "utilisation": 1.2}, "fake")[0] == "ansired"
+    assert format_meter({}, "fake") == ("", "fake")
 
 
 def test_time_and_speed_are_told_as_far_as_they_are_known():
-    assert took(3.21, 2.0, 100) == "3.2 s · 100 tokens · 50.0 tokens/s"
-    assert took(3.21, 2.0, None) == "3.2 s"
+    assert format_timing(3.21, 2.0, 100) == "3.2 s · 100 tokens · 50.0 tokens/s"
+    assert format_timing(3.21, 2.0, None) == "3.2 s"
 
 
 def test_a_summary_that_was_made_meanwhile_is_told_once_and_in_its_own_talk_only(capsys):
     events = Events()
-    screen = Screen(events, Talk(None, "fake", Scope(), conversation="c_1"))
+    screen = ChatScreen(events, ChatSession(None, "fake", Scope(), conversation="c_1"))
     done = {"phase": "done", "percent": 100, "tokens_before": 2000, "tokens_after": 500}
     events.publish("compaction", {"conversation": "c_other", **done})
     events.publish("compaction", {"conversation": "c_1", "phase": "working", "percent": 50})
-    screen.tell_summaries()
+    screen.print_updates()
     assert capsys.readouterr().out == ""
     events.publish("compaction", {"conversation": "c_1", **done})
-    screen.tell_summaries()
-    screen.tell_summaries()
+    screen.print_updates()
+    screen.print_updates()
     assert capsys.readouterr().out == "── Context summarised: 2,000 → 500 tokens, 75 % saved ──\n"
 
 
@@ -242,5 +242,5 @@ def test_memories_that_went_along_are_told_in_a_line_each():
         {"section": "files", "text": "- no memory"},
     ]
     report = {"messages": [{"added": [{"section": "recalled", "text": "- older"}]}, {"added": added}]}
-    assert remembered(report) == ["2026-02-24: The lease ends.", "x" * 100 + "…"]
-    assert remembered({}) == []
+    assert list_recalled(report) == ["2026-02-24: The lease ends.", "x" * 100 + "…"]
+    assert list_recalled({}) == []

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from holdfast.cli import app, main
-from holdfast.cli.project import project_of
+from holdfast.cli.options import project_name
 from holdfast.store import open_store
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
@@ -263,12 +263,12 @@ def test_a_repository_is_a_project_from_all_its_worktrees(tmp_path):
     git("commit", "--allow-empty", "-m", "first", cwd=repository)
     git("worktree", "add", str(tmp_path / "tree"), cwd=repository)
     (repository / "deep" / "inside").mkdir(parents=True)
-    name = project_of(repository)
+    name = project_name(repository)
     assert name.startswith("app-")
-    assert project_of(repository / "deep" / "inside") == name
-    assert project_of(tmp_path / "tree") == name
-    assert project_of(other) != name
-    assert project_of(tmp_path / "one") == "default"
+    assert project_name(repository / "deep" / "inside") == name
+    assert project_name(tmp_path / "tree") == name
+    assert project_name(other) != name
+    assert project_name(tmp_path / "one") == "default"
 
 
 def test_models_get_says_that_it_is_there_already(run, weights, monkeypatch):

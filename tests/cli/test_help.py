@@ -13,8 +13,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from holdfast.cli import app, main
-from holdfast.cli.commands import COMMANDS, loaded
-from holdfast.cli.examples import EXAMPLES
+from holdfast.cli.commands import COMMANDS, EXAMPLES, load_command
 from holdfast.cli.german import GERMAN
 
 HEAVY = {"asyncio", "fastapi", "httpx", "mcp", "numpy", "prompt_toolkit", "pydantic", "rich", "sqlalchemy"}
@@ -41,7 +40,7 @@ def walk(command, path):
 @pytest.fixture(scope="module")
 def everything():
     """Every command and group, by what one types for it."""
-    return {path: command for name in COMMANDS for path, command in walk(loaded(name), name)}
+    return {path: command for name in COMMANDS for path, command in walk(load_command(name), name)}
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.cli.window import bar
+from holdfast.cli.window import draw_bar
 from holdfast.errors import NotFound
 from holdfast.store import open_store
 from tests.talks import kept_talk
@@ -33,10 +33,10 @@ def test_the_report_names_sections_level_and_what_was_done(hold, chat):
 
 
 def test_the_bar_is_as_wide_as_the_window_is_large():
-    assert bar([("history", 50), ("reserve", 25), ("free", 25)], 100, 8).plain == "████░░··"
-    assert bar([("history", 1), ("free", 999)], 1000, 10).plain == "·" * 10
+    assert draw_bar([("history", 50), ("reserve", 25), ("free", 25)], 100, 8).plain == "████░░··"
+    assert draw_bar([("history", 1), ("free", 999)], 1000, 10).plain == "·" * 10
     # A request that was let through too large does not run out of its bar.
-    assert len(bar([("history", 150), ("reserve", 50)], 100, 8).plain) == 8
+    assert len(draw_bar([("history", 150), ("reserve", 50)], 100, 8).plain) == 8
 
 
 def test_what_was_undone_is_listed_apart(hold, chat):

@@ -10,12 +10,20 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from holdfast.cli import app
-from holdfast.cli.demo import paced
-from holdfast.demo.happening import Answered, Ended, Noted, Origin, Recalled, Turned, Worked
-from holdfast.demo.model import Player, read
-from holdfast.demo.performing import perform
-from holdfast.demo.showing import alive
-from holdfast.demo.talk import Line, Talk, talk_in
+from holdfast.cli.demo import make_pacer
+from holdfast.demo.events import (
+    AnswerEvent,
+    EndEvent,
+    LevelEvent,
+    MemoryEvent,
+    Origin,
+    RecallEvent,
+    TurnEvent,
+)
+from holdfast.demo.model import Player, find_answer
+from holdfast.demo.performance import perform
+from holdfast.demo.script import DemoScript, ScriptLine, load_script
+from holdfast.demo.show import show_live
 from holdfast.errors import UpstreamError
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, Message
@@ -23,12 +31,12 @@ from holdfast.messages import ChatRequest, Message
 pytestmark = pytest.mark.slow
 
 _BY_NAME = {
-    "turn": Turned,
-    "level": Worked,
-    "memory": Noted,
-    "recall": Recalled,
-    "answer": Answered,
-    "end": Ended,
+    "turn": TurnEvent,
+    "level": LevelEvent,
+    "memory": MemoryEvent,
+    "recall": RecallEvent,
+    "answer": AnswerEvent,
+    "end": EndEvent,
 }
 
 
@@ -95,7 +103,7 @@ def test_nothing_is_left_behind(english):
 
 
 def test_there_are_as_many_turns_in_both_languages_with_questions_at_the_same_places():
-    talks = [talk_in("en"), talk_in("de")]
+    talks = [load_script("en"), load_script("de")]
     assert {len(talk.lines) for talk in talks} == {120}
     asked, gefragt = ([bool(line.sought) for line in talk.lines] for talk in talks)
     assert asked == gefragt
@@ -112,13 +120,13 @@ def happened(talk, home):
 def test_what_was_never_said_is_not_known_and_the_end_is_not_well(tmp_path):
     """As it would be had the store forgotten it."""
     lines = (
-        Line("The key is under the blue pot.", "Good to know."),
-        Line("What is the name of our dog?", sought="Bello"),
-        Line("Under which pot is the key?", sought="under the blue pot"),
+        ScriptLine("The key is under the blue pot.", "Good to know."),
+        ScriptLine("What is the name of our dog?", sought="Bello"),
+        ScriptLine("Under which pot is the key?", sought="under the blue pot"),
     )
-    talk = Talk("en", "You help.", lines, Line("Where did we go last year?", sought="Sweden"))
+    talk = DemoScript("en", "You help.", lines, ScriptLine("Where did we go last year?", sought="Sweden"))
     *_, end = happenings = happened(talk, tmp_path)
-    dog, key, holiday = (one for one in happenings if isinstance(one, Answered))
+    dog, key, holiday = (one for one in happenings if isinstance(one, AnswerEvent))
     assert "I do not know" in dog.answer
     assert (dog.right, dog.origin) == (False, Origin("nowhere"))
     assert (key.right, key.origin) == (True, Origin("window", turn=1))
@@ -133,30 +141,32 @@ def request(*texts):
 
 def test_the_model_answers_only_from_the_request_it_is_sent():
     question = "What was the number of Okafor?"
-    player = Player(Talk("en", "You help.", (Line("Hello!", "Hi."),), Line("")))
+    player = Player(DemoScript("en", "You help.", (ScriptLine("Hello!", "Hi."),), ScriptLine("")))
     assert player.answer(request("Hello!")) == "Hi."
     assert "do not know" in player.answer(request("Hello!", "Hi.", question))
     brought = (
         f"{question}\n\n[From earlier in this conversation]\n- 2026-01-02, user: Okafor has the number 77."
     )
     assert player.answer(request("Hello!", "Hi.", brought)) == "Okafor has the number 77."
-    assert read(request("Is the number of Okafor 77?", "Maybe.", question)) is None, "a question is no answer"
+    assert find_answer(request("Is the number of Okafor 77?", "Maybe.", question)) is None, (
+        "a question is no answer"
+    )
 
 
 def test_the_model_declines_what_holdfast_asks_it_on_the_side():
-    player = Player(Talk("en", "You help.", (), Line("")))
+    player = Player(DemoScript("en", "You help.", (), ScriptLine("")))
     asked = ChatRequest("scripted", (Message.of("user", "Summarise this: …"),))
     assert isinstance(player.answer(asked), UpstreamError)
 
 
-TURNED = Turned(7, 120, "A question?", "An answer.", 1, 900, 6_144, 8_192, 4_000, {"history": 900})
+TURNED = TurnEvent(7, 120, "A question?", "An answer.", 1, 900, 6_144, 8_192, 4_000, {"history": 900})
 HAPPENED = (
     TURNED,
-    Worked(7, 3, 38, 2_700, 373, "extractive"),
-    Noted(7, "added", "fact", "The lease ends."),
-    Recalled(7, "[From earlier]\n- 2026-01-02, user: It was blue.", (Origin("log", 3),)),
-    Answered(7, "Which colour?", "It was blue.", True, Origin("log", 3)),
-    Ended(120, 9, 8_192, 6_144, 9, 9, 9, {1: 2}, 1, 1, 2, 1, 240, 10, 1.0, "/nowhere"),
+    LevelEvent(7, 3, 38, 2_700, 373, "extractive"),
+    MemoryEvent(7, "added", "fact", "The lease ends."),
+    RecallEvent(7, "[From earlier]\n- 2026-01-02, user: It was blue.", (Origin("log", 3),)),
+    AnswerEvent(7, "Which colour?", "It was blue.", True, Origin("log", 3)),
+    EndEvent(120, 9, 8_192, 6_144, 9, 9, 9, {1: 2}, 1, 1, 2, 1, 240, 10, 1.0, "/nowhere"),
 )
 
 
@@ -174,7 +184,7 @@ def test_on_a_terminal_the_meter_the_events_and_the_end_are_drawn(language, expe
     speak(language)
     screen = StringIO()
     console = Console(file=screen, force_terminal=True, width=120, color_system=None)
-    with alive(console, kept=False) as show:
+    with show_live(console, keep=False) as show:
         for happening in HAPPENED:
             show(happening)
     drawn = screen.getvalue()
@@ -185,7 +195,7 @@ def test_on_a_terminal_the_meter_the_events_and_the_end_are_drawn(language, expe
 def test_whoever_watches_has_time_to_but_not_for_ever(english):
     """Whatever the engine takes for it, the pauses end in time."""
     now = 0.0
-    rest = paced(lambda: now)
+    rest = make_pacer(lambda: now)
     pauses = []
     for event in english:
         happening = _BY_NAME[event.pop("event")]

@@ -1,7 +1,7 @@
-"""The command line: one module a noun, listed in `cli/commands.py` and imported when it is used.
+"""The command line: one module per command or group, listed in `cli/commands.py` and imported when used.
 
-Exit codes: 0 all went well, 1 something failed and was explained, 2 a misspelt command, 3 no answer or only a
-part of one, 130 interrupted.
+Exit codes: 0 success, 1 a failure that was explained, 2 a usage error, 3 no answer or only part of one,
+130 interrupted.
 """
 
 import os
@@ -12,40 +12,41 @@ from typing import Annotated, NoReturn
 import typer
 
 from holdfast import __version__
-from holdfast.cli.commands import Commands
+from holdfast.cli.commands import CommandGroup
 from holdfast.config import load, locale_name
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.i18n import say, speak
 
 app = typer.Typer(
     name="holdfast",
-    cls=Commands,
+    cls=CommandGroup,
     help="A context keeper for language models with small windows.",
     epilog=(
         "Exit codes: 0 all went well; 1 something failed, and was explained; 2 a misspelt command; "
         "3 no answer, or only a part of one; 130 interrupted."
     ),
     no_args_is_help=True,
-    # Plain help is there in half the time, and can be read by a pipe.
+    # Plain help takes half the time to print, and is readable through a pipe.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"holdfast {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def common(
+def set_common_options(
     context: typer.Context,
     home: Annotated[Path | None, typer.Option(help="Data folder, instead of the usual one.")] = None,
     upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
     version: Annotated[
-        bool, typer.Option("--version", help="Say the version and stop.", is_eager=True, callback=_version)
+        bool,
+        typer.Option("--version", help="Say the version and stop.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
     del version
@@ -53,46 +54,48 @@ def common(
 
 
 def main() -> None:
-    """Runs the command line; every failure ends in a sentence and an exit code, never in a traceback."""
-    speak(_language(), locale_name())
+    """Run the command line; every failure ends in a message and an exit code, never in a traceback."""
+    speak(_find_language(), locale_name())
     try:
         try:
             app(prog_name="holdfast")
         finally:
-            # Now, while it can be told that something did not get out. Nobody may listen at all.
+            # Flush while a failure can still be reported. There may be no standard output.
             if sys.stdout is not None:
                 sys.stdout.flush()
     except HoldfastError as error:
-        _end(1, str(error))
+        _exit_with(1, str(error))
     except KeyboardInterrupt:
-        _end(130, say("Interrupted.", "Abgebrochen."))
+        _exit_with(130, say("Interrupted.", "Abgebrochen."))
     except BrokenPipeError:
-        # Whoever read our output has seen enough (`holdfast … | head`).
-        _give_up_output()
+        # The reader closed the pipe (`holdfast … | head`).
+        _discard_output()
         sys.exit(1)
     except OSError as error:
-        _give_up_output()
+        _discard_output()
         why = " ".join(filter(None, (error.strerror, str(error.filename or ""))))
-        _end(1, say(f"This could not be read or written: {why}.", f"Lesen oder Schreiben misslang: {why}."))
+        _exit_with(
+            1, say(f"This could not be read or written: {why}.", f"Lesen oder Schreiben misslang: {why}.")
+        )
 
 
-def _give_up_output() -> None:
-    """What could not be written is not tried again, and failed at again, when the interpreter ends."""
+def _discard_output() -> None:
+    """Redirect standard output to the null device, so that flushing it at exit does not fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
-def _end(code: int, text: str) -> NoReturn:
-    # Help needs nothing of it, and is there sooner without.
-    from holdfast.cli.output import complain
+def _exit_with(code: int, text: str) -> NoReturn:
+    # Imported late, because help does not need it and is faster without it.
+    from holdfast.cli.output import print_error
 
-    complain(text)
+    print_error(text)
     sys.exit(code)
 
 
-def _language() -> str:
-    """As it is set; a file that cannot be read is no reason to have no help."""
+def _find_language() -> str:
+    """Return the configured language, or `auto` if the settings cannot be read, as help must work."""
     try:
         return load().settings.language
     except ConfigError:

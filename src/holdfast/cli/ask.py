@@ -1,6 +1,7 @@
-"""`holdfast ask`: one question, for people and for scripts. The answer alone goes to standard output.
+"""`holdfast ask`: ask one question, interactively or from a script.
 
-What else there is to say goes to the error stream, and whether the answer is whole into the exit code.
+Standard output carries the answer alone; notices go to the error stream, and the exit code says whether the
+answer is complete.
 """
 
 import asyncio
@@ -9,14 +10,21 @@ from typing import Annotated, Any
 
 import typer
 
-from holdfast.cli.output import complain, load, print_json, write
-from holdfast.cli.project import Project, scope_here
-from holdfast.cli.talk import GoesOn, Model, System, Talk, model_for, piped_in
+from holdfast.cli.options import ProjectOption, current_scope
+from holdfast.cli.output import load, print_error, print_json, write
+from holdfast.cli.session import (
+    ChatSession,
+    ConversationOption,
+    ModelOption,
+    SystemOption,
+    choose_model,
+    read_stdin,
+)
 from holdfast.errors import BadRequest, CutOff
 from holdfast.i18n import say
 
-# The exit code for no answer, or only a part of one.
-_NOT_WHOLE = 3
+# The exit code for a missing or incomplete answer.
+_EXIT_INCOMPLETE = 3
 
 
 def ask(
@@ -25,17 +33,17 @@ def ask(
         list[str] | None,
         typer.Argument(metavar="QUESTION", help="The question. Piped text is added to it."),
     ] = None,
-    model: Model = None,
-    system: System = None,
-    conversation: GoesOn = None,
+    model: ModelOption = None,
+    system: SystemOption = None,
+    conversation: ConversationOption = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Nothing beside the answer but errors.")
     ] = False,
-    project: Project = None,
+    project: ProjectOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON, not streamed.")] = False,
 ) -> None:
     """Ask one question and print the answer."""
-    piped = piped_in().strip()
+    piped = read_stdin().strip()
     question = "\n\n".join(text for text in (" ".join(words or ()), piped) if text)
     if not question.strip():
         raise BadRequest(say("There is no question.", "Es fehlt die Frage."), hint='holdfast ask "…"')
@@ -45,48 +53,48 @@ def ask(
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            name = await model_for(engine, settings.model)
-            talk = Talk(engine, name, scope_here(project), system, conversation, piped)
-            return await _answered(talk, question, as_json=as_json, quiet=quiet)
+            name = await choose_model(engine, settings.model)
+            session = ChatSession(engine, name, current_scope(project), system, conversation, piped)
+            return await print_answer(session, question, as_json=as_json, quiet=quiet)
 
     if not asyncio.run(run()):
-        raise typer.Exit(_NOT_WHOLE)
+        raise typer.Exit(_EXIT_INCOMPLETE)
 
 
-async def _answered(talk: Talk, question: str, *, as_json: bool, quiet: bool) -> bool:
-    """Prints the answer; whether it is whole."""
+async def print_answer(session: ChatSession, question: str, *, as_json: bool, quiet: bool) -> bool:
+    """Stream the answer to standard output; return whether it is complete."""
     trouble = ""
     try:
-        async with aclosing(talk.say(question)) as chunks:
+        async with aclosing(session.send(question)) as chunks:
             async for chunk in chunks:
                 if not as_json:
                     write(chunk.text)
     except CutOff as error:
-        talk.answer.finish, trouble = "cut", str(error)
-    trouble = trouble or talk.shortfall()
+        session.answer.finish, trouble = "cut", str(error)
+    trouble = trouble or session.shortfall()
     if as_json:
-        print_json(_as_json(talk, trouble))
+        print_json(serialize_answer(session, trouble))
     else:
         write("\n")
-    for told in () if quiet else talk.notices():
-        complain(told)
+    for notice in () if quiet else session.notices():
+        print_error(notice)
     if trouble:
-        complain(trouble)
+        print_error(trouble)
     return not trouble
 
 
-def _as_json(talk: Talk, trouble: str) -> dict[str, Any]:
-    message, usage, report = talk.answer.message, talk.answer.usage, talk.report
+def serialize_answer(session: ChatSession, trouble: str) -> dict[str, Any]:
+    message, usage, report = session.answer.message, session.answer.usage, session.report
     return {
-        "conversation": talk.conversation,
-        "model": talk.model,
+        "conversation": session.conversation,
+        "model": session.model,
         "answer": message.text,
         "thinking": message.thinking or None,
-        "finish": talk.answer.finish,
+        "finish": session.answer.finish,
         "trouble": trouble or None,
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
         "window": {name: report[name] for name in ("window", "tokens", "room", "level")} if report else None,
         "files": list(report.get("files", ())),
-        "notices": talk.notices(),
+        "notices": session.notices(),
     }

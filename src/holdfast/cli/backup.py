@@ -1,7 +1,4 @@
-"""`holdfast backup`: everything in one file, while it runs; and back again.
-
-What is in it and how it gets there is known in `transfer`.
-"""
+"""`holdfast backup`: create, check and restore backups of the data folder. The work is done in `transfer`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, moment, print_json
-from holdfast.cli.remembered import progress
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, format_time, load, print_error, print_json, show_progress_bar
 from holdfast.config import Settings
 from holdfast.errors import Conflict
 from holdfast.i18n import say
@@ -25,7 +21,7 @@ app = typer.Typer(help="Everything in one file, and back again.", no_args_is_hel
 BackupFile = Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")]
 
 
-def places_of(settings: Settings) -> "DataFolder":
+def data_folder(settings: Settings) -> "DataFolder":
     from holdfast.transfer.staging import DataFolder
 
     return DataFolder(settings.home, settings.store)
@@ -37,7 +33,7 @@ def create(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="Where to; else a name with the date, right here.")
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write store, notes, settings and prompts into one file, and check it. A server may go on running."""
     from holdfast.transfer import backup
@@ -45,21 +41,21 @@ def create(
 
     settings = load(context).settings
     target = (file or Path(backup.default_name())).expanduser().absolute()
-    notes = build_workspace(settings) if _notes_elsewhere(settings) else None
-    with progress() as tell:
-        made = backup.create(places_of(settings), target, tell, notes)
-    _tell(made, target, as_json, say("Written and checked", "Geschrieben und geprüft"))
+    notes = build_workspace(settings) if external_notes_location(settings) else None
+    with show_progress_bar() as tell:
+        manifest = backup.create(data_folder(settings), target, tell, notes)
+    print_manifest(manifest, target, as_json, say("Written and checked", "Geschrieben und geprüft"))
 
 
 @app.command()
-def check(context: typer.Context, file: BackupFile, as_json: Json = False) -> None:
+def check(context: typer.Context, file: BackupFile, as_json: JsonOption = False) -> None:
     """See that a backup is whole: every file in it, and the database."""
     from holdfast.transfer import backup
 
     load(context)
-    with progress() as tell:
-        made = backup.check(file.expanduser(), tell=tell)
-    _tell(made, file, as_json, say("Whole", "Heil"))
+    with show_progress_bar() as tell:
+        manifest = backup.check(file.expanduser(), tell=tell)
+    print_manifest(manifest, file, as_json, say("Whole", "Heil"))
 
 
 @app.command()
@@ -69,13 +65,13 @@ def restore(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Let it take the place of what is there.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Put a backup in place. Refused where there is something already, and while a server runs."""
     from holdfast.transfer import backup
 
     settings = load(context).settings
-    if place := _notes_elsewhere(settings):
+    if place := external_notes_location(settings):
         raise Conflict(
             say(f"The notes of this data folder lie in {place}.", f"Die Notizen hierzu liegen in {place}."),
             hint=say(
@@ -83,50 +79,50 @@ def restore(
                 "In einen anderen Datenordner zurückspielen (--home), dann `holdfast migrate --notes`.",
             ),
         )
-    with progress() as tell:
-        made = backup.restore(places_of(settings), file.expanduser(), overwrite=overwrite, tell=tell)
-    _tell(made, settings.home, as_json, say("Restored", "Zurückgespielt"))
+    with show_progress_bar() as tell:
+        manifest = backup.restore(data_folder(settings), file.expanduser(), overwrite=overwrite, tell=tell)
+    print_manifest(manifest, settings.home, as_json, say("Restored", "Zurückgespielt"))
     restored = load(context).settings
     if restored.store != settings.store:
-        complain(
+        print_error(
             say(
                 "The restored settings name another database: what was restored is not in it.",
                 "Die zurückgespielten Einstellungen nennen eine andere Datenbank; darin liegt nichts davon.",
             )
         )
 
-    if place := _notes_elsewhere(restored):
-        complain(
+    if place := external_notes_location(restored):
+        print_error(
             say(
                 f"The restored settings look for notes in {place}; those of the backup are in"
-                f" {places_of(settings).workspace}. `holdfast migrate --notes` moves them.",
+                f" {data_folder(settings).workspace}. `holdfast migrate --notes` moves them.",
                 f"Die zurückgespielten Einstellungen suchen Notizen in {place}; die der Sicherung liegen in"
-                f" {places_of(settings).workspace}. `holdfast migrate --notes` bringt sie hin.",
+                f" {data_folder(settings).workspace}. `holdfast migrate --notes` bringt sie hin.",
             )
         )
 
 
-def _notes_elsewhere(settings: Settings) -> str:
-    """Where notes are, if they are not in the data folder."""
+def external_notes_location(settings: Settings) -> str:
+    """Return where notes are stored if that is outside the data folder, else an empty string."""
     from holdfast.wiring import notes_location
 
     place = notes_location(settings)
-    return "" if place == str(places_of(settings).workspace) else place
+    return "" if place == str(data_folder(settings).workspace) else place
 
 
 @app.command()
-def finish(context: typer.Context, as_json: Json = False) -> None:
+def finish(context: typer.Context, as_json: JsonOption = False) -> None:
     """Finish a restore that broke off in the middle; one that had changed nothing yet is dropped."""
     from holdfast.transfer.backup import RestoreOutcome
     from holdfast.transfer.backup import finish as finish_
 
     settings = load(context).settings
-    with progress() as tell:
-        ending = finish_(places_of(settings), tell)
+    with show_progress_bar() as tell:
+        ending = finish_(data_folder(settings), tell)
     if as_json:
         print_json({"finished": ending is RestoreOutcome.FINISHED, "ending": ending})
         return
-    told = {
+    messages = {
         RestoreOutcome.FINISHED: say("The restore is complete now.", "Jetzt ist alles zurückgespielt."),
         RestoreOutcome.DROPPED: say(
             "The restore had changed nothing yet. All is as it was; begin again if you want it.",
@@ -134,30 +130,30 @@ def finish(context: typer.Context, as_json: Json = False) -> None:
         ),
         RestoreOutcome.NONE: say("No restore was broken off.", "Nichts war abgebrochen."),
     }
-    console.print(told[ending])
+    console.print(messages[ending])
 
 
-def _tell(made: "Manifest", place: Path, as_json: bool, done: str) -> None:
+def print_manifest(manifest: "Manifest", place: Path, as_json: bool, done: str) -> None:
     if as_json:
-        print_json(_out(made, place))
+        print_json(serialize_manifest(manifest, place))
         return
-    counts, files = made.counts, len(made.members) - 1
+    counts, files = manifest.counts, len(manifest.members) - 1
     console.print(Text(f"{done}: {place}", style="bold"))
     console.print(
         Text(
             say(
-                f"  of {moment(made.created_at)}: {counts.get('conversations', 0)} conversations,"
-                f" {counts.get('messages', 0)} messages, {files} files, {made.size:,} bytes",
-                f"  vom {moment(made.created_at)}: {counts.get('conversations', 0)} Gespräche,"
-                f" {counts.get('messages', 0)} Nachrichten, {files} Dateien, {made.size:,} Bytes",
+                f"  of {format_time(manifest.created_at)}: {counts.get('conversations', 0)} conversations,"
+                f" {counts.get('messages', 0)} messages, {files} files, {manifest.size:,} bytes",
+                f"  vom {format_time(manifest.created_at)}: {counts.get('conversations', 0)} Gespräche,"
+                f" {counts.get('messages', 0)} Nachrichten, {files} Dateien, {manifest.size:,} Bytes",
             ),
             style="dim",
         )
     )
-    for line in made.left_out:
-        complain(say(f"Left out: {line}", f"Ausgelassen: {line}"))
+    for line in manifest.left_out:
+        print_error(say(f"Left out: {line}", f"Ausgelassen: {line}"))
 
 
-def _out(made: "Manifest", place: Path) -> dict[str, Any]:
-    told = made.to_json()
-    return {**told, "members": len(made.members), "size": made.size, "place": str(place)}
+def serialize_manifest(manifest: "Manifest", place: Path) -> dict[str, Any]:
+    fields = manifest.to_json()
+    return {**fields, "members": len(manifest.members), "size": manifest.size, "place": str(place)}

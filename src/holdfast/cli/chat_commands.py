@@ -1,6 +1,6 @@
-"""What can be done in a chat beside talking: `/help`, `/window` and the others, as a table.
+"""The slash commands of a chat (`/help`, `/window`, ...) as a table.
 
-Each does what a command of the same name does, with the same parts; how lines come in is known elsewhere.
+Each does what the command of the same name does on the command line, with the same functions.
 """
 
 import asyncio
@@ -9,58 +9,62 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from holdfast.cli.chat_screen import Screen
-from holdfast.cli.output import console, print_table, write
-from holdfast.cli.talk import Talk, clean
+from holdfast.cli.chat_screen import ChatScreen
+from holdfast.cli.output import console, format_time, print_table, write
+from holdfast.cli.session import ChatSession, clean
+from holdfast.cli.window import speaker_label
 from holdfast.config import Settings
-from holdfast.errors import BadRequest, NotFound
+from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
+    from holdfast.fitting.reading import Reading
     from holdfast.memory.remembering import Remembering
-    from holdfast.store import Conversation
+    from holdfast.store import Conversation, Store
 
-# A path like /etc/hosts is no command.
+# Does not match a path like /etc/hosts.
 _COMMAND = re.compile(r"/([\w?-]+)(?:\s+(.*))?", re.DOTALL)
-_LISTED = 10
+_LIST_LIMIT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Chat:
-    """What commands work on."""
+class ChatContext:
+    """What a slash command works on."""
 
-    talk: Talk
-    screen: Screen
+    session: ChatSession
+    screen: ChatScreen
     settings: Settings
 
     @property
     def row(self) -> "Conversation":
-        if self.talk.conversation is None:
+        if self.session.conversation is None:
             raise BadRequest(say("Nothing was said yet.", "Noch wurde nichts gesagt."))
-        return self.talk.engine.store.log.get(self.talk.conversation, self.talk.scope)
+        return self.session.engine.store.log.get(self.session.conversation, self.session.scope)
 
     @property
     def memory(self) -> "Remembering":
-        assert self.talk.engine.remembering is not None
-        return self.talk.engine.remembering
+        assert self.session.engine.remembering is not None
+        return self.session.engine.remembering
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """`takes` names what stands behind it, `about` says what it does; both in English and German."""
+class ChatCommand:
+    """A slash command: `takes` names its argument and `about` describes it, in English and German."""
 
-    do: Callable[[Chat, str], Awaitable[None]]
+    do: Callable[[ChatContext, str], Awaitable[None]]
     takes: tuple[str, str]
     about: tuple[str, str]
 
 
-async def _help(_: Chat, __: str) -> None:
+async def show_help(_: ChatContext, __: str) -> None:
     rows = [
-        (f"{name} {say(*command.takes)}".rstrip(), say(*command.about)) for name, command in TABLE.items()
+        (f"{name} {say(*command.takes)}".rstrip(), say(*command.about))
+        for name, command in CHAT_COMMANDS.items()
     ]
     print_table(("", ""), rows)
     console.print(
@@ -74,38 +78,38 @@ async def _help(_: Chat, __: str) -> None:
     )
 
 
-async def _window(chat: Chat, _: str) -> None:
+async def show_window(chat: ChatContext, _: str) -> None:
     from holdfast.cli.window import print_window
     from holdfast.fitting.account import window_account
 
-    store, row = chat.talk.engine.store, chat.row
+    store, row = chat.session.engine.store, chat.row
     print_window(store, row, window_account(store, row))
 
 
-async def _compact(chat: Chat, _: str) -> None:
-    from holdfast.cli.compact import compacted, print_made
+async def compact_now(chat: ChatContext, _: str) -> None:
+    from holdfast.cli.window import compact_conversation, print_summary_result
 
-    print_made(await compacted(chat.talk.engine, chat.row))
-    chat.screen.forget_summaries()
-
-
-async def _undo(chat: Chat, decision: str) -> None:
-    from holdfast.cli.changes import print_taken_back, taken_back
-
-    print_taken_back(*taken_back(chat.talk.engine.store, chat.row, decision or None))
+    print_summary_result(await compact_conversation(chat.session.engine, chat.row))
+    chat.screen.clear_updates()
 
 
-async def _remember(chat: Chat, text: str) -> None:
+async def undo_last(chat: ChatContext, decision: str) -> None:
+    from holdfast.cli.window import print_undo_result, undo_decisions
+
+    print_undo_result(*undo_decisions(chat.session.engine.store, chat.row, decision or None))
+
+
+async def remember(chat: ChatContext, text: str) -> None:
     from holdfast.cli.memory import print_outcome
 
-    _needs(text, "/remember", ("what is to be remembered", "was gemerkt werden soll"))
-    print_outcome(await asyncio.to_thread(chat.memory.library.add, chat.talk.scope, clean(text)))
+    require_argument(text, "/remember", ("what is to be remembered", "was gemerkt werden soll"))
+    print_outcome(await asyncio.to_thread(chat.memory.library.add, chat.session.scope, clean(text)))
 
 
-async def _forget(chat: Chat, name: str) -> None:
-    _needs(name, "/forget", ("a memory's id", "die Id einer Erinnerung"))
+async def forget(chat: ChatContext, name: str) -> None:
+    require_argument(name, "/forget", ("a memory's id", "die Id einer Erinnerung"))
     try:
-        gone = await asyncio.to_thread(chat.memory.library.forget, chat.talk.scope, name)
+        gone = await asyncio.to_thread(chat.memory.library.forget, chat.session.scope, name)
     except NotFound as error:
         raise NotFound(
             error.message, hint=say("/memory WORDS shows ids.", "/memory WÖRTER zeigt Ids.")
@@ -113,11 +117,11 @@ async def _forget(chat: Chat, name: str) -> None:
     write(say(f"Forgotten: {gone.text}\n", f"Vergessen: {gone.text}\n"))
 
 
-async def _wrong(chat: Chat, text: str) -> None:
-    from holdfast.cli.chat_notebook import BOTH, FORGET, REPLACE, UNDO
+async def correct(chat: ChatContext, text: str) -> None:
+    from holdfast.cli.chat_screen import BOTH, FORGET, REPLACE, UNDO
 
-    notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.talk.scope
-    # A script sees no lines beside its answers; what was remembered is known all the same.
+    notebook, library, scope = chat.screen.notebook, chat.memory.library, chat.session.scope
+    # In a script nothing printed the new memories, so catch up with them first.
     notebook.catch_up()
     if text == UNDO:
         await asyncio.to_thread(notebook.undo)
@@ -128,148 +132,188 @@ async def _wrong(chat: Chat, text: str) -> None:
     elif text:
         await asyncio.to_thread(notebook.correct, library, scope, clean(text))
     else:
-        await asyncio.to_thread(notebook.open, library, scope)
+        await asyncio.to_thread(notebook.show, library, scope)
 
 
-async def _memory(chat: Chat, query: str) -> None:
-    from holdfast.cli.memory import print_page
-    from holdfast.cli.memory_index import print_answer
+async def show_memories(chat: ChatContext, query: str) -> None:
+    from holdfast.cli.memory import print_page, print_search_answer
 
-    scope, memory = chat.talk.scope, chat.memory
+    scope, memory = chat.session.scope, chat.memory
     if query:
-        print_answer(await asyncio.to_thread(memory.search.search, clean(query), scope), cited=True)
+        print_search_answer(await asyncio.to_thread(memory.search.search, clean(query), scope), cited=True)
     else:
-        print_page(await asyncio.to_thread(memory.library.page, scope, limit=_LISTED), 0)
+        print_page(await asyncio.to_thread(memory.library.page, scope, limit=_LIST_LIMIT), 0)
 
 
-async def _research(chat: Chat, question: str) -> None:
-    from holdfast.cli.found import print_sources
-    from holdfast.cli.research import gathered
+async def research(chat: ChatContext, question: str) -> None:
+    from holdfast.cli.research import gather_sources, print_sources
 
-    _needs(question, "/research", ("what is to be found out", "was herausgefunden werden soll"))
-    found = await gathered(chat.talk, chat.settings, clean(question))
-    await chat.screen.answer(question, found.finding.id)
-    print_sources(found.finding, time.time())
+    require_argument(question, "/research", ("what is to be found out", "was herausgefunden werden soll"))
+    research_answer = await gather_sources(chat.session, chat.settings, clean(question))
+    await chat.screen.answer(question, research_answer.finding.id)
+    print_sources(research_answer.finding, time.time())
 
 
-async def _model(chat: Chat, name: str) -> None:
-    names = [model.name for model in await chat.talk.engine.upstreams.models()]
+async def switch_model(chat: ChatContext, name: str) -> None:
+    names = [model.name for model in await chat.session.engine.upstreams.models()]
     if not name:
-        for one in names:
-            write(f"{'▸' if one == chat.talk.model else ' '} {one}\n")
+        for candidate in names:
+            write(f"{'▸' if candidate == chat.session.model else ' '} {candidate}\n")
         return
-    known = next((one for one in names if one in (name, f"{name}:latest")), None)
+    known = next((candidate for candidate in names if candidate in (name, f"{name}:latest")), None)
     if known is None:
         raise NotFound(
             say(f"There is no model {name}.", f"Es gibt kein Modell {name}."),
-            hint=_near(name, names) or say("/model lists them.", "/model zählt sie auf."),
+            hint=suggest_names(name, names) or say("/model lists them.", "/model zählt sie auf."),
         )
-    chat.talk.model = known
+    chat.session.model = known
     console.print(Text(say(f"From here on: {known}", f"Ab hier: {known}")))
 
 
-async def _save(chat: Chat, name: str) -> None:
-    from holdfast.cli.chat_save import save
+async def save_to_file(chat: ChatContext, name: str) -> None:
 
-    _needs(name, "/save", ("a file", "eine Datei"))
-    place = save(chat.talk.engine.store, chat.row, name)
+    require_argument(name, "/save", ("a file", "eine Datei"))
+    place = save_markdown(chat.session.engine.store, chat.row, name)
     console.print(Text(say(f"Written: {place}", f"Geschrieben: {place}")))
 
 
-async def _quit(_: Chat, __: str) -> None:
+async def quit_chat(_: ChatContext, __: str) -> None:
     raise EOFError
 
 
-_NOTHING = "", ""
-TABLE: dict[str, Command] = {
-    "/help": Command(_help, _NOTHING, ("Say what can be done here.", "Sagen, was hier möglich ist.")),
-    "/window": Command(
-        _window,
-        _NOTHING,
+_NO_ARGUMENT = "", ""
+CHAT_COMMANDS: dict[str, ChatCommand] = {
+    "/help": ChatCommand(
+        show_help, _NO_ARGUMENT, ("Say what can be done here.", "Sagen, was hier möglich ist.")
+    ),
+    "/window": ChatCommand(
+        show_window,
+        _NO_ARGUMENT,
         (
             "Show what the model sees, and what is out and why.",
             "Zeigen, was das Modell sieht, was nicht, warum.",
         ),
     ),
-    "/compact": Command(
-        _compact,
-        _NOTHING,
+    "/compact": ChatCommand(
+        compact_now,
+        _NO_ARGUMENT,
         ("Summarise the older part of the conversation now.", "Den älteren Teil jetzt zusammenfassen."),
     ),
-    "/undo": Command(
-        _undo,
+    "/undo": ChatCommand(
+        undo_last,
         ("[DECISION]", "[ENTSCHEIDUNG]"),
         ("Take back the last shortening or summary.", "Das letzte Kürzen oder Zusammenfassen zurücknehmen."),
     ),
-    "/remember": Command(
-        _remember,
+    "/remember": ChatCommand(
+        remember,
         ("TEXT", "TEXT"),
         ("Remember something beyond this conversation.", "Sich etwas über das Gespräch hinaus merken."),
     ),
-    "/forget": Command(
-        _forget, ("ID", "ID"), ("Forget a memory for good.", "Eine Erinnerung endgültig vergessen.")
+    "/forget": ChatCommand(
+        forget, ("ID", "ID"), ("Forget a memory for good.", "Eine Erinnerung endgültig vergessen.")
     ),
-    "/wrong": Command(
-        _wrong,
+    "/wrong": ChatCommand(
+        correct,
         ("[TEXT|forget|undo|replace|both]", "[TEXT|forget|undo|replace|both]"),
         (
             "Open what was remembered last; correct it, forget it, undo that.",
             "Zeigen, was zuletzt gemerkt wurde; berichtigen, vergessen, rückgängig machen.",
         ),
     ),
-    "/memory": Command(
-        _memory,
+    "/memory": ChatCommand(
+        show_memories,
         ("[WORDS]", "[WÖRTER]"),
         ("List memories, or search them.", "Erinnerungen aufzählen oder durchsuchen."),
     ),
-    "/research": Command(
-        _research,
+    "/research": ChatCommand(
+        research,
         ("QUESTION", "FRAGE"),
         (
             "Find something out, and answer with the sources.",
             "Etwas recherchieren und mit Quellen antworten.",
         ),
     ),
-    "/model": Command(
-        _model, ("[NAME]", "[NAME]"), ("List models, or change to one.", "Modelle aufzählen oder wechseln.")
+    "/model": ChatCommand(
+        switch_model,
+        ("[NAME]", "[NAME]"),
+        ("List models, or change to one.", "Modelle aufzählen oder wechseln."),
     ),
-    "/save": Command(
-        _save,
+    "/save": ChatCommand(
+        save_to_file,
         ("FILE", "DATEI"),
         ("Write the conversation to a new file, as Markdown.", "Das Gespräch in eine neue Markdown-Datei."),
     ),
-    "/quit": Command(_quit, _NOTHING, ("End; the conversation is kept.", "Beenden; das Gespräch bleibt.")),
+    "/quit": ChatCommand(
+        quit_chat, _NO_ARGUMENT, ("End; the conversation is kept.", "Beenden; das Gespräch bleibt.")
+    ),
 }
-_ALSO = {"/exit": "/quit", "/bye": "/quit", "/?": "/help"}
+_ALIASES = {"/exit": "/quit", "/bye": "/quit", "/?": "/help"}
 
 
 def is_command(line: str) -> bool:
     return _COMMAND.fullmatch(line) is not None
 
 
-async def run(chat: Chat, line: str) -> None:
-    """Does what a line says; EOFError if that is to end the chat."""
-    found = _COMMAND.fullmatch(line)
-    assert found is not None
-    name = f"/{found[1].lower()}"
-    command = TABLE.get(_ALSO.get(name, name))
+async def run_command(chat: ChatContext, line: str) -> None:
+    """Run the command on a line; raises EOFError if the chat is to end."""
+    match = _COMMAND.fullmatch(line)
+    assert match is not None
+    name = f"/{match[1].lower()}"
+    command = CHAT_COMMANDS.get(_ALIASES.get(name, name))
     if command is None:
         raise BadRequest(
             say(f"There is no {name}.", f"{name} gibt es nicht."),
-            hint=_near(name, TABLE) or say("/help lists what there is.", "/help zählt auf, was es gibt."),
+            hint=suggest_names(name, CHAT_COMMANDS)
+            or say("/help lists what there is.", "/help zählt auf, was es gibt."),
         )
-    await command.do(chat, (found[2] or "").strip())
+    await command.do(chat, (match[2] or "").strip())
 
 
-def sentences() -> dict[str, str]:
-    return {name: say(*command.about) for name, command in TABLE.items()}
+def command_help() -> dict[str, str]:
+    return {name: say(*command.about) for name, command in CHAT_COMMANDS.items()}
 
 
-def _near(name: str, names: "list[str] | dict[str, Command]") -> str:
+def suggest_names(name: str, names: "list[str] | dict[str, ChatCommand]") -> str:
     near = " ".join(difflib.get_close_matches(name, names, n=3, cutoff=0.5))
     return say(f"Near it: {near}.", f"Ähnlich: {near}.") if near else ""
 
 
-def _needs(text: str, name: str, what: tuple[str, str]) -> None:
+def require_argument(text: str, name: str, description: tuple[str, str]) -> None:
     if not text:
-        raise BadRequest(say(f"{name} needs {what[0]}.", f"{name} braucht {what[1]}."))
+        raise BadRequest(say(f"{name} needs {description[0]}.", f"{name} braucht {description[1]}."))
+
+
+def save_markdown(store: "Store", row: "Conversation", name: str) -> Path:
+    from holdfast.fitting.reading import reading_of
+
+    place = Path(name).expanduser()
+    text = render_markdown(reading_of(store, row))
+    try:
+        with place.open("x", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except FileExistsError:
+        raise BadRequest(
+            say(f"{place} is there already.", f"{place} gibt es schon."),
+            hint=say("Name another file.", "Eine andere Datei nennen."),
+        ) from None
+    except OSError as error:
+        raise HoldfastError(
+            say(f"{place} could not be written: {error.strerror}.", f"{place}: {error.strerror}."),
+            hint=say("Name another file.", "Eine andere Datei nennen."),
+        ) from None
+    return place
+
+
+def render_markdown(reading: "Reading") -> str:
+    """Render a conversation as Markdown: who said what, and where older messages were summarised."""
+    row = reading.conversation
+    pieces = [f"# {row.title or row.id}", f"{row.id} · {format_time(row.created_at)}"]
+    for stored in reading.path:
+        message = stored.message
+        cut = say(" (cut off)", " (abgebrochen)") if stored.finish == "cut" else ""
+        pieces.append(f"## {speaker_label(message.role)}{cut}")
+        if message.text:
+            pieces.append(message.text)
+        pieces += [f"`{call.name}({call.arguments})`" for call in message.tool_calls]
+        pieces += [f"*{banner.text}*" for banner in reading.banners.get(stored.id, ())]
+    return "\n\n".join(pieces) + "\n"

@@ -1,6 +1,6 @@
-"""Where the lines of a chat come from at a terminal: an editor of one or several lines, with a history.
+"""Terminal input for a chat: a multi-line editor with history, completion and a status line.
 
-Completes commands and files, and has a line below for the meter. What lines mean is known elsewhere.
+Apart from `chat`, because prompt_toolkit is slow to import and needed only at a terminal.
 """
 
 import os
@@ -19,26 +19,26 @@ from prompt_toolkit.styles import Style
 from holdfast.files.references import Reference, format_reference
 
 _FILE = re.compile(r"(?:^|\s)@(?P<quote>[\"']?)(?P<path>[^\s\"']*)$")
-# In a folder with more files than these one types a few letters first.
-_MOST = 200
+# The most completions offered for a folder.
+_MAX_COMPLETIONS = 200
 _STYLE = Style.from_dict({"bottom-toolbar": "noreverse", "prompt": "bold"})
 
 
 class TerminalLines:
-    """`commands` have a sentence of help each; `meter` is asked whenever the line below is drawn."""
+    """Lines typed at a terminal. `commands` maps names to help; `meter` provides the status line."""
 
     def __init__(
         self, history: Path, commands: Callable[[], Mapping[str, str]], meter: Callable[[], tuple[str, str]]
     ) -> None:
-        _private(history)
+        create_private_file(history)
         self._session: PromptSession[str] = PromptSession(
             history=FileHistory(str(history)),
             multiline=True,
             prompt_continuation="… ",
-            completer=Completing(commands),
+            completer=ChatCompleter(commands),
             complete_while_typing=True,
-            bottom_toolbar=lambda: _toolbar(*meter()),
-            key_bindings=_keys(),
+            bottom_toolbar=lambda: render_toolbar(*meter()),
+            key_bindings=build_key_bindings(),
             style=_STYLE,
             enable_suspend=True,
         )
@@ -48,23 +48,23 @@ class TerminalLines:
             try:
                 return await self._session.prompt_async([("class:prompt", "> ")])
             except KeyboardInterrupt:
-                # Ctrl-C drops the line; it is Ctrl-D that ends a talk.
+                # Ctrl-C drops the line; Ctrl-D ends the chat.
                 continue
             except EOFError:
                 return None
 
 
-def _toolbar(colour: str, text: str) -> StyleAndTextTuples:
+def render_toolbar(colour: str, text: str) -> StyleAndTextTuples:
     return [(f"fg:{colour}" if colour else "", f" {text}")]
 
 
-def _private(path: Path) -> None:
-    """Nobody else is to read what was typed."""
+def create_private_file(path: Path) -> None:
+    """Create a file that only its owner can read, as it will hold what was typed."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def _keys() -> KeyBindings:
+def build_key_bindings() -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -72,7 +72,7 @@ def _keys() -> KeyBindings:
         buffer = event.current_buffer
         chosen = buffer.complete_state and buffer.complete_state.current_completion
         if chosen:
-            # The first return key takes what was chosen, the next one sends.
+            # The first return key accepts the completion, the next one sends.
             buffer.complete_state = None
         elif buffer.document.text_before_cursor.endswith("\\"):
             buffer.delete_before_cursor()
@@ -87,8 +87,8 @@ def _keys() -> KeyBindings:
     return keys
 
 
-class Completing(Completer):
-    """Commands at the beginning of a line that is one, files behind an @ anywhere."""
+class ChatCompleter(Completer):
+    """Completes commands at the beginning of a line, and file names after an @."""
 
     def __init__(self, commands: Callable[[], Mapping[str, str]]) -> None:
         self._commands = commands
@@ -100,17 +100,17 @@ class Completing(Completer):
             for name, about in self._commands().items():
                 if name.startswith(text):
                     yield Completion(name, start_position=-len(text), display_meta=about)
-        elif found := _FILE.search(text):
-            start = -len(found["quote"] + found["path"])
-            for name in _files(found["path"]):
+        elif match := _FILE.search(text):
+            start = -len(match["quote"] + match["path"])
+            for name in complete_paths(match["path"]):
                 yield Completion(
                     format_reference(name, Reference(0, 0, name)), start_position=start, display=name
                 )
 
 
-def _files(typed: str) -> Iterator[str]:
-    """Names that go on as typed, written so that they are sure to be taken for files."""
-    folder, _, begun = typed.rpartition("/")
+def complete_paths(typed: str) -> Iterator[str]:
+    """Yield paths that continue what was typed, spelled so that they are recognised as files."""
+    folder, _, prefix = typed.rpartition("/")
     folder = f"{folder}/" if folder or typed.startswith("/") else "./"
     if not folder.startswith(("/", "~", ".")):
         folder = f"./{folder}"
@@ -118,8 +118,8 @@ def _files(typed: str) -> Iterator[str]:
         entries = sorted(os.scandir(Path(folder).expanduser()), key=lambda entry: entry.name)
     except OSError:
         return
-    shown = (entry for entry in entries if entry.name.startswith(begun))
-    for number, entry in enumerate(entry for entry in shown if begun or not entry.name.startswith(".")):
-        if number == _MOST:
+    shown = (entry for entry in entries if entry.name.startswith(prefix))
+    for number, entry in enumerate(entry for entry in shown if prefix or not entry.name.startswith(".")):
+        if number == _MAX_COMPLETIONS:
             return
         yield f"{folder}{entry.name}{'/' if entry.is_dir() else ''}"

@@ -1,19 +1,37 @@
-"""`holdfast conversations`: what was kept. Finding, reading, renaming, forking and deleting it.
+"""`holdfast conversations`: list, read, search, rename, fork, switch and delete stored conversations.
 
-What a model was shown of it is in `cli/changes.py` and `cli/window.py`.
+The subcommands about a conversation's window are in `cli/window.py`.
 """
 
+import re
 import sys
+import time
 from contextlib import closing
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from holdfast.cli import changes, compact, prune, switch
-from holdfast.cli.kept import Id, Json, headline, kept
-from holdfast.cli.output import console, load, moment, print_json, print_table, write
-from holdfast.cli.project import Project, scope_here
+from holdfast.cli.options import (
+    ConversationId,
+    JsonOption,
+    ProjectOption,
+    YesOption,
+    current_scope,
+    open_conversation,
+)
+from holdfast.cli.output import (
+    ask_consent,
+    console,
+    format_time,
+    load,
+    print_headline,
+    print_json,
+    print_table,
+    write,
+)
+from holdfast.cli.window import compact, expand, pin, speaker_label, undo, unpin
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
@@ -24,40 +42,54 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="The conversations that were kept.", no_args_is_help=True)
 
+_AGE = re.compile(r"(\d{1,5})\s*([dwmy]?)")
+_DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
+_MAX_PRUNED = 100_000
+
+
+class MemoryPolicy(StrEnum):
+    keep = "keep"
+    forget = "forget"
+
 
 @app.command("list")
 def list_(
     context: typer.Context,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List conversations, the last used first."""
     from holdfast.conversations.shown import conversation_out
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
-        rows = store.log.recent(scope_here(project), limit)
+        rows = store.log.recent(current_scope(project), limit)
     if as_json:
         print_json([conversation_out(row) for row in rows])
     elif rows:
         columns = (say("id", "Id"), say("last used", "zuletzt"), say("title", "Titel"))
-        print_table(columns, [(row.id, moment(row.updated_at), row.title) for row in rows])
+        print_table(columns, [(row.id, format_time(row.updated_at), row.title) for row in rows])
     else:
         console.print(say("No conversations yet.", "Noch keine Gespräche."))
 
 
 @app.command()
-def show(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
+def show(
+    context: typer.Context,
+    conversation: ConversationId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Show a conversation from its first word to its last."""
     from holdfast.fitting.reading import reading_of
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         reading = reading_of(store, row)
     if as_json:
         print_json(reading.to_json())
         return
-    headline(row.title, row.id)
+    print_headline(row.title, row.id)
     pinned = say(" · pinned", " · angeheftet")
     for number, stored in enumerate(reading.path, 1):
         place = f"{number} · {stored.id}{pinned if stored.id in reading.pins else ''}"
@@ -70,12 +102,12 @@ def show(context: typer.Context, conversation: Id, project: Project = None, as_j
 
 
 def print_message(message: "Message", finish: str, place: str) -> None:
-    """What somebody said, under who said it and where it stands."""
+    """Print a message under its speaker, number and id."""
     marks = {
         "cut": say(" (cut off)", " (abgebrochen)"),
         "writing": say(" (being written)", " (wird geschrieben)"),
     }
-    console.print(Text(f"\n{changes.speaker(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
+    console.print(Text(f"\n{speaker_label(message.role)}{marks.get(finish, '')}", style="bold"), end=" ")
     console.print(Text(place, style="dim"))
     write(f"{message.text}\n")
     for call in message.tool_calls:
@@ -89,8 +121,8 @@ def search(
         list[str], typer.Argument(metavar="WORD", help="What to look for; an exact phrase in quotes.")
     ],
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many at most.")] = 10,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Find messages by their words, in all conversations."""
     from holdfast.conversations.search import search as find
@@ -98,14 +130,14 @@ def search(
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
-        found = find(store, scope_here(project), " ".join(words), limit=limit)
+        results = find(store, current_scope(project), " ".join(words), limit=limit)
     if as_json:
-        print_json(results_out(found))
+        print_json(results_out(results))
     else:
-        _print_results(found)
+        print_results(results)
 
 
-def _print_results(found: "Results") -> None:
+def print_results(results: "Results") -> None:
     reasons = {
         "nothing to search for": say(
             "These words are in every text; look for something rarer.",
@@ -117,12 +149,12 @@ def _print_results(found: "Results") -> None:
             " anderswo.",
         ),
     }
-    if found.empty:
-        console.print(reasons.get(found.empty, found.empty))
-    for hit in found.hits:
+    if results.empty:
+        console.print(reasons.get(results.empty, results.empty))
+    for hit in results.hits:
         edited = "" if hit.current else say(" · edited away", " · nicht mehr im Verlauf")
-        where = f"{hit.conversation} · {moment(hit.at)} · {changes.speaker(hit.role)}{edited}"
-        headline(hit.title, where)
+        where = f"{hit.conversation} · {format_time(hit.at)} · {speaker_label(hit.role)}{edited}"
+        print_headline(hit.title, where)
         write(f"{hit.snippet}\n")
         console.print(Text(f"{hit.message} · {', '.join(hit.matched)}\n", style="dim"))
 
@@ -130,10 +162,10 @@ def _print_results(found: "Results") -> None:
 @app.command()
 def rename(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     title: Annotated[list[str], typer.Argument(metavar="TITLE", help="What it is to be called.")],
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Give a conversation another title."""
     from holdfast.conversations.shown import conversation_out
@@ -143,7 +175,7 @@ def rename(
         raise BadRequest(
             say("a title needs at least one character", "ein Titel braucht wenigstens ein Zeichen")
         )
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         row = store.log.rename(row.id, named)
     if as_json:
         print_json(conversation_out(row))
@@ -154,22 +186,22 @@ def rename(
 @app.command()
 def delete(
     context: typer.Context,
-    conversation: Id,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    conversation: ConversationId,
+    yes: YesOption = False,
     forget: Annotated[
         bool, typer.Option("--forget", help="Forget what was learned in it, too; else that stays.")
     ] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete a conversation and its words, except those that a fork shares."""
     from holdfast.conversations.shown import conversation_out
     from holdfast.wiring import build_remembering
 
     settings = load(context).settings
-    with kept(settings, conversation, project) as (store, row):
+    with open_conversation(settings, conversation, project) as (store, row):
         if not yes:
-            _ask(row)
+            confirm_deletion(row)
         store.log.delete(row.id)
         with closing(build_remembering(settings, store)) as memory:
             forgotten = memory.conversation_deleted(row.scope, row.id, forget=forget)
@@ -179,8 +211,8 @@ def delete(
         console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
 
 
-def _ask(row: "Conversation") -> None:
-    """Goes on only if somebody agrees."""
+def confirm_deletion(row: "Conversation") -> None:
+    """Ask before deleting a conversation; exit unless the user agrees."""
     if not sys.stdin.isatty():
         raise BadRequest(
             say(
@@ -189,7 +221,7 @@ def _ask(row: "Conversation") -> None:
             ),
             hint=say("Add --yes to delete it without a question.", "Mit --yes wird ohne Frage gelöscht."),
         )
-    headline(row.title, row.id)
+    print_headline(row.title, row.id)
     if not typer.confirm(say("Delete it for good?", "Endgültig löschen?"), default=False):
         console.print(say("Nothing was deleted.", "Nichts wurde gelöscht."))
         raise typer.Exit(1)
@@ -198,37 +230,164 @@ def _ask(row: "Conversation") -> None:
 @app.command()
 def fork(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     message: Annotated[
         str | None,
         typer.Argument(metavar="MESSAGE", help="The last message to share, by number or id; else all."),
     ] = None,
     title: Annotated[str, typer.Option(help="What the fork is called; else as its origin.")] = "",
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Go on in a second conversation from any message; both share what came before it."""
     from holdfast.conversations import forks
     from holdfast.conversations.named import message_named
     from holdfast.conversations.shown import conversation_out
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         start = None if message is None else message_named(store, row, message).id
-        made = store.atomically(forks.fork, store, row, start, title.strip())
+        copy = store.atomically(forks.fork, store, row, start, title.strip())
     if as_json:
-        print_json(conversation_out(made))
+        print_json(conversation_out(copy))
     else:
-        told = say(
+        sentence = say(
             "Forked: {id}. Go on with `holdfast chat -c {id}`.",
             "Abgezweigt: {id}. Weiter mit `holdfast chat -c {id}`.",
         )
-        console.print(Text(told.format(id=made.id)))
+        console.print(Text(sentence.format(id=copy.id)))
 
 
-app.command("prune")(prune.prune)
-app.command("switch")(switch.switch)
-app.command("compact")(compact.compact)
-app.command("pin")(changes.pin)
-app.command("unpin")(changes.unpin)
-app.command("undo")(changes.undo)
-app.command("expand")(changes.expand)
+@app.command()
+def prune(
+    context: typer.Context,
+    older_than: Annotated[str, typer.Option(help="How long nobody spoke in them: 90d, 12w, 6m, 1y.")],
+    memories: Annotated[
+        MemoryPolicy, typer.Option(help="What becomes of what was learned in them.")
+    ] = MemoryPolicy.keep,
+    everywhere: Annotated[bool, typer.Option("--all", help="In all projects, of all people.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: YesOption = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete conversations in which nobody has spoken for a long time."""
+    from holdfast.background.retention import DAY, Retention
+    from holdfast.conversations.shown import conversation_out
+    from holdfast.store import open_store
+    from holdfast.wiring import build_remembering
+
+    settings, days, now = load(context).settings, parse_age(older_than), time.time()
+    scope = None if everywhere else current_scope(project)
+    with open_store(settings.store) as store:
+        unused = store.log.unused_since(now - days * DAY, scope, _MAX_PRUNED)
+        if dry_run or not unused:
+            if as_json:
+                print_json({"would_delete": [conversation_out(row) for row in unused]})
+            else:
+                print_unused(unused)
+            return
+        if not yes:
+            print_unused(unused)
+            confirm_prune(len(unused), memories)
+        with closing(build_remembering(settings, store)) as remembering:
+            forget = memories is MemoryPolicy.forget
+            gone = Retention(store, remembering, days, forget).prune(now, scope)
+    forgotten = sum(number for _, number in gone)
+    if as_json:
+        print_json({"deleted": [conversation_out(row) for row, _ in gone], "forgotten": forgotten})
+        return
+    console.print(
+        say(
+            f"Deleted: {len(gone)} conversations, {forgotten} memories.",
+            f"Gelöscht: {len(gone)} Gespräche, {forgotten} Erinnerungen.",
+        )
+    )
+
+
+def print_unused(rows: "list[Conversation]") -> None:
+    if not rows:
+        console.print(say("Nothing is that old.", "Nichts ist so alt."))
+        return
+    columns = (say("id", "Id"), say("last used", "zuletzt"), say("project", "Projekt"), say("title", "Titel"))
+    print_table(
+        columns, [(row.id, format_time(row.updated_at), row.scope.project, row.title) for row in rows]
+    )
+
+
+def confirm_prune(number: int, memories: MemoryPolicy) -> None:
+    learned = (
+        say("what was learned in them is forgotten, too", "was in ihnen gelernt wurde, wird auch vergessen")
+        if memories is MemoryPolicy.forget
+        else say("what was learned in them stays", "was in ihnen gelernt wurde, bleibt")
+    )
+    ask_consent(
+        say(
+            f"Delete {number} conversations for good? ({learned})",
+            f"{number} Gespräche endgültig löschen? ({learned})",
+        ),
+        say(
+            "Nothing was deleted: nobody is here to be asked.",
+            "Nichts wurde gelöscht: niemand ist da, der gefragt werden kann.",
+        ),
+    )
+
+
+def parse_age(text: str) -> int:
+    match = _AGE.fullmatch(text.strip().lower())
+    if match is None or int(match[1]) == 0:
+        raise BadRequest(
+            say(f"{text!r} is no age.", f"{text!r} ist kein Alter."),
+            hint=say("Write 90d, 12w, 6m or 1y.", "Schreiben Sie 90d, 12w, 6m oder 1y."),
+        )
+    return int(match[1]) * _DAYS[match[2]]
+
+
+@app.command()
+def switch(
+    context: typer.Context,
+    conversation: ConversationId,
+    off: Annotated[
+        bool | None, typer.Option("--off/--on", help="Only pass its requests through, and keep nothing more.")
+    ] = None,
+    memory: Annotated[
+        bool | None,
+        typer.Option("--memory/--no-memory", help="Whether anything is remembered in it and of it."),
+    ] = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Switch Holdfast off for one conversation, or only its memory."""
+    from holdfast.conversations.shown import conversation_out
+
+    wanted = {name: value for name, value in (("off", off), ("memory", memory)) if value is not None}
+    if not wanted:
+        raise BadRequest(
+            say("nothing to switch", "nichts umzuschalten"),
+            hint=say(
+                "Add --off, --on, --memory or --no-memory.",
+                "--off, --on, --memory oder --no-memory angeben.",
+            ),
+        )
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        row = store.log.update_settings(row.id, wanted)
+    if as_json:
+        print_json(conversation_out(row))
+        return
+    state = (
+        say("passed through, nothing is kept", "durchgereicht, nichts wird behalten")
+        if row.off
+        else say("kept and made to fit", "behalten und eingepasst")
+    )
+    remembered = say("with memory", "mit Gedächtnis") if row.memory else say("no memory", "ohne Gedächtnis")
+    console.print(Text(f"{row.id}: {state}, {remembered}"))
+
+
+app.command("compact")(compact)
+
+app.command("pin")(pin)
+
+app.command("unpin")(unpin)
+
+app.command("undo")(undo)
+
+app.command("expand")(expand)

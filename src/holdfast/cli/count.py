@@ -1,4 +1,4 @@
-"""`holdfast count`: how many tokens a text has for a model, and how sure that is."""
+"""`holdfast count`: count the tokens of texts for a model, with the precision of the count."""
 
 import asyncio
 import sys
@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from holdfast.cli.output import complain, load, print_json, print_table
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import load, print_error, print_json, print_table
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
@@ -17,37 +18,37 @@ def count(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Files to count; - for standard input.")],
     model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
     upstream: Annotated[str | None, typer.Option(help="Model server, instead of the one found.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Count the tokens of texts, by the model's own vocabulary where there is one."""
     settings = load(context, model=model, upstream=upstream).settings
-    texts = {name: _read(name) for name in files}
+    texts = {name: read_text(name) for name in files}
 
-    async def counted() -> tuple[list[dict[str, Any]], str]:
-        from holdfast.cli.talk import model_for
+    async def count_files() -> tuple[list[dict[str, Any]], str]:
+        from holdfast.cli.session import choose_model
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            name = await model_for(engine, settings.model)
+            name = await choose_model(engine, settings.model)
             provider = await engine.upstreams.route(name)
             family = (await provider.describe(name)).family
             rows = []
             for file, text in texts.items():
-                found = await engine.models.counters.count_text(provider, name, text, family)
+                result = await engine.models.counters.count_text(provider, name, text, family)
                 rows.append(
                     {
                         "file": file,
                         "model": name,
-                        "tokens": found.tokens,
-                        "method": found.method,
-                        "low": found.low,
-                        "high": found.high,
-                        "by": found.by,
+                        "tokens": result.tokens,
+                        "method": result.method,
+                        "low": result.low,
+                        "high": result.high,
+                        "by": result.by,
                     }
                 )
             return rows, engine.models.vocabularies.why_not(provider, name)
 
-    rows, why_not = asyncio.run(counted())
+    rows, why_not = asyncio.run(count_files())
     if as_json:
         print_json(rows)
         return
@@ -61,10 +62,10 @@ def count(
     )
     print_table(titles, [[row[name] for name in columns] for row in rows])
     if why_not and any(row["method"] == "estimate" for row in rows):
-        complain(say(f"Estimated: {why_not}.", f"Geschätzt: {why_not}."))
+        print_error(say(f"Estimated: {why_not}.", f"Geschätzt: {why_not}."))
 
 
-def _read(name: str) -> str:
+def read_text(name: str) -> str:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:

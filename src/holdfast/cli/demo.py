@@ -1,7 +1,4 @@
-"""`holdfast demo`: a long talk in a small window, and what is known of it at the end.
-
-Chooses language, pace and way of showing; what happens is in `holdfast.demo`.
-"""
+"""`holdfast demo`: choose language, pace and display of the demonstration in `holdfast.demo`, and run it."""
 
 import asyncio
 import logging
@@ -16,21 +13,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from holdfast.cli.kept import Json
+from holdfast.cli.options import JsonOption
 from holdfast.cli.output import console, load
 from holdfast.i18n import Language, say
 
 if TYPE_CHECKING:
-    from holdfast.demo.happening import Happening
-    from holdfast.demo.showing import Show
+    from holdfast.demo.events import DemoEvent
+    from holdfast.demo.show import Show
 
-# Seconds to look at what happened, and when there is no more time for looking.
+# Seconds of pause after each kind of event, and the limit for all pauses.
 _PAUSES = {"turn": 0.25, "level": 0.8, "memory": 0.3, "recall": 0.4, "answer": 1.5}
-_PATIENCE = 70.0
+_MAX_SECONDS = 70.0
 _PREFIX = "holdfast-demo-"
 
 
-class Tongue(StrEnum):
+class DemoLanguage(StrEnum):
     en = "en"
     de = "de"
 
@@ -38,62 +35,62 @@ class Tongue(StrEnum):
 def demo(
     context: typer.Context,
     language: Annotated[
-        Tongue | None, typer.Option(help="The language of the talk, instead of your own.")
+        DemoLanguage | None, typer.Option(help="The language of the talk, instead of your own.")
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="No pauses to look at it.")] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the data folder, and say where it is.")] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Watch a talk of 120 turns in a window of 8,192 tokens; exit code 1 if something was forgotten.
 
     Nothing is needed for it, and nothing of it is left behind. The model is scripted, all else is real.
     """
     settings = load(context, language=language).settings
-    # Nothing but the embedder in this package: a demonstration asks no server.
+    # Only the built-in embedder: a demonstration contacts no server.
     embedder = "off" if settings.embedder == "off" else "embedded"
     watched = sys.stdout.isatty() and not as_json
-    with _home(keep=keep) as home, _shown(as_json=as_json, watched=watched, kept=keep) as show:
-        well = asyncio.run(_performed(home, embedder, show, paced() if watched and not fast else _at_once))
+    with temporary_home(keep=keep) as home, open_show(as_json=as_json, watched=watched, keep=keep) as show:
+        well = asyncio.run(run_demo(home, embedder, show, make_pacer() if watched and not fast else no_pause))
     if not well:
         raise typer.Exit(1)
 
 
-async def _performed(home: Path, embedder: str, show: "Show", rest: "Callable[[Happening], float]") -> bool:
-    """Whether it ended well."""
-    from holdfast.demo.happening import Ended
-    from holdfast.demo.performing import perform
-    from holdfast.demo.talk import talk_in
+async def run_demo(home: Path, embedder: str, show: "Show", pause: "Callable[[DemoEvent], float]") -> bool:
+    """Run the demonstration; return whether everything was remembered and fitted."""
+    from holdfast.demo.events import EndEvent
+    from holdfast.demo.performance import perform
+    from holdfast.demo.script import load_script
 
     well = False
-    with _as_meant():
-        async with aclosing(perform(talk_in(_spoken()), home, embedder)) as happenings:
-            async for happening in happenings:
-                show(happening)
-                well = isinstance(happening, Ended) and happening.well
-                await asyncio.sleep(rest(happening))
+    with mute_compaction_warnings():
+        async with aclosing(perform(load_script(current_language()), home, embedder)) as events:
+            async for event in events:
+                show(event)
+                well = isinstance(event, EndEvent) and event.well
+                await asyncio.sleep(pause(event))
     return well
 
 
-def _spoken() -> Language:
+def current_language() -> Language:
     return "de" if say("en", "de") == "de" else "en"
 
 
-def _shown(*, as_json: bool, watched: bool, kept: bool) -> "AbstractContextManager[Show]":
-    from holdfast.demo import showing
+def open_show(*, as_json: bool, watched: bool, keep: bool) -> "AbstractContextManager[Show]":
+    from holdfast.demo.show import print_json_line, show_lines, show_live
 
     if as_json:
-        return nullcontext(showing.in_json)
+        return nullcontext(print_json_line)
     if not watched:
-        return showing.in_lines(console, kept=kept)
-    # A picture that is drawn anew has to know where its lines end.
+        return show_lines(console, keep=keep)
+    # A live display has to wrap its lines itself.
     from rich.console import Console
 
-    return showing.alive(Console(highlight=False, emoji=False), kept=kept)
+    return show_live(Console(highlight=False, emoji=False), keep=keep)
 
 
 @contextmanager
-def _home(*, keep: bool) -> Iterator[Path]:
-    """A data folder for this alone."""
+def temporary_home(*, keep: bool) -> Iterator[Path]:
+    """Yield a data folder for the demonstration, deleted afterwards unless it is to be kept."""
     if keep:
         yield Path(tempfile.mkdtemp(prefix=_PREFIX))
         return
@@ -102,8 +99,8 @@ def _home(*, keep: bool) -> Iterator[Path]:
 
 
 @contextmanager
-def _as_meant() -> Iterator[None]:
-    """That the scripted model declines to help is meant, and said at the beginning: it is no warning."""
+def mute_compaction_warnings() -> Iterator[None]:
+    """Silence warnings about missing summaries: the scripted model declines them on purpose."""
     log = logging.getLogger("holdfast.compaction")
     before = log.level
     log.setLevel(logging.ERROR)
@@ -113,18 +110,18 @@ def _as_meant() -> Iterator[None]:
         log.setLevel(before)
 
 
-def paced(clock: Callable[[], float] = time.monotonic) -> "Callable[[Happening], float]":
-    """Seconds to look at what happened, as long as there is time."""
-    from holdfast.demo.happening import name_of
+def make_pacer(clock: Callable[[], float] = time.monotonic) -> "Callable[[DemoEvent], float]":
+    """Return a function that gives the pause after an event in seconds, within a limit for all of them."""
+    from holdfast.demo.events import event_name
 
     began = clock()
 
-    def rest(happening: "Happening") -> float:
-        left = began + _PATIENCE - clock()
-        return max(0.0, min(_PAUSES.get(name_of(happening), 0.0), left))
+    def rest(event: "DemoEvent") -> float:
+        left = began + _MAX_SECONDS - clock()
+        return max(0.0, min(_PAUSES.get(event_name(event), 0.0), left))
 
     return rest
 
 
-def _at_once(_: "Happening") -> float:
+def no_pause(_: "DemoEvent") -> float:
     return 0.0

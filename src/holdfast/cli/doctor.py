@@ -1,4 +1,4 @@
-"""`holdfast doctor`: what was found, what would be used, what is wrong and how to mend it."""
+"""`holdfast doctor` and `holdfast config`: what was found, what is used, what is wrong and how to fix it."""
 
 import asyncio
 import shutil
@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from holdfast import __version__
-from holdfast.cli.output import console, load, print_json
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, load, print_json, print_table
 from holdfast.config import Settings
 from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.i18n import say
@@ -24,21 +25,21 @@ if TYPE_CHECKING:
     from holdfast.upstreams.place import State
     from holdfast.upstreams.upstreams import Upstreams
 
-# Less than this much room, and a conversation of some weeks or a model would not fit.
-_ROOM = 1_000_000_000
-# More notes than these are not counted.
-_MANY = 1_000
-_UNTIL_QMD = (
+# Below this, some weeks of conversations or a model would not fit.
+_MIN_FREE_BYTES = 1_000_000_000
+# Pending notes are counted up to this number.
+_MAX_COUNTED = 1_000
+_QMD_FALLBACK = (
     "Until it answers, our own search does; `holdfast memory reindex` has it read the notes again.",
     "Bis es antwortet, tut es unsere eigene Suche; `holdfast memory reindex` lässt es die Notizen neu lesen.",
 )
-# What an embedder is tried with.
-_SENTENCE = "The gateway runs on the machine in the cellar."
+# The sentence an embedder is tested with.
+_TEST_SENTENCE = "The gateway runs on the machine in the cellar."
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at. `remedy` says what to do about it, where there is something to do."""
+class Check:
+    """The result of one check; `remedy` says what to do, if anything."""
 
     state: Literal["ok", "info", "note", "bad"]
     about: str
@@ -46,41 +47,39 @@ class Finding:
     remedy: str = ""
 
 
-def doctor(
-    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
-) -> None:
+def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Look at everything Holdfast needs; exit code 1 if something is wrong."""
     settings = load(context).settings
-    findings = [*_machine(settings), *_store(settings), *asyncio.run(_models(settings))]
+    checks = [*check_machine(settings), *check_store(settings), *asyncio.run(check_models(settings))]
     if as_json:
-        print_json([asdict(finding) for finding in findings])
+        print_json([asdict(check) for check in checks])
     else:
-        for finding in findings:
-            _print(finding)
-    if any(finding.state == "bad" for finding in findings):
+        for check in checks:
+            print_check(check)
+    if any(check.state == "bad" for check in checks):
         raise typer.Exit(1)
 
 
-def _print(finding: Finding) -> None:
+def print_check(check: Check) -> None:
     marks = {"ok": "[green]✓[/green]", "info": "·", "note": "[yellow]![/yellow]", "bad": "[red]✗[/red]"}
-    console.print(f"{marks[finding.state]} [bold]{finding.about}[/bold]: ", end="")
-    console.print(finding.found, markup=False)
-    if finding.remedy:
-        console.print(f"  → {finding.remedy}", markup=False)
+    console.print(f"{marks[check.state]} [bold]{check.about}[/bold]: ", end="")
+    console.print(check.found, markup=False)
+    if check.remedy:
+        console.print(f"  → {check.remedy}", markup=False)
 
 
-def _machine(settings: Settings) -> Iterator[Finding]:
+def check_machine(settings: Settings) -> Iterator[Check]:
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Finding("ok", "Holdfast", f"{__version__} (Python {python})")
+    yield Check("ok", "Holdfast", f"{__version__} (Python {python})")
     existing = next(place for place in (settings.home, *settings.home.parents) if place.exists())
     free = shutil.disk_usage(existing).free
     room = say(f"{free / 1e9:.0f} GB free", f"{free / 1e9:.0f} GB frei")
-    yield Finding(
-        "ok" if free > _ROOM else "note",
+    yield Check(
+        "ok" if free > _MIN_FREE_BYTES else "note",
         say("data folder", "Datenordner"),
         f"{settings.home} ({room})",
         ""
-        if free > _ROOM
+        if free > _MIN_FREE_BYTES
         else say(
             "Make room, or move it with HOLDFAST_HOME.", "Platz schaffen oder mit HOLDFAST_HOME verlegen."
         ),
@@ -91,7 +90,7 @@ def _machine(settings: Settings) -> Iterator[Finding]:
     except OSError:
         taken = False
     address = f"{settings.host}:{settings.port}"
-    yield Finding(
+    yield Check(
         "note" if taken else "ok",
         say("address", "Adresse"),
         say(f"{address} is in use", f"{address} ist belegt")
@@ -106,109 +105,111 @@ def _machine(settings: Settings) -> Iterator[Finding]:
     )
 
 
-def _store(settings: Settings) -> Iterator[Finding]:
+def check_store(settings: Settings) -> Iterator[Check]:
     from sqlalchemy import make_url
 
     from holdfast.store import open_store
 
-    yield from _restore(settings)
+    yield from check_restore(settings)
     about = say("database", "Datenbank")
     try:
         shown = make_url(settings.store).render_as_string(hide_password=True)
         with open_store(settings.store) as store:
-            yield Finding("ok", about, shown)
-            notes = _notes(settings, store)
+            yield Check("ok", about, shown)
+            notes = check_notes(settings, store)
             yield notes
-            # Where notes cannot be reached, what else needs them would only say so again.
+            # If notes are unreachable, the checks of memory would only report the same.
             if notes.state != "bad":
-                yield from _memory(settings, store)
+                yield from check_memory(settings, store)
     except HoldfastError as error:
-        yield Finding("bad", about, error.message, error.hint)
+        yield Check("bad", about, error.message, error.hint)
 
 
-def _restore(settings: Settings) -> Iterator[Finding]:
-    """A restore that broke off and waits for somebody to say what becomes of it."""
+def check_restore(settings: Settings) -> Iterator[Check]:
+    """Report a restore that was interrupted and has to be finished."""
     from holdfast.transfer.backup import is_pending
     from holdfast.transfer.staging import DataFolder
 
     if is_pending(DataFolder(settings.home, settings.store)):
-        found = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
-        yield Finding("note", say("backup", "Sicherung"), found, "holdfast backup finish")
+        state = say("a restore broke off", "ein Zurückspielen ist abgebrochen")
+        yield Check("note", say("backup", "Sicherung"), state, "holdfast backup finish")
 
 
-def _notes(settings: Settings, store: "Store") -> Finding:
-    """Where memories are written, whether that can be reached, and whether all that was promised is there."""
+def check_notes(settings: Settings, store: "Store") -> Check:
+    """Check where notes are stored, whether that is reachable, and whether writes are pending."""
     from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC
     from holdfast.memory.workspace.choice import is_bucket
     from holdfast.wiring import build_workspace, notes_location
 
-    waiting = [item for item in store.outbox.pending(_MANY) if item.topic in (MEMORY_TOPIC, SUMMARY_TOPIC)]
+    waiting = [
+        item for item in store.outbox.pending(_MAX_COUNTED) if item.topic in (MEMORY_TOPIC, SUMMARY_TOPIC)
+    ]
     trouble = next((item.error for item in reversed(waiting) if item.error), "")
-    number = f"{len(waiting)}{'+' if len(waiting) >= _MANY else ''}"
-    found = notes_location(settings)
+    number = f"{len(waiting)}{'+' if len(waiting) >= _MAX_COUNTED else ''}"
+    state = notes_location(settings)
     if waiting:
-        found += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
+        state += say(f" ({number} still to be written)", f" ({number} noch zu schreiben)")
     if not settings.memory:
-        found += say(" (memory is switched off)", " (Gedächtnis ist ausgeschaltet)")
+        state += say(" (memory is switched off)", " (Gedächtnis ist ausgeschaltet)")
     about = say("notes", "Notizen")
-    if store.database.on_server and not is_bucket(found):
-        found += say(
+    if store.database.on_server and not is_bucket(state):
+        state += say(
             "; every server on this database needs the same folder",
             "; jeder Server an dieser Datenbank braucht denselben Ordner",
         )
     try:
         build_workspace(settings).entries()
     except HoldfastError as error:
-        return Finding("bad", about, f"{found}: {error.message}", error.hint)
+        return Check("bad", about, f"{state}: {error.message}", error.hint)
     if not trouble:
-        return Finding("ok", about, found)
+        return Check("ok", about, state)
     remedy = say(
         "Mend it: they are kept in the database until then, and tried again every minute.",
         "Beheben: bis dahin bleiben sie in der Datenbank, jede Minute ein neuer Versuch.",
     )
-    return Finding("note", about, f"{found}: {trouble}", remedy)
+    return Check("note", about, f"{state}: {trouble}", remedy)
 
 
-def _memory(settings: Settings, store: "Store") -> Iterator[Finding]:
-    """What finds memories by meaning, and how far the index is behind the notes."""
+def check_memory(settings: Settings, store: "Store") -> Iterator[Check]:
+    """Check the embedder and vector backends, and how far the index is behind the notes."""
     from holdfast.messages import Scope
     from holdfast.wiring import build_remembering
 
     parts = build_remembering(settings, store)
     try:
-        yield _embedder(parts.embedder)
+        yield check_embedder(parts.embedder)
         if (engine := parts.meaning.engine(ask=True)) and engine["location"]:
-            yield _vectors(engine)
+            yield check_vectors(engine)
         if (batches := parts.meaning.batches()) is not None:
-            yield _batches(batches)
+            yield check_batches(batches)
         if parts.qmd is not None:
-            yield _qmd(parts.qmd.state())
-        # The time is up before it begins: nothing is read, and what has changed is only counted.
+            yield check_qmd(parts.qmd.state())
+        # A time limit of zero: changes are counted, nothing is read.
         fresh, waiting = parts.index.refresh(Scope(), 0.0), parts.meaning.waiting()
     finally:
         parts.close()
-    found = say(f"{fresh.files} files", f"{fresh.files} Dateien")
+    summary = say(f"{fresh.files} files", f"{fresh.files} Dateien")
     if fresh.stale:
-        found += say(f", {fresh.stale} changed since", f", {fresh.stale} seitdem geändert")
+        summary += say(f", {fresh.stale} changed since", f", {fresh.stale} seitdem geändert")
     if waiting:
-        found += say(f", {waiting} vectors to be made", f", {waiting} Vektoren zu machen")
+        summary += say(f", {waiting} vectors to be made", f", {waiting} Vektoren zu machen")
     for path, reason in fresh.skipped.items():
-        found += f"; {path}: {reason}"
+        summary += f"; {path}: {reason}"
     behind = say(
         "Searching catches up by itself; `holdfast memory reindex` does it at once.",
         "Suchen holt es nach; `holdfast memory reindex` tut es sofort.",
     )
     state: Literal["ok", "note"] = "note" if fresh.skipped else "ok"
-    yield Finding(state, "Index", found, behind if fresh.stale or waiting else "")
+    yield Check(state, "Index", summary, behind if fresh.stale or waiting else "")
 
 
-def _qmd(told: dict[str, Any]) -> Finding:
-    """Whether QMD is there, has read the notes, and answered when it was last asked."""
-    if not told["found"]:
-        return Finding(
+def check_qmd(state: dict[str, Any]) -> Check:
+    """Check whether QMD is installed, has indexed the notes, and answered when last asked."""
+    if not state["found"]:
+        return Check(
             "note",
             "QMD",
-            say(f"there is no program {told['command']}", f"es gibt kein Programm {told['command']}"),
+            say(f"there is no program {state['command']}", f"es gibt kein Programm {state['command']}"),
             say(
                 "Install it (`npm install -g @tobilu/qmd`) or name it in qmd_command. Until then our own"
                 " search answers.",
@@ -216,78 +217,78 @@ def _qmd(told: dict[str, Any]) -> Finding:
                 " unsere eigene Suche.",
             ),
         )
-    what = " ".join(filter(None, (told["command"], told["version"], told["mode"])))
-    number = told["collections"]
-    found = say(f"{what}, {number} collections", f"{what}, {number} Sammlungen")
-    trouble = told["trouble"] or told["because"]
+    label = " ".join(filter(None, (state["command"], state["version"], state["mode"])))
+    number = state["collections"]
+    summary = say(f"{label}, {number} collections", f"{label}, {number} Sammlungen")
+    trouble = state["trouble"] or state["because"]
     if trouble:
-        return Finding("note", "QMD", f"{found}: {trouble}", say(*_UNTIL_QMD))
+        return Check("note", "QMD", f"{summary}: {trouble}", say(*_QMD_FALLBACK))
     models = say(
         " (fetches models by itself when it first makes vectors or answers)",
         " (holt Modelle von selbst, wenn es zum ersten Mal Vektoren macht oder antwortet)",
     )
-    return Finding("ok", "QMD", found + ("" if told["mode"] == "search" else models))
+    return Check("ok", "QMD", summary + ("" if state["mode"] == "search" else models))
 
 
-def _embedder(chosen: "ChosenEmbedder") -> Finding:
-    """Whether a sentence really becomes a vector, and how long that takes, starting included."""
+def check_embedder(chosen: "ChosenEmbedder") -> Check:
+    """Embed a sentence; report the dimensions and how long it took, start-up included."""
     about = say("embedder", "Embedder")
     if chosen.off:
-        return Finding("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
+        return Check("info", about, say("off: only words are compared", "aus: nur Wörter zählen"))
     until = say("Until then only words are compared.", "Bis dahin zählen nur Wörter.")
     began = time.perf_counter()
     embedder = chosen.current()
     if embedder is None:
-        return Finding("note", about, chosen.trouble, until)
+        return Check("note", about, chosen.trouble, until)
     try:
-        size = embedder.embed([_SENTENCE]).shape[1]
+        size = embedder.embed([_TEST_SENTENCE]).shape[1]
     except EmbedderError as error:
-        return Finding("note", about, error.message, f"{error.hint} {until}".strip())
+        return Check("note", about, error.message, f"{error.hint} {until}".strip())
     seconds = time.perf_counter() - began
     took = say(
         f"{size} dimensions, one sentence in {seconds:.1f} s",
         f"{size} Dimensionen, ein Satz in {seconds:.1f} s",
     )
-    return Finding("ok", about, f"{embedder.identity}: {took}")
+    return Check("ok", about, f"{embedder.identity}: {took}")
 
 
-def _vectors(told: dict[str, Any]) -> Finding:
-    """Whether what vectors are left to answers, and has them all."""
-    about, found = say("vectors", "Vektoren"), f"{told['wanted']} {told['location']}"
-    if told["trouble"]:
+def check_vectors(state: dict[str, Any]) -> Check:
+    """Check whether the external vector backend answers and has all vectors."""
+    about, summary = say("vectors", "Vektoren"), f"{state['wanted']} {state['location']}"
+    if state["trouble"]:
         remedy = say("Until then they are compared in process.", "Bis dahin vergleicht sie dieser Prozess.")
-        return Finding("note", about, f"{found}: {told['trouble']}", remedy)
-    behind = told["behind"]
+        return Check("note", about, f"{summary}: {state['trouble']}", remedy)
+    behind = state["behind"]
     if not behind:
-        return Finding("ok", about, found)
-    found += say(f": {behind} still to be handed over", f": {behind} noch zu übergeben")
+        return Check("ok", about, summary)
+    summary += say(f": {behind} still to be handed over", f": {behind} noch zu übergeben")
     remedy = say(
         "The server does that by itself; `holdfast memory reindex` does it at once.",
         "Der Server tut das von selbst; `holdfast memory reindex` tut es sofort.",
     )
-    return Finding("ok", about, found, remedy)
+    return Check("ok", about, summary, remedy)
 
 
-def _batches(told: dict[str, Any]) -> Finding:
-    """What a server makes in its own time, and what went wrong with the last of it."""
+def check_batches(state: dict[str, Any]) -> Check:
+    """Report the embedding batch jobs that are running, and the last failure."""
     about = say("batch jobs", "Batch-Jobs")
-    jobs, texts = told["jobs"], told["texts"]
-    found = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
-    if not told["trouble"]:
-        return Finding("ok", about, found)
+    jobs, texts = state["jobs"], state["texts"]
+    summary = say(f"{jobs} under way with {texts} texts", f"{jobs} unterwegs mit {texts} Texten")
+    if not state["trouble"]:
+        return Check("ok", about, summary)
     remedy = say("Vectors are made the ordinary way for now.", "Vektoren entstehen vorerst ohne sie.")
-    return Finding("note", about, f"{found}; {told['trouble']}", remedy)
+    return Check("note", about, f"{summary}; {state['trouble']}", remedy)
 
 
-async def _models(settings: Settings) -> list[Finding]:
+async def check_models(settings: Settings) -> list[Check]:
     from holdfast.upstreams.weights import installed
     from holdfast.wiring import build_upstreams, look_around
 
-    found = await look_around(settings)
-    findings = [Finding("info", place, what) for place, what in found.tried]
+    discovery = await look_around(settings)
+    checks = [Check("info", place, outcome) for place, outcome in discovery.tried]
     weights = installed(settings.models_dir)
-    findings.append(
-        Finding(
+    checks.append(
+        Check(
             "ok" if weights else "note",
             say("embedded model", "eingebautes Modell"),
             str(weights) if weights else say("not fetched", "nicht geholt"),
@@ -299,50 +300,50 @@ async def _models(settings: Settings) -> list[Finding]:
     try:
         if settings.upstreams:
             await upstreams.look()
-            findings += [_server(state) for state in upstreams.states()]
+            checks += [check_server(state) for state in upstreams.states()]
         provider = await upstreams.main()
         models = [model.name for model in await provider.models()]
-        findings.append(_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
-        findings += _better_embedder(settings, provider, models)
+        checks.append(check_usable(about, f"{provider.name} {provider.location}", ", ".join(models)))
+        checks += suggest_embedder(settings, provider, models)
         if settings.helper_model:
-            findings.append(await _helper(settings, upstreams, provider))
+            checks.append(await check_helper_model(settings, upstreams, provider))
     except HoldfastError as error:
-        findings.append(Finding("bad", about, error.message, error.hint))
+        checks.append(Check("bad", about, error.message, error.hint))
     finally:
         await upstreams.aclose()
-    return findings
+    return checks
 
 
-def _better_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Finding]:
-    """What somebody gains who takes another embedder than the one inside."""
+def suggest_embedder(settings: Settings, server: "Provider", models: Sequence[str]) -> Iterator[Check]:
+    """Suggest a better embedder where the built-in one is used."""
     from holdfast.memory.embedders import advice
     from holdfast.memory.embedders.locations import located
 
     if settings.memory and located(settings.embedder).kind in ("auto", "embedded"):
         address = server.location if server.name == "ollama" else ""
         about = say("a better embedder", "ein besserer Embedder")
-        yield Finding("info", about, advice.gain(), advice.remedy(address, models))
+        yield Check("info", about, advice.gain(), advice.remedy(address, models))
 
 
-async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Finding:
-    """Whether summaries by another model than the one talked to would push that one out of memory."""
+async def check_helper_model(settings: Settings, upstreams: "Upstreams", main: "Provider") -> Check:
+    """Check whether a separate summary model would evict the chat model from the server's memory."""
     about, helper = say("helper model", "Hilfsmodell"), settings.helper_model
     try:
         server = await upstreams.route(helper)
         await server.describe(helper)
     except HoldfastError as error:
         remedy = say("Get it, or leave helper_model empty.", "Holen oder helper_model leer lassen.")
-        return Finding("bad", about, str(error), remedy)
+        return Check("bad", about, str(error), remedy)
     models = {model.name.removesuffix(":latest"): model for model in await main.models()}
     loaded = [name for name, model in models.items() if model.running_window]
     named = helper.removesuffix(":latest")
     chat = settings.model.removesuffix(":latest") or next(
         (name for name in (*loaded, *models) if name != named), named
     )
-    # A server with one model answers to every name, and two servers do not get in each other's way.
+    # A server with one model answers to every name, and two servers do not affect each other.
     if server is not main or named not in models or named == chat or {named, chat} <= {*loaded}:
-        return Finding("ok", about, helper)
-    return Finding(
+        return Check("ok", about, helper)
+    return Check(
         "note",
         about,
         say(
@@ -358,24 +359,24 @@ async def _helper(settings: Settings, upstreams: "Upstreams", main: "Provider") 
     )
 
 
-def _server(state: "State") -> Finding:
-    """One of several model servers."""
+def check_server(state: "State") -> Check:
+    """Report the state of one of several model servers."""
     if state.well:
         count = state.models or 0
-        found = say(f"{count} models", f"{count} Modelle")
-        return Finding("ok", state.name, f"{state.kind} {state.location}: {found}")
+        summary = say(f"{count} models", f"{count} Modelle")
+        return Check("ok", state.name, f"{state.kind} {state.location}: {summary}")
     remedy = say(
         "Until it answers, others that have the model stand in.",
         "Bis er antwortet, springen andere ein, die das Modell haben.",
     )
-    told = state.error or say("no answer yet", "noch keine Antwort")
-    return Finding("note", state.name, f"{state.location}: {told}", remedy)
+    trouble = state.error or say("no answer yet", "noch keine Antwort")
+    return Check("note", state.name, f"{state.location}: {trouble}", remedy)
 
 
-def _usable(about: str, server: str, names: str) -> Finding:
+def check_usable(about: str, server: str, names: str) -> Check:
     if names:
-        return Finding("ok", about, f"{server}: {names}")
-    return Finding(
+        return Check("ok", about, f"{server}: {names}")
+    return Check(
         "bad",
         about,
         say(f"{server} has no models", f"{server} hat keine Modelle"),
@@ -384,3 +385,21 @@ def _usable(about: str, server: str, names: str) -> Finding:
             "Eins holen: `ollama pull qwen3:4b` oder `holdfast models get`.",
         ),
     )
+
+
+def config(
+    context: typer.Context,
+    as_json: JsonOption = False,
+) -> None:
+    """Show every setting, its value and where it came from."""
+    rows = load(context).shown()
+    if as_json:
+        print_json(rows)
+        return
+    columns = (
+        say("name", "Name"),
+        say("value", "Wert"),
+        say("from", "Quelle"),
+        say("what it is", "Bedeutung"),
+    )
+    print_table(columns, [(row["name"], row["value"], row["source"], row["help"]) for row in rows])

@@ -1,6 +1,6 @@
-"""`holdfast files`: what a reference like `@./engine.py:Engine.turn` becomes, and how to ask for more of it.
+"""`holdfast files`: show what a reference like `@./engine.py:Engine.turn` expands to.
 
-Here, in the person's own shell, everything they may read can be pointed at; a secret only with `:full`.
+In the user's own shell every readable file may be referenced; files with secrets only with `:full`.
 """
 
 import asyncio
@@ -13,9 +13,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli.kept import Id, Json, kept
-from holdfast.cli.output import complain, console, load, print_json, write
-from holdfast.cli.project import Project
+from holdfast.cli.options import ConversationId, JsonOption, ProjectOption, open_conversation
+from holdfast.cli.output import console, load, print_error, print_json, write
 from holdfast.config import Settings
 from holdfast.errors import HoldfastError
 from holdfast.i18n import say
@@ -28,25 +27,25 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Files that messages point at with @.", no_args_is_help=True)
 
-# So many names of what is in a file are told.
-_NAMES = 12
+# The most element names listed for a file.
+_MAX_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _TokenCounts:
     before: int
     after: int
     model: str
     method: str
 
     @property
-    def saved(self) -> float:
-        """In percent. The heading of a file that is there whole makes it no larger."""
+    def savings(self) -> float:
+        """Tokens saved in percent; the heading added to a complete file does not count as a loss."""
         return max(0.0, round(100 * (1 - self.after / self.before), 1)) if self.before else 0.0
 
 
-def roots_here(pasted: str = "") -> "Roots":
-    """From the folder one is in, whatever one may read; `pasted` is text of others at a message's end."""
+def current_roots(pasted: str = "") -> "Roots":
+    """Return roots that allow every readable file; `pasted` is text that the user did not type."""
     from holdfast.files.roots import Roots
 
     here = Path.cwd()
@@ -60,35 +59,42 @@ def show(
         str, typer.Argument(metavar="REF", help="As in a message: @./file.py, ./file.py:full, @./src/:tree.")
     ],
     model: Annotated[str | None, typer.Option("--model", "-m", help="The model to count for.")] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what a reference becomes: how, with how many tokens before and after, and the text."""
     from holdfast.files.attach import attach_references
     from holdfast.files.references import parse_reference
 
     settings = load(context, model=model).settings
-    roots = roots_here()
+    roots = current_roots()
     rows = attach_references([parse_reference(reference)], roots)
-    texts = [_text_of(row, roots) for row in rows]
-    counted = asyncio.run(_counted(settings, rows, texts))
-    names = [_elements(row, text) for row, text in zip(rows, texts, strict=True)]
+    texts = [read_source_text(row, roots) for row in rows]
+    counted = asyncio.run(count_tokens(settings, rows, texts))
+    names = [list_elements(row, text) for row, text in zip(rows, texts, strict=True)]
     if as_json:
-        print_json([_as_json(*told) for told in zip(rows, counted, names, strict=True)])
+        print_json([serialize_file(*columns) for columns in zip(rows, counted, names, strict=True)])
     else:
-        for told in zip(rows, counted, names, strict=True):
-            _print(*told)
+        for columns in zip(rows, counted, names, strict=True):
+            print_file(*columns)
     if all(row.trouble and not row.hash for row in rows):
         raise typer.Exit(1)
 
 
 @app.command("list")
-def list_(context: typer.Context, conversation: Id, project: Project = None, as_json: Json = False) -> None:
+def list_(
+    context: typer.Context,
+    conversation: ConversationId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """List the files that a conversation's messages brought in, and which of them have changed since."""
     from holdfast.fitting.filing import files_of
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         lanes = store.lanes.of(row.id)
-        rows = [{**one, "changed": _has_changed(one)} for one in (files_of(store, lanes[0]) if lanes else ())]
+        rows = [
+            {**file, "changed": has_changed(file)} for file in (files_of(store, lanes[0]) if lanes else ())
+        ]
     if as_json:
         print_json({"files": rows})
         return
@@ -100,26 +106,29 @@ def list_(context: typer.Context, conversation: Id, project: Project = None, as_
     table = Table(box=None, pad_edge=False)
     for heading in (say("file", "Datei"), say("mode", "Art"), say("tokens", "Token"), say("now", "jetzt")):
         table.add_column(heading)
-    for one in rows:
-        notes = [states[one["state"]], *([say("changed", "geändert")] if one["changed"] else [])]
-        notes += [say(*one["trouble"])] if one["trouble"] else []
+    for file in rows:
+        notes = [states[file["state"]], *([say("changed", "geändert")] if file["changed"] else [])]
+        notes += [say(*file["trouble"])] if file["trouble"] else []
         table.add_row(
-            Text(one["name"]), _modes().get(one["mode"], ""), f"{one['tokens']:,}", Text(", ".join(notes))
+            Text(file["name"]),
+            mode_labels().get(file["mode"], ""),
+            f"{file['tokens']:,}",
+            Text(", ".join(notes)),
         )
     console.print(table if rows else say("No files yet.", "Noch keine Dateien."))
 
 
-def _has_changed(row: JsonObject) -> bool:
-    """Whether the file on the disk is another one than was shown."""
+def has_changed(row: JsonObject) -> bool:
+    """Return whether the file on disk differs from the one that was attached."""
     from holdfast.files.attach import attach_files
 
     if not row["hash"]:
         return False
-    return any(one.hash != row["hash"] for one in attach_files(f"@{row['reference']}", roots_here()))
+    return any(file.hash != row["hash"] for file in attach_files(f"@{row['reference']}", current_roots()))
 
 
-def _text_of(row: "AttachedFile", roots: "Roots") -> str:
-    """The whole text that a row stands for; empty for what is no file."""
+def read_source_text(row: "AttachedFile", roots: "Roots") -> str:
+    """Return the whole text of a file, or an empty string for a folder or a search."""
     from holdfast.files.attach import load_source
 
     if not row.hash:
@@ -127,15 +136,15 @@ def _text_of(row: "AttachedFile", roots: "Roots") -> str:
     source = load_source(roots, roots.find(row.path, full=True))
     if source.data.whole:
         return source.text
-    # Of what was never read whole, about as much text as there is of it.
+    # For a file that was only read in part, repeat the text up to about its size.
     return source.text * max(1, source.data.size // max(1, len(source.text.encode())))
 
 
-async def _counted(
+async def count_tokens(
     settings: Settings, rows: "Sequence[AttachedFile]", texts: Sequence[str]
-) -> list[_Counted]:
-    """Tokens as the model counts them; without a model server by an estimate."""
-    from holdfast.cli.talk import model_for
+) -> list[_TokenCounts]:
+    """Count tokens before and after shortening, with the model's tokenizer or else by an estimate."""
+    from holdfast.cli.session import choose_model
     from holdfast.tokens.estimate import estimate
     from holdfast.tokens.families import family_of
     from holdfast.wiring import running_engine
@@ -143,32 +152,34 @@ async def _counted(
     pairs = [(text or row.text, row.text) for row, text in zip(rows, texts, strict=True)]
     try:
         async with running_engine(settings) as engine:
-            name = await model_for(engine, settings.model)
+            name = await choose_model(engine, settings.model)
             provider = await engine.upstreams.route(name)
             family = (await provider.describe(name)).family
             count = engine.models.counters.count_text
-            found = []
+            counts = []
             for before, after in pairs:
                 first = await count(provider, name, before, family)
                 second = await count(provider, name, after, family)
-                found.append(_Counted(first.tokens, second.tokens, name, second.method))
-            return found
+                counts.append(_TokenCounts(first.tokens, second.tokens, name, second.method))
+            return counts
     except HoldfastError as error:
-        complain(say(f"Estimated: {error}", f"Geschätzt: {error}"))
+        print_error(say(f"Estimated: {error}", f"Geschätzt: {error}"))
     guess = family_of(settings.model)
     return [
-        _Counted(estimate(before, guess).tokens, estimate(after, guess).tokens, settings.model, "estimate")
+        _TokenCounts(
+            estimate(before, guess).tokens, estimate(after, guess).tokens, settings.model, "estimate"
+        )
         for before, after in pairs
     ]
 
 
-def _elements(row: "AttachedFile", text: str) -> list[str]:
+def list_elements(row: "AttachedFile", text: str) -> list[str]:
     from holdfast.files.digests import list_elements
 
     return list_elements(Path(row.path).name, text) if text else []
 
 
-def _as_json(row: "AttachedFile", counted: _Counted, names: list[str]) -> dict[str, Any]:
+def serialize_file(row: "AttachedFile", counted: _TokenCounts, names: list[str]) -> dict[str, Any]:
     return {
         "path": row.path,
         "mode": row.mode,
@@ -178,42 +189,42 @@ def _as_json(row: "AttachedFile", counted: _Counted, names: list[str]) -> dict[s
         "method": counted.method,
         "tokens_before": counted.before,
         "tokens_after": counted.after,
-        "saved_percent": counted.saved,
+        "saved_percent": counted.savings,
         "text": row.text,
         "digest": row.digest,
         "trouble": say(row.trouble, row.trouble_de) or None,
         "elements": names,
-        "more": _more(row),
+        "more": suggest_references(row),
     }
 
 
-def _print(row: "AttachedFile", counted: _Counted, names: list[str]) -> None:
+def print_file(row: "AttachedFile", counted: _TokenCounts, names: list[str]) -> None:
     from holdfast.files.references import element_suffix
 
     if row.trouble:
-        complain(say(row.trouble, row.trouble_de))
+        print_error(say(row.trouble, row.trouble_de))
         if not row.hash:
             return
-    about = f"{row.path}: {_modes()[row.mode]}, "
-    if row.hash and counted.saved:
+    about = f"{row.path}: {mode_labels()[row.mode]}, "
+    if row.hash and counted.savings:
         about += say(
-            f"{counted.before:,} tokens become {counted.after:,}, {counted.saved} % saved",
-            f"aus {counted.before:,} Token werden {counted.after:,}, {counted.saved} % gespart",
+            f"{counted.before:,} tokens become {counted.after:,}, {counted.savings} % saved",
+            f"aus {counted.before:,} Token werden {counted.after:,}, {counted.savings} % gespart",
         )
     else:
         about += say(f"{counted.after:,} tokens", f"{counted.after:,} Token")
     about += say(", estimated", ", geschätzt") if counted.method == "estimate" else ""
     console.print(Text(about, style="bold"))
     write(f"{row.text}\n")
-    if more := _more(row):
+    if more := suggest_references(row):
         console.print(Text(say("More: ", "Mehr: ") + "  ".join(more), style="dim"))
-    if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_NAMES]:
+    if public := [name for name in names if not name.rpartition(".")[2].startswith("_")][:_MAX_NAMES]:
         asked = element_suffix(public[0])
         parts = say(f"Parts, as {asked}: ", f"Teile, etwa {asked}: ")
         console.print(Text(parts + ", ".join(public), style="dim"))
 
 
-def _modes() -> dict[str, str]:
+def mode_labels() -> dict[str, str]:
     return {
         "full": say("whole", "ganz"),
         "summary": say("digest", "Auszug"),
@@ -225,18 +236,18 @@ def _modes() -> dict[str, str]:
     }
 
 
-def _more(row: "AttachedFile") -> list[str]:
-    """How one asks for more, as one would write it in a message."""
+def suggest_references(row: "AttachedFile") -> list[str]:
+    """Return references that would show more of it, as they are written in a message."""
     from holdfast.files.references import Reference, format_reference
 
     here, path = Path.cwd(), Path(row.path)
     name = f"./{path.relative_to(here)}" if path.is_relative_to(here) else row.path
     name = "./" if path == here else name
 
-    def asked(mode: "Mode", what: str = "") -> str:
-        return "@" + format_reference(name, Reference(0, 0, name, mode, what))
+    def spell(mode: "Mode", detail: str = "") -> str:
+        return "@" + format_reference(name, Reference(0, 0, name, mode, detail))
 
     if row.mode in ("tree", "list", "search"):
         other: Mode = "tree" if row.mode == "list" else "list"
-        return [asked(other), asked("search", say("WORD", "WORT"))]
-    return [asked("full")] if row.hash and row.mode != "full" else []
+        return [spell(other), spell("search", say("WORD", "WORT"))]
+    return [spell("full")] if row.hash and row.mode != "full" else []

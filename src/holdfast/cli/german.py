@@ -1,6 +1,6 @@
-"""What `--help` says, in German, by what it says in English. Loaded only where German is spoken.
+"""German translations of the `--help` texts, by their English text. Imported only when German is used.
 
-A test sees to it that every sentence is here, and none that is no longer said.
+A test checks that none is missing or stale.
 """
 
 GERMAN: dict[str, str] = {

@@ -1,7 +1,4 @@
-"""`holdfast import`: bringing in what other tools have kept. What is there already stays as it is.
-
-What each of them keeps, and where, is known in `moving.formats`.
-"""
+"""`holdfast import`: import data of other tools; existing data stays. The formats are in `transfer`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, print_json, print_table
-from holdfast.cli.project import Project, scope_here
-from holdfast.cli.remembered import progress, remembering
+from holdfast.cli.options import JsonOption, ProjectOption, current_scope, open_memory
+from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 from holdfast.messages import Scope
@@ -21,12 +16,12 @@ if TYPE_CHECKING:
     from holdfast.store import Store
     from holdfast.transfer.imports import ImportReport
 
-_SHOWN = 20
+_MAX_LINES = 20
 
 
 def import_(
     context: typer.Context,
-    what: Annotated[
+    arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="[ollama-prompt|chatgpt|openclaw|markdown] PATH...",
@@ -38,36 +33,36 @@ def import_(
         bool, typer.Option("--memories", help="Markdown: make memories of list items; else files stay notes.")
     ] = False,
     user: Annotated[str, typer.Option(help="Whose it will be.")] = "default",
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Bring in what another tool has kept; exit code 1 if nothing of it could be read."""
     from holdfast.transfer.formats import FORMATS, open_source
     from holdfast.transfer.imports import Importer
 
     settings = load(context).settings
-    kind = what[0] if what[0] in FORMATS else ""
-    paths = [Path(one).expanduser() for one in (what[1:] if kind else what)]
+    kind = arguments[0] if arguments[0] in FORMATS else ""
+    paths = [Path(path).expanduser() for path in (arguments[1:] if kind else arguments)]
     if not paths:
         raise BadRequest(
             say("There is no path.", "Es fehlt ein Pfad."),
             hint=say(f"holdfast import {kind} PATH", f"holdfast import {kind} PFAD"),
         )
-    scope = Scope(user, scope_here(project).project)
+    scope = Scope(user, current_scope(project).project)
     source = open_source(paths, kind, memories=memories)
-    with remembering(settings) as parts, progress() as tell:
-        _check_name(user, parts.store)
+    with open_memory(settings) as parts, show_progress_bar() as tell:
+        check_user_name(user, parts.store)
         report = Importer(parts.store, parts.library, scope, dry_run=dry_run, tell=tell).take(source)
     if as_json:
         print_json({**report.to_json(), "user": scope.user, "project": scope.project})
     else:
-        _print(report, scope)
-    if report.unreadable and not _anything(report):
+        print_report(report, scope)
+    if report.unreadable and not has_content(report):
         raise typer.Exit(1)
 
 
-def _check_name(user: str, store: "Store") -> None:
-    """Whoever is new gets a name as keys have it; who is there already may have come with another."""
+def check_user_name(user: str, store: "Store") -> None:
+    """Reject an invalid name for a new user; existing users may have any name."""
     from holdfast.store.keys import is_name
     from holdfast.transfer.users import user_names
 
@@ -81,13 +76,13 @@ def _check_name(user: str, store: "Store") -> None:
         )
 
 
-def _anything(report: "ImportReport") -> bool:
-    """Whether anything in it could be read, new or not."""
+def has_content(report: "ImportReport") -> bool:
+    """Return whether anything could be read, new or not."""
     numbers = (*report.conversations.values(), *report.memories.values(), *report.notes.values())
     return any(numbers) or bool(report.left_out)
 
 
-def _print(report: "ImportReport", scope: Scope) -> None:
+def print_report(report: "ImportReport", scope: Scope) -> None:
     if report.dry_run:
         console.print(say("Nothing was changed. It would be:", "Nichts wurde geändert. Es wäre:"))
     before, after = report.before, report.after
@@ -97,7 +92,7 @@ def _print(report: "ImportReport", scope: Scope) -> None:
             say("conversations", "Gespräche"),
             before.conversations,
             after.conversations,
-            _told(talks, {"new": say("new", "neu"), "grown": say("grown", "gewachsen")}),
+            format_counts(talks, {"new": say("new", "neu"), "grown": say("grown", "gewachsen")}),
         ),
         (
             say("messages", "Nachrichten"),
@@ -109,7 +104,7 @@ def _print(report: "ImportReport", scope: Scope) -> None:
             say("memories", "Erinnerungen"),
             before.memories,
             after.memories,
-            _told(
+            format_counts(
                 learned,
                 {
                     "new": say("new", "neu"),
@@ -120,7 +115,7 @@ def _print(report: "ImportReport", scope: Scope) -> None:
                 },
             ),
         ),
-        (say("note files", "Notizdateien"), None, None, _told(notes, {"new": say("new", "neu")})),
+        (say("note files", "Notizdateien"), None, None, format_counts(notes, {"new": say("new", "neu")})),
     )
     print_table(
         (
@@ -131,23 +126,23 @@ def _print(report: "ImportReport", scope: Scope) -> None:
         ),
         rows,
     )
-    _print_lines(say("Left out", "Ausgelassen"), report.left_out)
-    _print_lines(say("Could not be read", "Nicht lesbar"), report.unreadable)
+    print_lines(say("Left out", "Ausgelassen"), report.left_out)
+    print_lines(say("Could not be read", "Nicht lesbar"), report.unreadable)
     if report.more_lines:
-        complain(say(f"… and {report.more_lines} more.", f"… und {report.more_lines} weitere."))
+        print_error(say(f"… and {report.more_lines} more.", f"… und {report.more_lines} weitere."))
 
 
-def _told(numbers: dict[str, int], names: dict[str, str]) -> str:
+def format_counts(numbers: dict[str, int], names: dict[str, str]) -> str:
     known = say("known already", "schon bekannt")
     parts = [f"{numbers[key]} {name}" for key, name in {**names, "known": known}.items() if numbers[key]]
     return ", ".join(parts)
 
 
-def _print_lines(title: str, lines: list[str]) -> None:
+def print_lines(title: str, lines: list[str]) -> None:
     if not lines:
         return
     console.print(Text(f"{title} ({len(lines)}):", style="bold"))
-    for line in lines[:_SHOWN]:
-        complain(f"  {line}")
-    if len(lines) > _SHOWN:
-        complain(say("  … and more; --json has all.", "  … und mehr; --json nennt alle."))
+    for line in lines[:_MAX_LINES]:
+        print_error(f"  {line}")
+    if len(lines) > _MAX_LINES:
+        print_error(say("  … and more; --json has all.", "  … und mehr; --json nennt alle."))

@@ -1,11 +1,11 @@
-"""`holdfast jobs`: the last requests to model servers, how long they took and what came of them."""
+"""`holdfast jobs`: the latest requests to model servers, with status, tokens and duration."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import console, load, moment, print_json, print_table
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, format_time, load, print_json, print_table
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def jobs(
     ] = None,
     conversation: Annotated[str | None, typer.Option(help="Only those of this conversation.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the last requests to model servers, newest first."""
     from holdfast.store import open_store
@@ -41,12 +41,12 @@ def jobs(
             say("seconds", "Sekunden"),
             say("error", "Fehler"),
         )
-        print_table(columns, [_row(job) for job in rows])
+        print_table(columns, [format_job(job) for job in rows])
     else:
         console.print(say("No requests yet.", "Noch keine Anfragen."))
 
 
-def _row(job: "Job") -> tuple[Any, ...]:
+def format_job(job: "Job") -> tuple[Any, ...]:
     names = {
         "queued": say("waits", "wartet"),
         "running": say("runs", "läuft"),
@@ -55,22 +55,22 @@ def _row(job: "Job") -> tuple[Any, ...]:
         "cut": say("cut off", "abgebrochen"),
     }
     read, written = job.usage.prompt, job.usage.completion
-    tokens = "" if read is None and written is None else f"{_or_unknown(read)} → {_or_unknown(written)}"
+    tokens = "" if read is None and written is None else f"{format_count(read)} → {format_count(written)}"
     return (
         job.id,
-        moment(job.queued_at),
+        format_time(job.queued_at),
         names[job.status],
         job.model,
         tokens,
-        _seconds(job.queued_at, job.first_token_at),
-        _seconds(job.queued_at, job.finished_at),
+        format_seconds(job.queued_at, job.first_token_at),
+        format_seconds(job.queued_at, job.finished_at),
         job.error,
     )
 
 
-def _or_unknown(count: int | None) -> str:
+def format_count(count: int | None) -> str:
     return "?" if count is None else str(count)
 
 
-def _seconds(since: float, until: float | None) -> str:
+def format_seconds(since: float, until: float | None) -> str:
     return "" if until is None else f"{until - since:.1f}"

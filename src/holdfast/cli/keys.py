@@ -1,18 +1,20 @@
-"""`holdfast keys`: what lets programs in. Making one, listing them, taking one back.
+"""`holdfast keys` and `holdfast password`: manage API keys, and the password of the web page.
 
-A key's secret is shown when it is made, and kept nowhere.
+A key's secret is shown once, when it is created, and not stored.
 """
 
 import re
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import console, load, moment, print_json, print_table, write
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, format_time, load, print_json, print_table, write
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
+from holdfast.messages import Scope
 
 if TYPE_CHECKING:
     from holdfast.store import Key
@@ -40,7 +42,7 @@ def create(
         bool, typer.Option("--files", help="May point at files with @, in the folders of file_roots.")
     ] = False,
     rate: Annotated[str, typer.Option(help="Requests a minute, as 60 or 60/min; 0 for no limit.")] = "0",
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Make a key. Its secret is shown now, and never again."""
     from holdfast.store import Key, open_store
@@ -53,13 +55,13 @@ def create(
         forwarder=forwarder,
         off=off,
         memory=not memory_off,
-        rate=_rate(rate),
+        rate=parse_rate(rate),
         files=files,
     )
     with open_store(load(context).settings.store) as store:
-        made, secret = store.keys.create(wanted)
+        key, secret = store.keys.create(wanted)
     if as_json:
-        print_json({"key": made.to_json(), "secret": secret})
+        print_json({"key": key.to_json(), "secret": secret})
         return
     console.print(
         say(
@@ -72,7 +74,7 @@ def create(
 
 
 @app.command("list")
-def list_(context: typer.Context, as_json: Json = False) -> None:
+def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the keys there are, without their secrets."""
     from holdfast.store import open_store
 
@@ -91,7 +93,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
             say("made", "angelegt"),
             say("last used", "zuletzt benutzt"),
         )
-        print_table(columns, [_row(key) for key in rows])
+        print_table(columns, [format_key(key) for key in rows])
     else:
         console.print(
             say(
@@ -105,7 +107,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 def revoke(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="ID", help="As `keys list` has it.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Take a key back: whoever has it cannot come in any more."""
     from holdfast.store import open_store
@@ -119,17 +121,17 @@ def revoke(
         console.print(Text(say(f"Revoked: {named}", f"Zurückgenommen: {named}")))
 
 
-def _rate(text: str) -> int:
-    found = _RATE.fullmatch(text.strip())
-    if found is None:
+def parse_rate(text: str) -> int:
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
         raise BadRequest(
             say(f"{text!r} is no rate.", f"{text!r} ist keine Rate."),
             hint=say("Write 60 or 60/min.", "Schreiben Sie 60 oder 60/min."),
         )
-    return int(found[1])
+    return int(match[1])
 
 
-def _row(key: "Key") -> tuple[str, ...]:
+def format_key(key: "Key") -> tuple[str, ...]:
     marks = {
         say("all", "alles"): key.admin,
         say("speak for others", "für andere sprechen"): key.forwarder,
@@ -142,8 +144,57 @@ def _row(key: "Key") -> tuple[str, ...]:
         key.name,
         key.user,
         key.project,
-        ", ".join(mark for mark, there in marks.items() if there),
+        ", ".join(mark for mark, allowed in marks.items() if allowed),
         str(key.rate or ""),
-        moment(key.created_at),
-        moment(key.used_at) if key.used_at else "",
+        format_time(key.created_at),
+        format_time(key.used_at) if key.used_at else "",
     )
+
+
+_MIN_LENGTH = 8
+
+
+def password(
+    context: typer.Context,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read it from standard input.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Have none any more.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Set the password of the page. Every browser that is signed in has to do it again."""
+    from holdfast.store import open_store
+    from holdfast.store.secrecy import password_digest
+
+    settings = load(context).settings
+    digest = None if remove else password_digest(read_password(stdin))
+    with open_store(settings.store) as store:
+        store.sessions.set_password(Scope().user, digest)
+    if as_json:
+        print_json({"password": digest is not None})
+    elif remove:
+        console.print(say("There is no password any more.", "Es gibt kein Passwort mehr."))
+    else:
+        console.print(say("The password is set.", "Das Passwort ist gesetzt."))
+
+
+def read_password(stdin: bool) -> str:
+    if stdin:
+        given = sys.stdin.readline().rstrip("\r\n")
+    elif sys.stdin.isatty():
+        again = say("Again", "Noch einmal")
+        given = typer.prompt(
+            say("New password", "Neues Passwort"), hide_input=True, confirmation_prompt=again
+        )
+    else:
+        raise BadRequest(
+            say("Nobody is here to be asked for a password.", "Niemand ist da, der gefragt werden kann."),
+            hint=say("Pipe it in with --stdin.", "Mit --stdin lässt es sich hineinreichen."),
+        )
+    if len(given) < _MIN_LENGTH:
+        raise BadRequest(
+            say(
+                f"A password has at least {_MIN_LENGTH} characters.",
+                f"Ein Passwort hat mindestens {_MIN_LENGTH} Zeichen.",
+            ),
+            hint=say("Several words are good.", "Mehrere Wörter sind gut."),
+        )
+    return given

@@ -1,7 +1,7 @@
-"""`holdfast mcp`: memory, conversations and research as tools of an MCP host.
+"""`holdfast mcp`: offer memory, conversations and research as tools to an MCP host.
 
-By itself it speaks the protocol on standard input and output, for the folder that the host starts it in; with
-`--http` it is `holdfast serve`, and says where MCP is.
+Speaks the protocol on standard input and output for the folder it is started in; with `--http` it starts the
+server and prints the address of its MCP endpoint.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from holdfast.cli.output import complain, load
-from holdfast.cli.project import Project, scope_here
+from holdfast.cli.options import ProjectOption, current_scope
+from holdfast.cli.output import load, print_error
 from holdfast.config import Config
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
@@ -27,14 +27,14 @@ def mcp(
     host: Annotated[str | None, typer.Option(help="Address to listen on, with --http.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on, with --http.")] = None,
     user: Annotated[str, typer.Option(help="Whose memory it is.")] = Scope().user,
-    project: Project = None,
+    project: ProjectOption = None,
     group: Annotated[
         str | None, typer.Option(help="A group, instead of a project: only what belongs to it is seen.")
     ] = None,
 ) -> None:
     """Offer memory, conversations and research to an MCP host, such as Claude Desktop, Cursor or Zed."""
     if http:
-        _serve(context, host, port, whose=(user, project, group))
+        serve_http(context, host, port, whose=(user, project, group))
         return
     if host is not None or port is not None:
         raise BadRequest(
@@ -43,13 +43,13 @@ def mcp(
         )
     settings, scope = load(context).settings, scope_for(user, project, group)
     if sys.stdin.isatty():
-        complain(
+        print_error(
             say(
                 "This is for an MCP host, which starts it itself; see docs/mcp.md. Ctrl-C ends it.",
                 "Das ist für ein MCP-Programm, das es selbst startet; siehe docs/mcp.md. Strg-C beendet es.",
             )
         )
-    # Whoever waits for input in a thread would not hear of it otherwise. What is kept is safe at any moment.
+    # A thread blocked on input would not see Ctrl-C otherwise. The store is consistent at any moment.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from holdfast.mcp.server import serve_stdio
 
@@ -57,13 +57,13 @@ def mcp(
 
 
 def scope_for(user: str, project: str | None, group: str | None) -> Scope:
-    """The scope of the folder it is started in, or the one that is named."""
+    """Return the scope that the options name, or that of the current folder."""
     for name in (user, project, group):
-        # The usual one needs no look, and the host its first answer soon.
+        # Skip the import for the default user, as the host waits for the first answer.
         if name is not None and name != Scope().user:
-            _check_name(name)
+            check_name(name)
     if group is None:
-        return Scope(user, scope_here(project).project)
+        return Scope(user, current_scope(project).project)
     if project is not None:
         raise BadRequest(
             say("A group has no projects.", "Eine Gruppe hat keine Projekte."),
@@ -72,8 +72,8 @@ def scope_for(user: str, project: str | None, group: str | None) -> Scope:
     return Scope(user, group, "group")
 
 
-def _check_name(name: str) -> None:
-    """As for keys: whoever is named here must be reachable through the server, too."""
+def check_name(name: str) -> None:
+    """Reject a name that could not be used over HTTP, where the same rules hold as for keys."""
     from holdfast.store.keys import is_name
 
     if not is_name(name):
@@ -86,7 +86,7 @@ def _check_name(name: str) -> None:
         )
 
 
-def _serve(
+def serve_http(
     context: typer.Context, host: str | None, port: int | None, whose: tuple[str, str | None, str | None]
 ) -> None:
     if whose != (Scope().user, None, None):
@@ -101,8 +101,8 @@ def _serve(
     from holdfast.server.mcp import PATH
     from holdfast.server.run import run
 
-    def loaded() -> Config:
+    def read_config() -> Config:
         return load(context, host=host, port=port, mcp=True)
 
-    # On the error stream, like everything that is no answer.
-    run(loaded, lambda address: complain(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))
+    # On the error stream, like everything but answers.
+    run(read_config, lambda address: print_error(say("MCP is ready: ", "MCP ist bereit: ") + address + PATH))

@@ -1,49 +1,65 @@
-"""`holdfast memory`: what is remembered beyond a conversation. Adding, reading, correcting, forgetting it.
-
-Finding it by search and building the index anew are in `cli/memory_index.py`.
-"""
+"""`holdfast memory`: add, list, search, correct, export and forget memories, and rebuild their index."""
 
 import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from holdfast.cli import memory_index
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, moment, print_json, print_table, write
-from holdfast.cli.project import Project
-from holdfast.cli.remembered import (
+from holdfast.cli.options import (
+    JsonOption,
     MemoryId,
+    ProjectOption,
     WhoseOption,
-    agree,
-    day_of,
-    edited,
-    kind_named,
-    place_of,
-    print_memory,
-    remembering,
-    scope_for,
-    with_path,
+    YesOption,
+    narrow_scope,
+    open_memory,
+)
+from holdfast.cli.output import (
+    ask_consent,
+    console,
+    edit_text,
+    format_time,
+    load,
+    print_error,
+    print_headline,
+    print_json,
+    print_table,
+    show_progress_bar,
+    write,
 )
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.i18n import say
+from holdfast.messages import Scope
 
 if TYPE_CHECKING:
+    from holdfast.memory.base import Memory
     from holdfast.memory.keeping.catalogue import Page, Stats
     from holdfast.memory.keeping.exchange import Imported
     from holdfast.memory.keeping.tidying import Outcome
+    from holdfast.memory.searching.hits import Answer
 
 app = typer.Typer(help="What is remembered beyond a conversation.", no_args_is_help=True)
 
 KindOption = Annotated[str | None, typer.Option("--kind", help="fact, decision, preference or note.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-class Form(StrEnum):
+class SearchTarget(StrEnum):
+    notes = "notes"
+    conversations = "conversations"
+    all = "all"
+
+
+class CitationMode(StrEnum):
+    auto = "auto"
+    on = "on"
+    off = "off"
+
+
+class ExportFormat(StrEnum):
     json = "json"
     markdown = "markdown"
 
@@ -56,34 +72,34 @@ def add(
     importance: Annotated[float, typer.Option(help="How much it matters, from 0 to 1.")] = 0.8,
     pin: Annotated[bool, typer.Option("--pin", help="Never put it into the archive.")] = False,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
     from holdfast.memory.workspace.checks import checked_kind
 
-    settings, scope = load(context).settings, scope_for(whose, project)
-    with remembering(settings) as parts:
-        made = parts.library.add(
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    with open_memory(settings) as parts:
+        outcome = parts.library.add(
             scope, " ".join(words), checked_kind(kind), importance=importance, pinned=pin
         )
     if as_json:
-        replaced = [old.to_json() for old in made.others]
-        print_json({"action": made.action, "memory": made.memory.to_json(), "replaced": replaced})
+        replaced = [old.to_json() for old in outcome.others]
+        print_json({"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced})
     else:
-        print_outcome(made)
+        print_outcome(outcome)
 
 
-def print_outcome(made: "Outcome") -> None:
-    told = {
+def print_outcome(outcome: "Outcome") -> None:
+    labels = {
         "updated": say(
             "Known already, and brought up to date", "Schon bekannt, auf den neuen Stand gebracht"
         ),
         "known": say("Known already", "Schon bekannt"),
     }
-    kept = say("Remembered", "Gemerkt")
-    console.print(Text(f"{told.get(made.action, kept)}: {made.memory.id}"))
-    if made.memory.may_replace:
+    default = say("Remembered", "Gemerkt")
+    console.print(Text(f"{labels.get(outcome.action, default)}: {outcome.memory.id}"))
+    if outcome.memory.may_replace:
         console.print(
             Text(
                 say(
@@ -93,7 +109,7 @@ def print_outcome(made: "Outcome") -> None:
                 style="dim",
             )
         )
-    for old in made.others:
+    for old in outcome.others:
         console.print(
             Text(say("  in place of: ", "  anstelle von: ") + f"{old.text} ({old.id})", style="dim")
         )
@@ -110,15 +126,15 @@ def list_(
     offset: Annotated[int, typer.Option(min=0, help="How many of the newest to pass over.")] = 0,
     history: Annotated[bool, typer.Option("--history", help="Also what no longer holds.")] = False,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List memories, newest first."""
     from holdfast.memory.workspace.checks import listed_kind
 
-    settings, scope = load(context).settings, scope_for(whose, project)
+    settings, scope = load(context).settings, narrow_scope(whose, project)
     wanted = None if kind is None else listed_kind(kind)
-    with remembering(settings) as parts:
+    with open_memory(settings) as parts:
         page = parts.library.page(
             scope, kind=wanted, text=text, limit=limit, offset=offset, history=history, own=whose is not None
         )
@@ -128,7 +144,7 @@ def list_(
         return
     print_page(page, offset)
     for trouble in page.troubles:
-        complain(trouble)
+        print_error(trouble)
 
 
 def print_page(page: "Page", offset: int) -> None:
@@ -148,7 +164,7 @@ def print_page(page: "Page", offset: int) -> None:
         say("text", "Text"),
     )
     rows = [
-        (memory.id, day_of(memory), kind_named(memory.kind), place_of(memory), memory.text)
+        (memory.id, format_date(memory), kind_label(memory.kind), scope_label(memory), memory.text)
         for memory in page.memories
     ]
     print_table(columns, rows)
@@ -164,17 +180,66 @@ def print_page(page: "Page", offset: int) -> None:
 def show(
     context: typer.Context,
     memory: MemoryId,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a memory: its words, where it stands, and where it comes from."""
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
-        found, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
+        stored, path = parts.library.get(scope, memory), str(parts.library.place(scope, memory))
     if as_json:
-        print_json(with_path(found, path))
+        print_json(serialize_memory(stored, path))
     else:
-        print_memory(found, path)
+        print_memory(stored, path)
+
+
+def kind_label(kind: str) -> str:
+    kinds = {
+        "fact": say("fact", "Fakt"),
+        "decision": say("decision", "Entscheidung"),
+        "preference": say("preference", "Vorliebe"),
+        "note": say("note", "Notiz"),
+    }
+    return kinds.get(kind, kind)
+
+
+def format_date(memory: "Memory") -> str:
+    """Format when a memory was last mentioned; one written by hand has no date."""
+    return format_time(memory.date)[:10] if memory.date else "–"
+
+
+def scope_label(memory: "Memory") -> str:
+    mine = memory.scope == Scope(memory.scope.user)
+    return say("yours", "eigene") if mine else memory.scope.project
+
+
+def print_memory(memory: "Memory", path: str) -> None:
+    """Print a memory with all its details."""
+    write(f"{memory.text}\n")
+    rows = [
+        ("id", memory.id),
+        (say("kind", "Art"), kind_label(memory.kind)),
+        (say("belongs to", "gehört zu"), scope_label(memory)),
+        (say("file", "Datei"), path),
+        (say("since", "seit"), format_time(memory.valid_from) if memory.valid_from else ""),
+        (say("last said", "zuletzt gesagt"), format_time(memory.seen) if memory.seen else ""),
+        (say("importance", "Gewicht"), f"{memory.importance:g}"),
+        (say("pinned", "angeheftet"), say("yes", "ja") if memory.pinned else ""),
+        (say("said in", "gesagt in"), ", ".join(format_sources(memory))),
+        (say("replaced by", "ersetzt durch"), memory.superseded_by),
+        (say("valid until", "galt bis"), format_time(memory.valid_until) if memory.valid_until else ""),
+    ]
+    for name, value in rows:
+        if value:
+            console.print(Text(f"  {name}: {value}", style="dim"))
+
+
+def format_sources(memory: "Memory") -> list[str]:
+    return [" ".join((source.conversation, *source.messages)) for source in memory.sources]
+
+
+def serialize_memory(memory: "Memory", path: str) -> dict[str, Any]:
+    return {**memory.to_json(), "path": path}
 
 
 @app.command()
@@ -185,17 +250,17 @@ def edit(
     kind: KindOption = None,
     importance: Annotated[float | None, typer.Option(help="How much it matters, from 0 to 1.")] = None,
     pin: Annotated[bool | None, typer.Option("--pin/--unpin", help="Never put it into the archive.")] = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Correct a memory; without anything new its words are opened in your editor ($EDITOR)."""
     from holdfast.memory.workspace.checks import checked_kind
 
-    settings, scope = load(context).settings, scope_for(None, project)
+    settings, scope = load(context).settings, narrow_scope(None, project)
     text = " ".join(words) if words else None
-    with remembering(settings) as parts:
+    with open_memory(settings) as parts:
         if text is None and kind is None and importance is None and pin is None:
-            text = edited(parts.library.get(scope, memory).text, ".md")
+            text = edit_text(parts.library.get(scope, memory).text, ".md")
         changed = parts.library.edit(
             scope,
             memory,
@@ -206,7 +271,7 @@ def edit(
         )
         path = str(parts.library.place(scope, memory))
     if as_json:
-        print_json(with_path(changed, path))
+        print_json(serialize_memory(changed, path))
     else:
         print_memory(changed, path)
 
@@ -215,17 +280,17 @@ def edit(
 def forget(
     context: typer.Context,
     memory: MemoryId,
-    yes: Yes = False,
-    project: Project = None,
-    as_json: Json = False,
+    yes: YesOption = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Forget a memory for good, and see that it is not learned again."""
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
-        found = parts.library.get(scope, memory)
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
+        stored = parts.library.get(scope, memory)
         if not yes:
-            write(f"{found.text}\n")
-            agree(
+            write(f"{stored.text}\n")
+            ask_consent(
                 say("Forget it for good?", "Endgültig vergessen?"),
                 say(
                     f"{memory} was not forgotten: nobody is here to be asked.",
@@ -234,18 +299,18 @@ def forget(
             )
         parts.library.forget(scope, memory)
     if as_json:
-        print_json({"forgotten": found.to_json()})
+        print_json({"forgotten": stored.to_json()})
     else:
         console.print(Text(say(f"Forgotten: {memory}", f"Vergessen: {memory}")))
 
 
 @app.command()
-def proposals(context: typer.Context, project: Project = None, as_json: Json = False) -> None:
+def proposals(context: typer.Context, project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """List memories that may replace an older one; both hold until you decide."""
     from holdfast.memory.keeping.succession import rivals
 
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
         pairs = rivals(parts.library, scope)
     if as_json:
         print_json([{"newer": newer.to_json(), "older": older.to_json()} for newer, older in pairs])
@@ -258,26 +323,28 @@ def proposals(context: typer.Context, project: Project = None, as_json: Json = F
 
 
 @app.command()
-def replace(context: typer.Context, memory: MemoryId, project: Project = None, as_json: Json = False) -> None:
+def replace(
+    context: typer.Context, memory: MemoryId, project: ProjectOption = None, as_json: JsonOption = False
+) -> None:
     """Let a memory take the place of the older one that `proposals` names."""
-    _decide(context, memory, project, as_json, replaces=True)
+    decide_proposal(context, memory, project, as_json, replaces=True)
 
 
 @app.command("keep-both")
 def keep_both(
-    context: typer.Context, memory: MemoryId, project: Project = None, as_json: Json = False
+    context: typer.Context, memory: MemoryId, project: ProjectOption = None, as_json: JsonOption = False
 ) -> None:
     """Let a memory and the older one that `proposals` names both hold."""
-    _decide(context, memory, project, as_json, replaces=False)
+    decide_proposal(context, memory, project, as_json, replaces=False)
 
 
-def _decide(
+def decide_proposal(
     context: typer.Context, memory: str, project: str | None, as_json: bool, *, replaces: bool
 ) -> None:
     from holdfast.memory.keeping.succession import decide
 
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
         newer, replaced = decide(parts.library, scope, memory, replaces=replaces)
     if as_json:
         print_json({"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None})
@@ -294,12 +361,12 @@ def clear(
         str, typer.Option(help="The name of what is to be emptied, instead of being asked.")
     ] = "",
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Forget all memories of a project, or your own, the archive included. Other words in the files stay."""
-    settings, scope = load(context).settings, scope_for(whose, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    with open_memory(settings) as parts:
         named = parts.library.confirmation(scope)
         if not confirm and sys.stdin.isatty():
             total = parts.library.page(scope, limit=0, history=True, own=True).total
@@ -328,66 +395,71 @@ def clear(
 
 @app.command()
 def stats(
-    context: typer.Context, whose: WhoseOption = None, project: Project = None, as_json: Json = False
+    context: typer.Context,
+    whose: WhoseOption = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Say how much is remembered, and how far the index has come."""
-    settings, scope = load(context).settings, scope_for(whose, project)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    with open_memory(settings) as parts:
         counted = parts.library.stats(scope)
         state = parts.state(scope)
     if as_json:
         print_json({**asdict(counted), **state})
         return
-    _print_stats(counted)
-    memory_index.print_state(state)
+    print_stats(counted)
+    print_index_state(state)
 
 
-def _print_stats(counted: "Stats") -> None:
-    kinds = ", ".join(f"{number} {kind_named(kind)}" for kind, number in counted.kinds.items() if number)
+def print_stats(counted: "Stats") -> None:
+    kinds = ", ".join(f"{number} {kind_label(kind)}" for kind, number in counted.kinds.items() if number)
     rows = [
         (say("active", "aktiv"), f"{counted.active} / {counted.limit}" + (f" ({kinds})" if kinds else "")),
         (say("no longer valid", "überholt"), counted.superseded),
         (say("archived", "im Archiv"), counted.archived),
         (say("forgotten", "vergessen"), counted.forgotten),
         (say("recalled", "erinnert"), say(f"{counted.recalls} times", f"{counted.recalls}-mal")),
-        (say("oldest", "älteste"), moment(counted.oldest) if counted.oldest else "–"),
-        (say("newest", "neueste"), moment(counted.newest) if counted.newest else "–"),
+        (say("oldest", "älteste"), format_time(counted.oldest) if counted.oldest else "–"),
+        (say("newest", "neueste"), format_time(counted.newest) if counted.newest else "–"),
     ]
     for name, value in rows:
         console.print(Text(f"{name}: {value}"))
     for trouble in counted.troubles:
-        complain(trouble)
+        print_error(trouble)
 
 
 @app.command()
 def export(
     context: typer.Context,
-    form: Annotated[Form, typer.Option("--format", help="For programs, or for reading.")] = Form.json,
+    form: Annotated[
+        ExportFormat, typer.Option("--format", help="For programs, or for reading.")
+    ] = ExportFormat.json,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A file, instead of the terminal.")
     ] = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write out all memories; JSON has their history and the archive too."""
     from holdfast.memory.keeping.exchange import exported
 
-    settings, scope = load(context).settings, scope_for(None, project)
-    with remembering(settings) as parts:
-        made = exported(parts.library, scope, (Form.json if as_json else form).value)
-    for trouble in made.left_out:
-        complain(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
+    settings, scope = load(context).settings, narrow_scope(None, project)
+    with open_memory(settings) as parts:
+        result = exported(parts.library, scope, (ExportFormat.json if as_json else form).value)
+    for trouble in result.left_out:
+        print_error(say(f"Left out: {trouble}", f"Ausgelassen: {trouble}"))
     if output is None:
-        write(made.text)
+        write(result.text)
         return
     try:
-        output.write_text(made.text, encoding="utf-8", errors="surrogateescape")
+        output.write_text(result.text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise HoldfastError(
             say(f"{output} could not be written: {error.strerror}.", f"{output}: {error.strerror}."),
             hint=say("Name another file with -o.", "Mit -o eine andere Datei nennen."),
         ) from error
-    complain(say(f"Written: {output}", f"Geschrieben: {output}"))
+    print_error(say(f"Written: {output}", f"Geschrieben: {output}"))
 
 
 @app.command("import")
@@ -397,23 +469,23 @@ def import_(
         str, typer.Argument(metavar="FILE|-", help="What `export` gave, or - to read it from a pipe.")
     ],
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Bring memories in, from JSON or Markdown. What is there already stays as it is."""
     from holdfast.memory.keeping.exchange import take_in
 
-    settings, scope = load(context).settings, scope_for(whose, project)
-    text = _read(file)
-    with remembering(settings) as parts:
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    text = read_export(file)
+    with open_memory(settings) as parts:
         taken = take_in(parts.library, scope, text)
     if as_json:
         print_json(asdict(taken))
         return
-    _print_taken(taken)
+    print_import_result(taken)
 
 
-def _read(file: str) -> str:
+def read_export(file: str) -> str:
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
@@ -424,7 +496,7 @@ def _read(file: str) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _print_taken(taken: "Imported") -> None:
+def print_import_result(taken: "Imported") -> None:
     rows = (
         (taken.added, say("new", "neu")),
         (taken.updated, say("brought up to date", "auf den neuen Stand gebracht")),
@@ -435,11 +507,170 @@ def _print_taken(taken: "Imported") -> None:
         ),
         (len(taken.bad), say("not readable", "nicht lesbar")),
     )
-    told = ", ".join(f"{number} {what}" for number, what in rows if number)
-    console.print(Text(told or say("There was nothing in it.", "Es war nichts darin.")))
+    counts = ", ".join(f"{number} {label}" for number, label in rows if number)
+    console.print(Text(counts or say("There was nothing in it.", "Es war nichts darin.")))
     for trouble in taken.bad:
-        complain(trouble)
+        print_error(trouble)
 
 
-app.command("search")(memory_index.search)
-app.command("reindex")(memory_index.reindex)
+@app.command()
+def search(
+    context: typer.Context,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for, in your own words.")],
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help="Only memories of this kind; may be repeated.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="How many at most.")] = 6,
+    within: Annotated[SearchTarget, typer.Option(help="Where to look.")] = SearchTarget.notes,
+    citations: Annotated[
+        CitationMode | None, typer.Option(help="Whether each hit names its source.", show_default=False)
+    ] = None,
+    whose: WhoseOption = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find notes and memories by their words and by their meaning."""
+    from holdfast.memory.searching.hits import cites
+    from holdfast.memory.workspace.checks import checked_kind
+
+    settings, scope = load(context).settings, narrow_scope(whose, project)
+    wanted = [checked_kind(kind) for kind in kinds or ()]
+    with open_memory(settings) as parts:
+        answer = parts.search.search(
+            " ".join(words), scope, within=within.value, kinds=wanted, limit=limit, own=whose is not None
+        )
+    cited = cites(citations.value if citations else settings.citations, scope)
+    if as_json:
+        print_json(answer.to_json(cited=cited))
+    else:
+        print_search_answer(answer, cited)
+
+
+def print_search_answer(answer: "Answer", cited: bool) -> None:
+    if answer.weak:
+        console.print(
+            say("Nothing here fits well. The closest there is:", "Nichts hier passt gut. Am nächsten kommt:")
+        )
+    for hit in answer.hits:
+        kind = kind_label(hit.memory_kind) if hit.memory_kind else hit.kind
+        date = format_time(hit.at)[:10] if hit.at else ""
+        exact = say("word for word", "wörtlich") if hit.exact else ""
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+        print_headline(
+            "", " · ".join(filter(None, (hit.id, kind, date, f"{hit.score:.2f} ({parts})", exact)))
+        )
+        write(f"{hit.snippet}\n")
+        if cited:
+            console.print(Text(say("Source: ", "Quelle: ") + hit.citation, style="dim"))
+        write("\n")
+    if answer.empty:
+        console.print(Text(explain_empty(answer.empty)))
+    engines = ", ".join((*answer.engines, *filter(None, (answer.compared, answer.model))))
+    console.print(Text(say("Compared by: ", "Verglichen mit: ") + engines, style="dim"))
+    console.print(Text(describe_index(asdict(answer.freshness)), style="dim"))
+    for reason in answer.degraded:
+        print_error(reason)
+
+
+def explain_empty(reason: str) -> str:
+    reasons = {
+        "Nothing was asked.": "Es wurde nichts gefragt.",
+        "There is nothing here to search yet.": "Hier gibt es noch nichts zu durchsuchen.",
+        "There is no word in the question that could be looked for.": "Die Frage hat kein Wort zum Suchen.",
+        "What was found is below the minimum score.": "Was gefunden wurde, ist zu schwach.",
+        "Nothing has any of these words.": "Nichts enthält eins dieser Wörter.",
+    }
+    return say(reason, reasons.get(reason, reason))
+
+
+@app.command()
+def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Build the index anew from the notes: their words, then their vectors."""
+    settings, scope = load(context).settings, narrow_scope(None, "default")
+    named = {
+        "files": say("Reading notes", "Notizen werden gelesen"),
+        "vectors": say("Making vectors", "Vektoren"),
+    }
+    with open_memory(settings) as parts:
+        with show_progress_bar() as tell:
+            fresh, trouble = parts.rebuild(lambda phase, done, total: tell(named[phase], done, total))
+        state = {**parts.state(scope), "index": asdict(fresh)}
+    if as_json:
+        print_json({**state, "trouble": trouble or None})
+        return
+    print_index_state(state)
+    if trouble:
+        print_error(trouble)
+
+
+def print_index_state(state: dict[str, Any]) -> None:
+    console.print(Text(describe_index(state["index"])))
+    vectors = state["vectors"]
+    if vectors["embedder"]:
+        left = vectors["waiting"]
+        waiting = say(f", {left} still to be made", f", {left} noch zu machen") if left else ""
+        console.print(Text(say("vectors: ", "Vektoren: ") + vectors["embedder"] + waiting))
+    else:
+        console.print(say("vectors: none, words alone are compared", "Vektoren: keine, nur Wörter zählen"))
+    if vectors["trouble"]:
+        print_error(vectors["trouble"])
+    print_engine(vectors.get("engine") or {})
+    print_batches(vectors.get("batches") or {})
+    print_backend(state.get("backend") or {})
+    for path, reason in state["index"]["skipped"].items():
+        print_error(f"{path}: {reason}")
+
+
+def print_engine(engine: dict[str, Any]) -> None:
+    """Print the external vector backend, if there is one."""
+    if not engine:
+        return
+    line = say("compared by: ", "verglichen von: ") + f"{engine['engine']}"
+    if engine["engine"] == engine["wanted"]:
+        line += f", {engine['location']}"
+    if engine["behind"]:
+        line += say(
+            f", {engine['behind']} still to be handed over", f", {engine['behind']} noch zu übergeben"
+        )
+    console.print(Text(line))
+    if engine["trouble"]:
+        print_error(engine["trouble"])
+
+
+def print_backend(backend: dict[str, Any]) -> None:
+    """Print the external search backend, if there is one."""
+    if not backend:
+        return
+    label = " ".join(filter(None, (backend["name"], backend["version"], backend["mode"])))
+    at = format_time(backend["updated_at"]) if backend["updated_at"] else say("never", "nie")
+    number = backend["collections"]
+    read = say(f"{number} collections, last read {at}", f"{number} Sammlungen, zuletzt gelesen {at}")
+    console.print(Text(say("backend: ", "Suche: ") + f"{label} ({read})"))
+    if backend["answered_by"]:
+        why = f": {backend['because']}" if backend["because"] else ""
+        console.print(Text(say("last answer by ", "letzte Antwort von ") + backend["answered_by"] + why))
+    if not backend["found"]:
+        print_error(
+            say(f"There is no program {backend['command']}.", f"Es gibt kein Programm {backend['command']}.")
+        )
+    if backend["trouble"]:
+        print_error(backend["trouble"])
+
+
+def print_batches(batches: dict[str, Any]) -> None:
+    if batches.get("jobs"):
+        jobs, texts = batches["jobs"], batches["texts"]
+        under_way = say(
+            f"batch jobs: {jobs} with {texts} texts; their vectors are taken in when they are done",
+            f"Batch-Jobs: {jobs} mit {texts} Texten; ihre Vektoren kommen dazu, sobald sie fertig sind",
+        )
+        console.print(Text(under_way))
+    if batches.get("trouble"):
+        print_error(batches["trouble"])
+
+
+def describe_index(fresh: dict[str, Any]) -> str:
+    files, stale, at = fresh["files"], fresh["stale"], fresh["indexed_at"]
+    read = say(f", last read {format_time(at)}", f", zuletzt gelesen {format_time(at)}") if at else ""
+    behind = say(f", {stale} changed since", f", {stale} seitdem geändert") if stale else ""
+    return say(f"index: {files} files", f"Index: {files} Dateien") + read + behind

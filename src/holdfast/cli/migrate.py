@@ -1,6 +1,6 @@
-"""`holdfast migrate`: everything into another database, the notes to another place, and back.
+"""`holdfast migrate`: move everything to another database, or the notes to another location.
 
-How it is done is known in `moving`; here it is asked for, and told what to set afterwards.
+The work is done in `transfer`; this prints which settings to change afterwards.
 """
 
 from contextlib import ExitStack
@@ -12,9 +12,8 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, print_json, print_table
-from holdfast.cli.remembered import progress
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, load, print_error, print_json, print_table, show_progress_bar
 from holdfast.config import Config, Settings, keep_page, set_on_page, shown_value
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.memory.workspace.base import Workspace
     from holdfast.transfer.migrate import MigrationResult
 
-_NOTES = "workspace"
+_NOTES_SETTING = "workspace"
 
 
 def migrate(
@@ -35,7 +34,7 @@ def migrate(
         str | None, typer.Option(help="The new place for the notes: s3://BUCKET/PREFIX or a folder.")
     ] = None,
     switch: Annotated[bool, typer.Option("--switch", help="Use the new places from now on.")] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Move everything into another database or to another place; what there was stays as it was."""
     from holdfast.store import open_store
@@ -45,40 +44,40 @@ def migrate(
 
     config = load(context)
     settings = config.settings
-    changes = _changes(to, notes)
-    _refuse_same(settings, changes)
+    changes = plan_changes(to, notes)
+    refuse_same(settings, changes)
     refuse_while_used(DataFolder(settings.home, settings.store).database)
     with ExitStack() as stack:
         store = stack.enter_context(open_store(settings.store))
         move = Migration(
             store,
-            _workspace(settings),
+            open_workspace(settings),
             stack.enter_context(open_store(changes["store"])) if to else None,
-            _workspace(replace(settings, workspace=changes[_NOTES])) if notes else None,
+            open_workspace(replace(settings, workspace=changes[_NOTES_SETTING])) if notes else None,
             str(shown_value("store", settings.store)),
-            str(changes.get(_NOTES, "")),
+            str(changes.get(_NOTES_SETTING, "")),
         )
-        tell = stack.enter_context(progress())
+        tell = stack.enter_context(show_progress_bar())
         moved = moved_by(move, tell)
     if switch:
         keep_page(settings.home, {**set_on_page(settings.home), **changes})
     if as_json:
-        print_json(_out(moved, changes, switch))
+        print_json(serialize_result(moved, changes, switch))
     else:
-        _tell(moved)
-        _tell_settings(config, changes, switch)
+        print_result(moved)
+        print_settings(config, changes, switch)
     for line in moved.notes.left_out if moved.notes else ():
-        complain(say(f"Left out: {line}", f"Ausgelassen: {line}"))
+        print_error(say(f"Left out: {line}", f"Ausgelassen: {line}"))
 
 
-def _workspace(settings: Settings) -> "Workspace":
+def open_workspace(settings: Settings) -> "Workspace":
     from holdfast.wiring import build_workspace
 
     return build_workspace(settings)
 
 
-def _changes(to: str | None, notes: str | None) -> dict[str, str]:
-    """The settings of tomorrow. Paths are spelled whole: they hold wherever somebody is."""
+def plan_changes(to: str | None, notes: str | None) -> dict[str, str]:
+    """Return the settings to change; paths are absolute, so that they hold in every folder."""
     if not to and not notes:
         raise BadRequest(
             say("Nothing was said to be moved.", "Nichts soll umziehen."),
@@ -89,23 +88,23 @@ def _changes(to: str | None, notes: str | None) -> dict[str, str]:
         )
     changes = {}
     if to:
-        changes["store"] = _whole(to)
+        changes["store"] = absolute_location(to)
     if notes:
-        changes[_NOTES] = notes if "://" in notes else str(Path(notes).expanduser().absolute())
+        changes[_NOTES_SETTING] = notes if "://" in notes else str(Path(notes).expanduser().absolute())
     return changes
 
 
-def _whole(location: str) -> str:
+def absolute_location(location: str) -> str:
     from holdfast.transfer.staging import DataFolder
 
     file = DataFolder(Path(), location).database
     return location if file is None else f"sqlite:///{quote(str(file.expanduser().absolute()))}"
 
 
-def _refuse_same(settings: Settings, changes: dict[str, str]) -> None:
+def refuse_same(settings: Settings, changes: dict[str, str]) -> None:
     from holdfast.wiring import notes_location
 
-    now = {"store": _whole(settings.store), _NOTES: notes_location(settings)}
+    now = {"store": absolute_location(settings.store), _NOTES_SETTING: notes_location(settings)}
     for name, value in changes.items():
         if now[name] == value:
             raise BadRequest(
@@ -114,7 +113,7 @@ def _refuse_same(settings: Settings, changes: dict[str, str]) -> None:
             )
 
 
-def _tell(moved: "MigrationResult") -> None:
+def print_result(moved: "MigrationResult") -> None:
     rows: list[tuple[str, int, int]] = [
         (name, number, moved.after[name]) for name, number in moved.before.items() if number
     ]
@@ -126,7 +125,7 @@ def _tell(moved: "MigrationResult") -> None:
     )
 
 
-def _tell_settings(config: Config, changes: dict[str, str], switch: bool) -> None:
+def print_settings(config: Config, changes: dict[str, str], switch: bool) -> None:
     if switch:
         console.print(say("From now on the new places are used.", "Ab jetzt werden die neuen Orte benutzt."))
     else:
@@ -140,7 +139,7 @@ def _tell_settings(config: Config, changes: dict[str, str], switch: bool) -> Non
             console.print(Text(f'  {name} = "{shown_value(name, value)}"'))
     for name in changes:
         if config.sources[name] in ("environment", "command line"):
-            complain(
+            print_error(
                 say(
                     f"HOLDFAST_{name.upper()} is set and comes before it: change it there, too.",
                     f"HOLDFAST_{name.upper()} ist gesetzt und geht vor: auch dort ändern.",
@@ -148,6 +147,6 @@ def _tell_settings(config: Config, changes: dict[str, str], switch: bool) -> Non
             )
 
 
-def _out(moved: "MigrationResult", changes: dict[str, str], switched: bool) -> dict[str, Any]:
+def serialize_result(moved: "MigrationResult", changes: dict[str, str], switched: bool) -> dict[str, Any]:
     settings = {name: shown_value(name, value) for name, value in changes.items()}
     return {**asdict(moved), "settings": settings, "switched": switched}

@@ -1,4 +1,4 @@
-"""`holdfast models`: what can be asked, and the small model that needs no server."""
+"""`holdfast models`: list and configure models, and fetch the small one that needs no server."""
 
 import asyncio
 from dataclasses import asdict
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.output import complain, console, load, print_json, print_table
-from holdfast.cli.told import told
+from holdfast.cli.options import JsonOption
+from holdfast.cli.output import console, load, print_error, print_json, print_table
+from holdfast.cli.translation import translate
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
@@ -17,18 +18,17 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The models that can be asked.", invoke_without_command=True)
 
 Row = dict[str, Any]
-Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @app.callback()
-def models(context: typer.Context, as_json: Json = False) -> None:
+def models(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the models of the model server that is in use, with their windows."""
     if context.invoked_subcommand is None:
         list_(context, as_json)
 
 
 @app.command("list")
-def list_(context: typer.Context, as_json: Json = False) -> None:
+def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the models of the model server that is in use, with their windows."""
     settings = load(context).settings
 
@@ -40,7 +40,7 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
             rows = []
             for model in await upstreams.models():
                 provider = await upstreams.route(model.name)
-                rows.append(row_of(model, await engine.models.windows(provider, model.name)))
+                rows.append(serialize_model(model, await engine.models.windows(provider, model.name)))
             servers = await upstreams.servers()
             return ", ".join(f"{server.name} {server.location}" for server in servers), rows
 
@@ -59,15 +59,16 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     )
     figures = ("trained_window", "running_window", "recommended_window", "used_window")
     print_table(
-        columns, [(row["name"], row["parameters"], *(_cell(row[name]) for name in figures)) for row in rows]
+        columns,
+        [(row["name"], row["parameters"], *(format_cell(row[name]) for name in figures)) for row in rows],
     )
     for row in rows:
         for warning in row["warnings"]:
-            complain(f"{row['name']}: {warning}")
+            print_error(f"{row['name']}: {warning}")
 
 
-def row_of(model: "ModelInfo", windows: "Windows") -> Row:
-    """A model as `--json` shows it: every figure with its source."""
+def serialize_model(model: "ModelInfo", windows: "Windows") -> Row:
+    """Serialize a model for `--json`: every figure with its source."""
     shown = {
         f"{name}_window": {"tokens": figure.tokens, "source": figure.source} if figure else None
         for name, figure in (
@@ -87,20 +88,20 @@ def row_of(model: "ModelInfo", windows: "Windows") -> Row:
     }
 
 
-def _cell(figure: dict[str, Any] | None) -> str:
-    """A figure above its source, so that the table stays narrow."""
-    return f"{figure['tokens']:,}\n{told(figure['source'])}" if figure else "–"
+def format_cell(figure: dict[str, Any] | None) -> str:
+    """Format a figure with its source below it, to keep the table narrow."""
+    return f"{figure['tokens']:,}\n{translate(figure['source'])}" if figure else "–"
 
 
-def _figure(figure: dict[str, Any] | None) -> str:
-    return f"{figure['tokens']:,} ({told(figure['source'])})" if figure else "–"
+def format_figure(figure: dict[str, Any] | None) -> str:
+    return f"{figure['tokens']:,} ({translate(figure['source'])})" if figure else "–"
 
 
 @app.command()
 def show(
     context: typer.Context,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a model's windows, how its window is shared out, and how its tokens are counted."""
     settings = load(context).settings
@@ -115,7 +116,7 @@ def show(
             budget = engine.fitter.preset.budget(windows.used.tokens, thinks=windows.thinks)
             count = await engine.models.counters.count_text(provider, model, "Holdfast", info.family)
             return {
-                **row_of(info, windows),
+                **serialize_model(info, windows),
                 "budget": {
                     **{name: getattr(budget, name) for name in _SECTIONS},
                     "history": budget.for_history(0),
@@ -134,10 +135,12 @@ def show(
         "recommended_window": say("recommended", "empfohlen"),
         "used_window": say("used by Holdfast", "benutzt Holdfast"),
     }
-    lines = [(title, _figure(row[name])) for name, title in titles.items()]
+    lines = [(title, format_figure(row[name])) for name, title in titles.items()]
     budget = row["budget"]
     lines += [(f"  {name}", f"{budget[name]:,}") for name in (*_SECTIONS[1:], "history")]
-    lines.append((say("counted", "gezählt"), f"{row['counting']['method']} ({told(row['counting']['by'])})"))
+    lines.append(
+        (say("counted", "gezählt"), f"{row['counting']['method']} ({translate(row['counting']['by'])})")
+    )
     print_table((model, ""), lines)
 
 
@@ -155,7 +158,7 @@ def set_(
     recommended: Annotated[
         int | None, typer.Option(min=0, help="The window recommended for it; 0 for the usual one.")
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Fix the window of a model; every request to it then carries the same one."""
     settings = load(context).settings
@@ -168,13 +171,13 @@ def set_(
             windows = await engine.models.set_window(
                 provider, model, num_ctx=num_ctx, recommended=recommended
             )
-            return row_of(await provider.describe(model), windows)
+            return serialize_model(await provider.describe(model), windows)
 
     row = asyncio.run(change())
     if as_json:
         print_json(row)
     else:
-        console.print(f"{model}: {_figure(row['used_window'])}")
+        console.print(f"{model}: {format_figure(row['used_window'])}")
 
 
 @app.command()
@@ -183,7 +186,7 @@ def get(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Say something only when there is something to do.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Fetch SmolLM2, the small model that runs inside Holdfast (98 MB, once)."""
     settings = load(context).settings

@@ -1,14 +1,12 @@
-"""How the command line speaks: tables for people, JSON for programs, trouble on the error stream.
-
-Knows nothing of what is said.
-"""
+"""Output of the command line: tables, JSON, errors on the error stream, prompts and progress."""
 
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -16,18 +14,24 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast import config
-from holdfast.cli.told import told
+from holdfast.cli.translation import translate
 from holdfast.config import Config
-from holdfast.i18n import speak
+from holdfast.errors import BadRequest, HoldfastError
+from holdfast.i18n import say, speak
+
+if TYPE_CHECKING:
+    from holdfast.transfer.staging import ProgressCallback
 
 console = Console(highlight=False, soft_wrap=True, emoji=False)
 
-# What a model or a stranger says must not be able to steer the terminal.
+# Control characters in text of models or strangers must not reach the terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# The number of progress lines where no bar can be shown.
+_STEPS = 10
 
 
 def load(context: typer.Context, **given: Any) -> Config:
-    """The settings for this command, its own options on top of the common ones."""
+    """Load the settings, with this command's options on top of the common ones."""
     overrides = {**(context.obj or {}), **{name: value for name, value in given.items() if value is not None}}
     loaded = config.load(overrides)
     speak(loaded.settings.language, config.locale_name())
@@ -35,27 +39,27 @@ def load(context: typer.Context, **given: Any) -> Config:
 
 
 def write(text: str) -> None:
-    """What somebody said, as it was said; on a terminal without what would steer it."""
-    shown = _harmless(text) if sys.stdout.isatty() else text
+    """Write text to standard output; on a terminal without control characters."""
+    shown = replace_control(text) if sys.stdout.isatty() else text
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(shown.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
 
 
-def whisper(text: str) -> None:
-    """What stands beside what was said: dim on a terminal, and there without what would steer it, too."""
-    console.print(Text(_harmless(text), style="dim"), end="")
+def print_dim(text: str) -> None:
+    """Print secondary text dimly, without control characters."""
+    console.print(Text(replace_control(text), style="dim"), end="")
 
 
-def warn(text: str) -> None:
-    """Something that did not go as it should have, so that it is seen among what was said."""
-    shown = Text(f"! {_harmless(told(text))}", style="yellow")
+def print_warning(text: str) -> None:
+    """Print a warning to the error stream in colour, so that it stands out in a chat."""
+    shown = Text(f"! {replace_control(translate(text))}", style="yellow")
     Console(stderr=True, highlight=False, soft_wrap=True).print(shown)
 
 
-def complain(text: str) -> None:
-    """Trouble, which may quote what a stranger wrote: nothing of it steers the terminal."""
-    sys.stderr.write(f"{_harmless(told(text))}\n")
+def print_error(text: str) -> None:
+    """Print an error to the error stream, without control characters that quoted text may contain."""
+    sys.stderr.write(f"{replace_control(translate(text))}\n")
 
 
 def print_json(value: Any) -> None:
@@ -67,15 +71,73 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        # As text, not as markup: a title may have brackets.
-        texts = ("" if value is None else _harmless(str(value)) for value in row)
+        # As text, not as markup: a title may contain brackets.
+        texts = ("" if value is None else replace_control(str(value)) for value in row)
         table.add_row(*map(Text, texts))
     console.print(table)
 
 
-def _harmless(text: str) -> str:
+def print_headline(title: str, more: str) -> None:
+    """Print a title, which may contain anything, followed by details in bold."""
+    write(f"{title} " if title else "")
+    console.print(Text(more, style="bold"))
+
+
+def ask_consent(question: str, otherwise: str) -> None:
+    """Exit unless the user agrees; without a terminal raise an error with `otherwise` as its message."""
+    if not sys.stdin.isatty():
+        raise BadRequest(
+            otherwise,
+            hint=say("Add --yes to do it without a question.", "Mit --yes geschieht es ohne Frage."),
+        )
+    if not typer.confirm(question, default=False):
+        console.print(say("Nothing was changed.", "Nichts wurde geändert."))
+        raise typer.Exit(1)
+
+
+def edit_text(text: str, extension: str) -> str | None:
+    """Open text in the user's editor; return the new text, or None if it was not changed."""
+    import click
+
+    try:
+        after = click.edit(text, extension=extension)
+    except click.ClickException as error:
+        raise HoldfastError(
+            say(f"The editor failed: {error.message}", f"Der Editor ist gescheitert: {error.message}"),
+            hint=say("Name another one in EDITOR.", "In EDITOR einen anderen nennen."),
+        ) from error
+    return None if after is None or after == text else after
+
+
+@contextmanager
+def show_progress_bar() -> Iterator["ProgressCallback"]:
+    """Show progress on the error stream: a bar on a terminal, a few lines elsewhere."""
+    from rich.progress import Progress
+
+    if not sys.stderr.isatty():
+        yield _progress_lines()
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+
+
+def _progress_lines() -> "ProgressCallback":
+    last: tuple[str, int] | None = None
+
+    def tell(label: str, done: int, total: int) -> None:
+        nonlocal last
+        now = label, done * _STEPS // max(1, total)
+        if now != last:
+            last = now
+            print_error(f"{label}: {done:,}/{total:,}")
+
+    return tell
+
+
+def replace_control(text: str) -> str:
     return _CONTROL.sub("\ufffd", text)
 
 
-def moment(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")

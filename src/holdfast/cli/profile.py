@@ -1,6 +1,6 @@
-"""`holdfast profile`: the few lines about you that every private conversation begins with.
+"""`holdfast profile`: show and edit the profile that every private conversation begins with.
 
-One YAML file, shown, set field by field, or edited as a whole; what it might learn is proposed.
+It is one YAML file, set field by field or edited as a whole; learned facts are proposed, not added.
 """
 
 import json
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, print_json, print_table, write
-from holdfast.cli.remembered import edited, remembering
+from holdfast.cli.options import JsonOption, open_memory
+from holdfast.cli.output import console, edit_text, load, print_error, print_json, print_table, write
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.i18n import say
 from holdfast.messages import Scope
@@ -28,35 +27,35 @@ app = typer.Typer(help="What a model is told about you.", no_args_is_help=True)
 
 ProposalId = Annotated[str, typer.Argument(metavar="ID", help="As `profile proposals` has it.")]
 
-# Whoever works on whatever: the profile is the person's.
-_MINE = Scope()
+# The profile belongs to the user, whatever the project.
+_SCOPE = Scope()
 
 
 @app.command()
-def show(context: typer.Context, as_json: Json = False) -> None:
+def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show your profile as it is kept."""
-    with remembering(load(context).settings) as parts:
-        told = _told(parts.profile)
+    with open_memory(load(context).settings) as parts:
+        profile = serialize_profile(parts.profile)
     if as_json:
-        print_json(told)
+        print_json(profile)
         return
-    _print(told)
+    print_profile(profile)
 
 
-def _told(profile: "Profile") -> dict[str, Any]:
-    """The text as it is, its fields where it can be read, and otherwise what is wrong with it."""
-    text, fields, trouble = profile.show(_MINE).text, None, None
+def serialize_profile(profile: "Profile") -> dict[str, Any]:
+    """Return the profile's text, its fields if it can be parsed, and otherwise the error."""
+    text, fields, trouble = profile.show(_SCOPE).text, None, None
     try:
-        # Dates and whatever else YAML knows and JSON does not, as words.
-        fields = json.loads(json.dumps(profile.fields(_MINE), default=str))
+        # Values that JSON has no type for, such as dates, become strings.
+        fields = json.loads(json.dumps(profile.fields(_SCOPE), default=str))
     except HoldfastError as error:
         trouble = str(error)
-    return {"text": text, "fields": fields, "trouble": trouble, "proposals": len(profile.proposals(_MINE))}
+    return {"text": text, "fields": fields, "trouble": trouble, "proposals": len(profile.proposals(_SCOPE))}
 
 
-def _print(told: dict[str, Any]) -> None:
-    if told["text"]:
-        write(told["text"])
+def print_profile(profile: dict[str, Any]) -> None:
+    if profile["text"]:
+        write(profile["text"])
     else:
         console.print(
             say(
@@ -64,12 +63,12 @@ def _print(told: dict[str, Any]) -> None:
                 "Es gibt noch kein Profil. `holdfast profile set name …` fängt eins an.",
             )
         )
-    if told["proposals"]:
-        number = told["proposals"]
+    if profile["proposals"]:
+        number = profile["proposals"]
         waiting = say(f"{number} proposed for it", f"{number} Vorschläge dafür")
         console.print(Text(f"{waiting}: holdfast profile proposals", style="dim"))
-    if told["trouble"]:
-        complain(told["trouble"])
+    if profile["trouble"]:
+        print_error(profile["trouble"])
 
 
 @app.command("set")
@@ -79,60 +78,60 @@ def set_(
         str, typer.Argument(metavar="KEY", help="A field, or FIELD.INNER for one inside another.")
     ],
     value: Annotated[list[str], typer.Argument(metavar="VALUE", help="Its value; '' takes the field away.")],
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Set one field: text, a number, or a list in brackets. Comments in the file stay."""
     words = " ".join(value)
-    with remembering(load(context).settings) as parts:
+    with open_memory(load(context).settings) as parts:
         if words:
-            parts.profile.set(_MINE, key, words)
+            parts.profile.set(_SCOPE, key, words)
         else:
-            parts.profile.patch(_MINE, {key: None})
-        told = _told(parts.profile)
+            parts.profile.patch(_SCOPE, {key: None})
+        profile = serialize_profile(parts.profile)
     if as_json:
-        print_json(told)
+        print_json(profile)
     else:
-        _print(told)
+        print_profile(profile)
 
 
 @app.command()
-def edit(context: typer.Context, as_json: Json = False) -> None:
+def edit(context: typer.Context, as_json: JsonOption = False) -> None:
     """Edit your profile in your editor ($EDITOR); it is checked before it is put back."""
-    with remembering(load(context).settings) as parts:
-        before = parts.profile.show(_MINE)
-        text = edited(before.text, ".yaml")
+    with open_memory(load(context).settings) as parts:
+        before = parts.profile.show(_SCOPE)
+        text = edit_text(before.text, ".yaml")
         while text is not None:
             try:
-                parts.profile.replace(_MINE, text, before.tag)
+                parts.profile.replace(_SCOPE, text, before.tag)
             except BadRequest as error:
-                text = _again(text, error)
+                text = edit_again(text, error)
             except Conflict as error:
-                raise _kept(text, error) from error
+                raise save_draft(text, error) from error
             else:
                 break
-        told = _told(parts.profile)
+        profile = serialize_profile(parts.profile)
     if as_json:
-        print_json(told)
+        print_json(profile)
     elif text is None:
         console.print(say("Nothing was changed.", "Nichts wurde geändert."))
     else:
-        _print(told)
+        print_profile(profile)
 
 
-def _again(text: str, error: HoldfastError) -> str | None:
-    """Another try with the same words, as long as somebody is there who wants one."""
+def edit_again(text: str, error: HoldfastError) -> str | None:
+    """Offer another edit of an invalid text; raise the error if the user declines or cannot be asked."""
     if not sys.stdin.isatty():
-        raise _kept(text, error) from error
-    complain(str(error))
+        raise save_draft(text, error) from error
+    print_error(str(error))
     if not typer.confirm(say("Edit it again?", "Noch einmal bearbeiten?"), default=True):
-        raise _kept(text, error) from error
-    # Left as it is it is still wrong, and is asked about again.
-    after = edited(text, ".yaml")
+        raise save_draft(text, error) from error
+    # An unchanged text is still invalid, and is offered for editing again.
+    after = edit_text(text, ".yaml")
     return text if after is None else after
 
 
-def _kept(text: str, error: HoldfastError) -> HoldfastError:
-    """The same error, which says where what was written is now."""
+def save_draft(text: str, error: HoldfastError) -> HoldfastError:
+    """Save an edited text to a temporary file; return the error with the file's path in its hint."""
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", errors="surrogateescape", prefix="profile-", suffix=".yaml", delete=False
     ) as file:
@@ -145,44 +144,47 @@ def _kept(text: str, error: HoldfastError) -> HoldfastError:
 
 
 @app.command()
-def proposals(context: typer.Context, as_json: Json = False) -> None:
+def proposals(context: typer.Context, as_json: JsonOption = False) -> None:
     """List what your profile might learn from what you said."""
-    with remembering(load(context).settings) as parts:
-        waiting = parts.profile.proposals(_MINE)
+    with open_memory(load(context).settings) as parts:
+        waiting = parts.profile.proposals(_SCOPE)
     if as_json:
-        print_json([asdict(one) for one in waiting])
+        print_json([asdict(proposal) for proposal in waiting])
     elif waiting:
         columns = (say("id", "Id"), say("field", "Feld"), say("value", "Wert"), say("because", "weil"))
-        print_table(columns, [(one.id, _label(one), one.value, one.text) for one in waiting])
+        print_table(
+            columns,
+            [(proposal.id, field_label(proposal), proposal.value, proposal.text) for proposal in waiting],
+        )
         console.print(Text("holdfast profile accept ID · holdfast profile dismiss ID", style="dim"))
     else:
         console.print(say("Nothing is proposed.", "Nichts ist vorgeschlagen."))
 
 
 @app.command()
-def accept(context: typer.Context, proposal: ProposalId, as_json: Json = False) -> None:
+def accept(context: typer.Context, proposal: ProposalId, as_json: JsonOption = False) -> None:
     """Take a proposal into your profile."""
-    with remembering(load(context).settings) as parts:
-        decided = parts.profile.accept(_MINE, proposal)
-    _print_decided(decided, say("Set", "Gesetzt"), as_json)
+    with open_memory(load(context).settings) as parts:
+        decided = parts.profile.accept(_SCOPE, proposal)
+    print_decision(decided, say("Set", "Gesetzt"), as_json)
 
 
 @app.command()
-def dismiss(context: typer.Context, proposal: ProposalId, as_json: Json = False) -> None:
+def dismiss(context: typer.Context, proposal: ProposalId, as_json: JsonOption = False) -> None:
     """Turn a proposal down; it is not made again."""
-    with remembering(load(context).settings) as parts:
-        decided = parts.profile.dismiss(_MINE, proposal)
-    _print_decided(decided, say("Dismissed", "Abgelehnt"), as_json)
+    with open_memory(load(context).settings) as parts:
+        decided = parts.profile.dismiss(_SCOPE, proposal)
+    print_decision(decided, say("Dismissed", "Abgelehnt"), as_json)
 
 
-def _print_decided(decided: "Proposal", what: str, as_json: bool) -> None:
+def print_decision(decided: "Proposal", label: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(decided))
     else:
-        console.print(Text(f"{what}: {_label(decided)} = {decided.value}"))
+        console.print(Text(f"{label}: {field_label(decided)} = {decided.value}"))
 
 
-def _label(proposal: "Proposal") -> str:
+def field_label(proposal: "Proposal") -> str:
     from holdfast.memory.profiles.text import label_of
 
     return say(label_of(proposal.field, "en"), label_of(proposal.field, "de"))

@@ -1,53 +1,71 @@
-"""`holdfast research`: find something out, and look at what was found before.
+"""`holdfast research`: research a question, and manage earlier findings.
 
-`ask` gathers sources and has the model answer with them; the others need no model server.
+`ask` gathers sources and lets the model answer with them; the other commands need no model server.
 """
 
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from holdfast.cli.found import (
-    ModeName,
-    address_of,
-    age_of,
-    finding_json,
-    print_finding,
-    print_findings,
-    print_sources,
-    reader_here,
+from holdfast.cli.files import current_roots
+from holdfast.cli.options import (
+    JsonOption,
+    ProjectOption,
+    WhoseOption,
+    YesOption,
+    current_scope,
+    narrow_scope,
+    open_memory,
 )
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, print_json, write
-from holdfast.cli.project import Project, scope_here
-from holdfast.cli.remembered import WhoseOption, agree, progress, remembering, scope_for
-from holdfast.cli.talk import GoesOn, Model, Talk, clean, model_for, piped_in
+from holdfast.cli.output import (
+    ask_consent,
+    console,
+    format_time,
+    load,
+    print_error,
+    print_json,
+    print_table,
+    show_progress_bar,
+    write,
+)
+from holdfast.cli.session import ChatSession, ConversationOption, ModelOption, choose_model, clean, read_stdin
 from holdfast.config import Settings
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, TooLarge
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.research.finding import Mode, Source
+    from holdfast.research.finding import Finding, Mode, Source
     from holdfast.research.library import Answered, Research
+    from holdfast.research.web import ReadLocal
+
+
+class ResearchMode(StrEnum):
+    quick = "quick"
+    deep = "deep"
+
 
 app = typer.Typer(help="What was found for a question, kept while it holds.", no_args_is_help=True)
 
 FindingId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `research list` has it.")]
-ModeOption = Annotated[ModeName, typer.Option("--mode", help="How many sources: quick 3, deep 7.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Look it up anew, whatever is known.")]
+ModeOption = Annotated[ResearchMode, typer.Option("--mode", help="How many sources: quick 3, deep 7.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Look it up anew, whatever is known.")]
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 @contextmanager
-def researching(settings: Settings) -> Iterator["Research"]:
+def open_research(settings: Settings) -> Iterator["Research"]:
     from holdfast.wiring import build_research
 
-    with remembering(settings) as parts:
-        yield build_research(settings, parts, reader_here())
+    with open_memory(settings) as parts:
+        yield build_research(settings, parts, make_local_reader())
 
 
 @app.command()
@@ -58,35 +76,39 @@ def ask(
         list[str] | None,
         typer.Option("--source", "-s", help="A page or file to read, instead of searching; several times."),
     ] = None,
-    mode: ModeOption = ModeName.quick,
-    fresh: Fresh = False,
-    model: Model = None,
-    conversation: GoesOn = None,
-    project: Project = None,
+    mode: ModeOption = ResearchMode.quick,
+    fresh: FreshOption = False,
+    model: ModelOption = None,
+    conversation: ConversationOption = None,
+    project: ProjectOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole answer as JSON, not streamed.")] = False,
 ) -> None:
     """Find something out: sources are gathered, unless they are known, and the model answers with them."""
     question = clean(" ".join(words))
-    settings, scope = load(context, model=model).settings, scope_here(project)
+    settings, scope = load(context, model=model).settings, current_scope(project)
 
     async def run() -> None:
         from holdfast.wiring import running_engine
 
         async with running_engine(settings) as engine:
-            talk = Talk(engine, await model_for(engine, settings.model), scope, conversation=conversation)
-            answered = await gathered(talk, settings, question, mode.value, source or (), fresh=fresh)
-            async with aclosing(talk.say(question, answered.finding.id)) as chunks:
+            session = ChatSession(
+                engine, await choose_model(engine, settings.model), scope, conversation=conversation
+            )
+            answered = await gather_sources(
+                session, settings, question, mode.value, source or (), fresh=fresh
+            )
+            async with aclosing(session.send(question, answered.finding.id)) as chunks:
                 async for chunk in chunks:
                     if not as_json:
                         write(chunk.text)
             if as_json:
-                told = finding_json(answered.finding, time.time(), texts=False)
-                said = {
-                    "conversation": talk.conversation,
-                    "model": talk.model,
-                    "answer": talk.answer.message.text,
+                finding = serialize_finding(answered.finding, time.time(), texts=False)
+                answer = {
+                    "conversation": session.conversation,
+                    "model": session.model,
+                    "answer": session.answer.message.text,
                 }
-                print_json({**said, "finding": told, "reused": answered.reused})
+                print_json({**answer, "finding": finding, "reused": answered.reused})
             else:
                 write("\n\n")
                 print_sources(answered.finding, time.time())
@@ -94,8 +116,8 @@ def ask(
     asyncio.run(run())
 
 
-async def gathered(
-    talk: Talk,
+async def gather_sources(
+    session: ChatSession,
     settings: Settings,
     question: str,
     mode: "Mode" = "quick",
@@ -103,29 +125,29 @@ async def gathered(
     *,
     fresh: bool = False,
 ) -> "Answered":
-    """What there is for a question, gathered now unless it is known; says how that went."""
+    """Return the finding for a question, gathering sources unless there is a current one; print notes."""
     from holdfast.wiring import build_research
 
-    assert talk.engine.remembering is not None
-    research = build_research(settings, talk.engine.remembering, reader_here())
-    with progress() as bar:
+    assert session.engine.remembering is not None
+    research = build_research(settings, session.engine.remembering, make_local_reader())
+    with show_progress_bar() as bar:
         answered = await research.answered(
-            talk.scope,
+            session.scope,
             question,
             mode,
-            addresses=[address_of(one) for one in sources],
+            addresses=[resolve_address(source) for source in sources],
             fresh=fresh,
             tell=lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
         )
-    _tell_of(answered)
+    print_gathering_notes(answered)
     return answered
 
 
-def _tell_of(answered: "Answered") -> None:
-    """Beside the answer: from when it is, if it was known, and which sources could not be read."""
+def print_gathering_notes(answered: "Answered") -> None:
+    """Print the age of a reused finding, or the sources that could not be read."""
     if answered.reused:
-        age = age_of(answered.age)
-        complain(
+        age = format_age(answered.age)
+        print_error(
             say(
                 f"Known already, found {age} ago; --fresh looks it up anew.",
                 f"Schon bekannt, gefunden vor {age}; --fresh sucht neu.",
@@ -133,7 +155,7 @@ def _tell_of(answered: "Answered") -> None:
         )
     for source in answered.finding.sources:
         if source.trouble and not answered.reused:
-            complain(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
+            print_error(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
 
 
 @app.command()
@@ -145,33 +167,33 @@ def add(
     sources: Annotated[
         list[str] | None, typer.Argument(metavar="SOURCE", help="Pages, files, or - for a pipe.")
     ] = None,
-    mode: ModeOption = ModeName.quick,
+    mode: ModeOption = ResearchMode.quick,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Keep pages, files or piped text as what was found for a question."""
-    settings, scope = load(context).settings, scope_for(whose, project)
+    settings, scope = load(context).settings, narrow_scope(whose, project)
     named = list(sources or ["-"])
-    with researching(settings) as research:
-        found = asyncio.run(_read(research, clean(question), mode.value, named))
-        made = research.add(scope, clean(question), found, mode.value)
+    with open_research(settings) as research:
+        texts = asyncio.run(read_sources(research, clean(question), mode.value, named))
+        finding = research.add(scope, clean(question), texts, mode.value)
         if as_json:
-            print_json(finding_json(made, research.clock(), texts=False))
+            print_json(serialize_finding(finding, research.clock(), texts=False))
             return
-        console.print(Text(say(f"Kept: {made.id}", f"Behalten: {made.id}")))
-        for one in made.sources:
-            if one.trouble:
-                complain(say(f"Left out: {one.url}: ", f"Ausgelassen: {one.url}: ") + one.trouble)
+        console.print(Text(say(f"Kept: {finding.id}", f"Behalten: {finding.id}")))
+        for source in finding.sources:
+            if source.trouble:
+                print_error(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
 
 
-async def _read(research: "Research", question: str, mode: "Mode", named: list[str]) -> list["Source"]:
+async def read_sources(research: "Research", question: str, mode: "Mode", named: list[str]) -> list["Source"]:
     from holdfast.research.finding import Source
 
-    elsewhere = [address_of(one) for one in named if one != "-"]
-    found: list[Source] = []
+    elsewhere = [resolve_address(name) for name in named if name != "-"]
+    texts: list[Source] = []
     if "-" in named:
-        piped = piped_in()
+        piped = read_stdin()
         if not piped.strip():
             raise BadRequest(
                 say("There is no text to keep.", "Es gibt keinen Text zu behalten."),
@@ -180,16 +202,16 @@ async def _read(research: "Research", question: str, mode: "Mode", named: list[s
                     "Seiten oder Dateien nennen, oder einen Text hineinleiten.",
                 ),
             )
-        found.append(Source("", say("Piped text", "Übergebener Text"), piped, research.clock()))
+        texts.append(Source("", say("Piped text", "Übergebener Text"), piped, research.clock()))
     if elsewhere:
-        with progress() as bar:
-            found += await research.gathered(
+        with show_progress_bar() as bar:
+            texts += await research.gathered(
                 question,
                 mode,
                 elsewhere,
                 lambda done, total, _: bar(say("Sources", "Quellen"), done, total),
             )
-    return found
+    return texts
 
 
 @app.command("list")
@@ -199,22 +221,22 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
     offset: Annotated[int, typer.Option(min=0, help="How many of the newest to pass over.")] = 0,
     whose: WhoseOption = None,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List what was found, newest first."""
-    settings, scope = load(context).settings, scope_for(whose, project)
+    settings, scope = load(context).settings, narrow_scope(whose, project)
     troubles: list[str] = []
-    with researching(settings) as research:
-        found = research.matching(scope, text, own=whose is not None, troubles=troubles)
-        page, now = found[offset : offset + limit], research.clock()
+    with open_research(settings) as research:
+        findings = research.matching(scope, text, own=whose is not None, troubles=troubles)
+        page, now = findings[offset : offset + limit], research.clock()
     if as_json:
-        listed = [finding_json(one, now, texts=False) for one in page]
-        print_json({"findings": listed, "total": len(found), "troubles": troubles})
+        listed = [serialize_finding(finding, now, texts=False) for finding in page]
+        print_json({"findings": listed, "total": len(findings), "troubles": troubles})
         return
-    print_findings(page, now, offset, len(found))
+    print_findings(page, now, offset, len(findings))
     for trouble in troubles:
-        complain(trouble)
+        print_error(trouble)
 
 
 @app.command()
@@ -222,52 +244,52 @@ def show(
     context: typer.Context,
     finding: FindingId,
     texts: Annotated[bool, typer.Option("--texts", help="The texts of its sources too.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a finding: question, summary, sources, and how long it holds."""
-    settings, scope = load(context).settings, scope_here(project)
-    with researching(settings) as research:
-        found, now = research.get(scope, finding), research.clock()
+    settings, scope = load(context).settings, current_scope(project)
+    with open_research(settings) as research:
+        stored, now = research.get(scope, finding), research.clock()
     if as_json:
-        print_json(finding_json(found, now, texts=texts))
+        print_json(serialize_finding(stored, now, texts=texts))
     else:
-        print_finding(found, now, texts=texts)
+        print_finding(stored, now, texts=texts)
 
 
 @app.command()
 def forget(
     context: typer.Context,
     finding: FindingId,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    project: Project = None,
-    as_json: Json = False,
+    yes: YesOption = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Forget a finding for good, with the texts of its sources."""
-    settings, scope = load(context).settings, scope_here(project)
-    with researching(settings) as research:
-        found = research.get(scope, finding)
+    settings, scope = load(context).settings, current_scope(project)
+    with open_research(settings) as research:
+        stored = research.get(scope, finding)
         if not yes:
-            write(f"{found.question}\n")
-            agree(
+            write(f"{stored.question}\n")
+            ask_consent(
                 say("Forget it for good?", "Endgültig vergessen?"),
                 say(
-                    f"{found.id} was not forgotten: nobody is here to be asked.",
-                    f"{found.id} wurde nicht vergessen: niemand ist da, der gefragt werden kann.",
+                    f"{stored.id} was not forgotten: nobody is here to be asked.",
+                    f"{stored.id} wurde nicht vergessen: niemand ist da, der gefragt werden kann.",
                 ),
             )
-        research.forget(scope, found.id)
+        research.forget(scope, stored.id)
         if as_json:
-            print_json({"forgotten": finding_json(found, research.clock(), texts=False)})
+            print_json({"forgotten": serialize_finding(stored, research.clock(), texts=False)})
         else:
-            console.print(Text(say(f"Forgotten: {found.id}", f"Vergessen: {found.id}")))
+            console.print(Text(say(f"Forgotten: {stored.id}", f"Vergessen: {stored.id}")))
 
 
 @app.command()
-def prune(context: typer.Context, project: Project = None, as_json: Json = False) -> None:
+def prune(context: typer.Context, project: ProjectOption = None, as_json: JsonOption = False) -> None:
     """Take away what is out of date for a month, and make one of findings that are alike."""
-    settings, scope = load(context).settings, scope_here(project)
-    with researching(settings) as research:
+    settings, scope = load(context).settings, current_scope(project)
+    with open_research(settings) as research:
         pruned = research.prune(research.clock(), scope)
     if as_json:
         print_json(
@@ -281,3 +303,127 @@ def prune(context: typer.Context, project: Project = None, as_json: Json = False
             f"{removed} entfernt, {merged} in andere aufgenommen.",
         )
     )
+
+
+def make_local_reader() -> "ReadLocal":
+    """Return a function that reads files relative to the current folder, except those with secrets."""
+
+    def read(name: str) -> tuple[str, bytes]:
+        roots = current_roots()
+        file = roots.find(name)
+        data = roots.read(file, whole=roots.limits.document)
+        if not data.whole:
+            raise TooLarge(
+                say(
+                    f"{name} has more than {roots.limits.document:,} bytes.",
+                    f"{name} hat mehr als {roots.limits.document:,} Bytes.",
+                ),
+                hint=say("Name the part of it that matters.", "Den Teil nennen, auf den es ankommt."),
+            )
+        return PurePath(file.path).name, data.head
+
+    return read
+
+
+def resolve_address(named: str) -> str:
+    """Return a URL as it is and a file as an absolute path, which holds in every folder."""
+    if named.lower().startswith(("http://", "https://")):
+        return named
+    return str(Path(named).expanduser().absolute())
+
+
+def serialize_finding(finding: "Finding", now: float, *, texts: bool) -> dict[str, Any]:
+    from holdfast.research.findings import path_of
+
+    return {**finding.to_json(now, whole=texts), "path": str(path_of(finding))}
+
+
+def print_findings(page: Sequence["Finding"], now: float, offset: int, total: int) -> None:
+    if not total:
+        console.print(
+            say(
+                "Nothing was found out here yet. `holdfast research ask QUESTION` begins.",
+                "Hier wurde noch nichts recherchiert. `holdfast research ask FRAGE` fängt an.",
+            )
+        )
+        return
+    columns = (
+        say("id", "Id"),
+        say("found", "gefunden"),
+        say("holds until", "gilt bis"),
+        say("question", "Frage"),
+        say("sources", "Quellen"),
+    )
+    print_table(
+        columns,
+        [
+            (
+                finding.id,
+                format_time(finding.created_at),
+                format_expiry(finding, now),
+                finding.question,
+                ", ".join(finding.names),
+            )
+            for finding in page
+        ],
+    )
+    last = offset + len(page)
+    more = say(f" · more with --offset {last}", f" · weiter mit --offset {last}") if last < total else ""
+    first = min(offset + 1, last)
+    position = say(f"{first}–{last} of ", f"{first}–{last} von ") + f"{total}{more}"
+    console.print(Text(position, style="dim"))
+
+
+def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
+    """Print a finding with all its details."""
+    from holdfast.research.findings import path_of
+
+    write(f"{finding.question}\n\n{finding.summary}\n\n")
+    by = {
+        "model": say("a model", "ein Modell"),
+        "text": say("the sources' own words", "Sätze der Quellen"),
+        "person": say("you", "du"),
+    }
+    rows = [
+        ("id", finding.id),
+        (say("found", "gefunden"), format_time(finding.created_at)),
+        (say("holds until", "gilt bis"), format_expiry(finding, now)),
+        (say("mode", "Art"), finding.mode),
+        (say("summary by", "Zusammenfassung"), by.get(finding.summary_by, "")),
+        (say("asked in", "gefragt in"), finding.conversation),
+        (say("took in", "enthält"), ", ".join(finding.merged)),
+        (say("file", "Datei"), str(path_of(finding))),
+    ]
+    for name, value in rows:
+        if value:
+            console.print(Text(f"  {name}: {value}", style="dim"))
+    write("\n")
+    print_sources(finding, now)
+    for number, source in finding.numbered if texts else ():
+        write(f"\n[{number}] {source.title or source.name}\n\n{source.text}\n")
+
+
+def print_sources(finding: "Finding", now: float) -> None:
+    """Print the sources with their age, or why they could not be read."""
+    for number, source in enumerate(finding.sources, 1):
+        age = say(f"{format_age(now - source.at)} ago", f"vor {format_age(now - source.at)}")
+        line = " · ".join(filter(None, (source.title, source.url, source.trouble or age)))
+        console.print(Text(f"[{number}] {line}", style="dim"))
+
+
+def format_age(seconds: float) -> str:
+    """Format an age in the largest fitting unit."""
+    if seconds < _HOUR:
+        minutes = round(seconds / _MINUTE)
+        return say(f"{minutes} min", f"{minutes} Min.")
+    if seconds < 2 * _DAY:
+        hours = round(seconds / _HOUR)
+        return say(f"{hours} h", f"{hours} Std.")
+    days = round(seconds / _DAY)
+    return say(f"{days} days", f"{days} Tagen")
+
+
+def format_expiry(finding: "Finding", now: float) -> str:
+    if finding.expired(now):
+        return say("expired", "abgelaufen")
+    return format_time(finding.expires_at) if finding.expires_at else say("for good", "dauerhaft")

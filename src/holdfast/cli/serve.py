@@ -1,4 +1,4 @@
-"""`holdfast serve`: the server in the foreground, until it is told to stop."""
+"""`holdfast serve`: run the server in the foreground until it is stopped."""
 
 import gc
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from holdfast.i18n import say
 if TYPE_CHECKING:
     from holdfast.server.docker import Pass
 
-# Whoever listens so is heard by containers, too.
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
-# After so many new objects garbage is looked for among them, and after so many looks among older ones. A turn
-# makes thousands that go by themselves.
-_OFTEN = 20_000, 20, 20
+# Containers reach these addresses, too.
+_ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+# Thresholds of the garbage collector: a turn makes thousands of objects that are freed by reference counting,
+# so the defaults would run it too often.
+_GC_THRESHOLDS = 20_000, 20, 20
 
 
 def serve(
@@ -33,50 +33,50 @@ def serve(
 ) -> None:
     """Serve clients of Ollama and OpenAI, and keep what they say."""
 
-    def loaded() -> Config:
+    def read_config() -> Config:
         return load(context, host=None if for_docker else host, port=port, upstream=upstream)
 
-    settings = loaded().settings
-    with loading():
+    settings = read_config().settings
+    with skip_garbage_collection():
         from holdfast.server.run import run
 
-    beside, made = _for_docker(settings, host) if for_docker else (None, None)
+    beside, docker_pass = prepare_docker(settings, host) if for_docker else (None, None)
 
     def ready(address: str) -> None:
         console.print(say(f"Holdfast is ready: {address}", f"Holdfast ist bereit: {address}"))
-        if made is not None:
-            _tell(urlsplit(address).port or settings.port, made)
+        if docker_pass is not None:
+            print_docker_help(urlsplit(address).port or settings.port, docker_pass)
 
-    run(loaded, ready, beside)
+    run(read_config, ready, beside)
 
 
 @contextmanager
-def loading() -> Iterator[None]:
-    """What is loaded now stays for ever: nobody looks for garbage in it, neither meanwhile nor later on."""
+def skip_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection during imports and freeze what they loaded, as it stays for good."""
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
-        gc.set_threshold(*_OFTEN)
+        gc.set_threshold(*_GC_THRESHOLDS)
         gc.enable()
 
 
-def _for_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
-    """Where containers are served, beside this machine, and what they come in with."""
+def prepare_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
+    """Return the address to serve containers on, if it is an additional one, and their key."""
     from holdfast.server.docker import bridge_address, pass_for_docker
     from holdfast.store import open_store
 
-    address = None if settings.host in _EVERYWHERE else host or bridge_address()
+    address = None if settings.host in _ALL_ADDRESSES else host or bridge_address()
     with open_store(settings.store) as store:
         return address, pass_for_docker(store)
 
 
-def _tell(port: int, made: "Pass") -> None:
+def print_docker_help(port: int, docker_pass: "Pass") -> None:
     from holdfast.server.docker import HOST, options_for
 
-    name = made.key.id
-    if not made.secret:
+    name = docker_pass.key.id
+    if not docker_pass.secret:
         console.print(
             say(
                 f"The key for containers ({name}) was made before, and a key is shown only once. For another"
@@ -88,7 +88,7 @@ def _tell(port: int, made: "Pass") -> None:
     console.print(
         say("Start Open WebUI with these, beside your own:", "Open WebUI zusätzlich mit diesen starten:")
     )
-    for option in options_for(port, made.secret or f"hf_{name}_…"):
+    for option in options_for(port, docker_pass.secret or f"hf_{name}_…"):
         write(f"  {option} \\\n")
     console.print(
         say(

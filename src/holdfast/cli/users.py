@@ -1,7 +1,4 @@
-"""`holdfast users`: who there is; all that one of them has, to take away or to delete.
-
-What belongs to a user, and where it is, is known in `transfer`.
-"""
+"""`holdfast users`: list users, export or delete all that belongs to one. The work is done in `transfer`."""
 
 import sys
 from pathlib import Path
@@ -10,29 +7,36 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from holdfast.cli.backup import places_of
-from holdfast.cli.kept import Json
-from holdfast.cli.output import complain, console, load, moment, print_json, print_table
-from holdfast.cli.remembered import progress, remembering
+from holdfast.cli.backup import data_folder
+from holdfast.cli.options import JsonOption, YesOption, open_memory
+from holdfast.cli.output import (
+    console,
+    format_time,
+    load,
+    print_error,
+    print_json,
+    print_table,
+    show_progress_bar,
+)
 from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
 app = typer.Typer(help="Who there is, and all that each of them has.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users list` has it.")]
+UserName = Annotated[str, typer.Argument(metavar="NAME", help="Their name, as `users list` has it.")]
 
 
 @app.command("list")
-def list_(context: typer.Context, as_json: Json = False) -> None:
+def list_(context: typer.Context, as_json: JsonOption = False) -> None:
     """List all who have anything, and how much."""
     from holdfast.transfer.users import list_users
 
-    with remembering(load(context).settings) as parts:
-        found = list_users(parts.store, parts.workspace)
+    with open_memory(load(context).settings) as parts:
+        users = list_users(parts.store, parts.workspace)
     if as_json:
-        print_json({"users": [one.to_json() for one in found]})
+        print_json({"users": [user.to_json() for user in users]})
         return
-    if not found:
+    if not users:
         console.print(say("Nobody has anything yet.", "Noch hat niemand etwas."))
         return
     columns = (
@@ -46,15 +50,15 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
     )
     rows = [
         (
-            one.name,
-            one.conversations,
-            one.messages,
-            one.memories,
-            one.findings,
-            one.keys,
-            moment(one.last_used) if one.last_used else "–",
+            user.name,
+            user.conversations,
+            user.messages,
+            user.memories,
+            user.findings,
+            user.keys,
+            format_time(user.last_used) if user.last_used else "–",
         )
-        for one in found
+        for user in users
     ]
     print_table(columns, rows)
 
@@ -62,11 +66,11 @@ def list_(context: typer.Context, as_json: Json = False) -> None:
 @app.command()
 def export(
     context: typer.Context,
-    name: Name,
+    name: UserName,
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="Where to; else their name, right here.")
     ] = None,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write everything a user has into a zip of open formats, with a page that says what is what."""
     from holdfast.memory.scopes import safe_name
@@ -74,10 +78,10 @@ def export(
 
     target = (file or Path(f"{safe_name(name)}.zip")).expanduser().absolute()
     settings = load(context).settings
-    with remembering(settings) as parts, progress() as tell:
-        made = export_(parts.store, parts.workspace, places_of(settings), name, target, tell)
+    with open_memory(settings) as parts, show_progress_bar() as tell:
+        user = export_(parts.store, parts.workspace, data_folder(settings), name, target, tell)
     if as_json:
-        print_json({"file": str(target), "exported": made.to_json()})
+        print_json({"file": str(target), "exported": user.to_json()})
     else:
         console.print(Text(say(f"Written: {target}", f"Geschrieben: {target}")))
 
@@ -85,24 +89,24 @@ def export(
 @app.command()
 def delete(
     context: typer.Context,
-    name: Name,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    name: UserName,
+    yes: YesOption = False,
     backups: Annotated[
         bool, typer.Option("--backups", help="Also delete the old copies in the data folder.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete everything a user has, for good: conversations, memories, notes, findings, keys, jobs."""
     from holdfast.transfer.staging import remove_path
     from holdfast.transfer.users import get_user, remove, scrub
 
     settings = load(context).settings
-    places = places_of(settings)
-    with remembering(settings) as parts:
-        found = get_user(parts.store, parts.workspace, name)
+    places = data_folder(settings)
+    with open_memory(settings) as parts:
+        user = get_user(parts.store, parts.workspace, name)
         if not yes:
-            _ask(name, found.conversations, found.memories, found.notes)
-        with progress() as tell:
+            confirm_deletion(name, user.conversations, user.memories, user.notes)
+        with show_progress_bar() as tell:
             remove(parts.store, parts, places, name, tell)
         elsewhere = parts.let_go()
     trouble = scrub(places)
@@ -111,22 +115,22 @@ def delete(
         remove_path(copy)
     left = [] if backups else [str(copy) for copy in copies]
     if as_json:
-        told = {"deleted": found.to_json(), "scrubbed": not trouble, "trouble": trouble or None}
-        print_json({**told, "elsewhere": elsewhere or None, "old_copies": left})
+        deletion = {"deleted": user.to_json(), "scrubbed": not trouble, "trouble": trouble or None}
+        print_json({**deletion, "elsewhere": elsewhere or None, "old_copies": left})
         return
     console.print(
         Text(
             say(
-                f"Deleted: {name} ({found.conversations} conversations, {found.memories} memories).",
-                f"Gelöscht: {name} ({found.conversations} Gespräche, {found.memories} Erinnerungen).",
+                f"Deleted: {name} ({user.conversations} conversations, {user.memories} memories).",
+                f"Gelöscht: {name} ({user.conversations} Gespräche, {user.memories} Erinnerungen).",
             )
         )
     )
-    _warn(trouble, elsewhere, left)
+    print_leftovers(trouble, elsewhere, left)
 
 
-def _ask(name: str, talks: int, memories: int, notes: int) -> None:
-    """Goes on only if somebody types the name."""
+def confirm_deletion(name: str, talks: int, memories: int, notes: int) -> None:
+    """Ask the user to type the name; exit if it differs."""
     if not sys.stdin.isatty():
         raise BadRequest(
             say(
@@ -149,9 +153,9 @@ def _ask(name: str, talks: int, memories: int, notes: int) -> None:
         raise typer.Exit(1)
 
 
-def _warn(trouble: str, elsewhere: str, left: list[str]) -> None:
+def print_leftovers(trouble: str, elsewhere: str, left: list[str]) -> None:
     if elsewhere:
-        complain(
+        print_error(
             say(
                 f"Where vectors are compared, or at QMD, copies may be left: {elsewhere}"
                 " Once it answers, `holdfast memory reindex` takes them away.",
@@ -160,7 +164,7 @@ def _warn(trouble: str, elsewhere: str, left: list[str]) -> None:
             )
         )
     if trouble:
-        complain(
+        print_error(
             say(
                 f"The words are gone, but not from the free space of the database ({trouble})."
                 " Stop the server and delete once more, or compact the database with VACUUM.",
@@ -169,11 +173,11 @@ def _warn(trouble: str, elsewhere: str, left: list[str]) -> None:
             )
         )
     if left:
-        complain(
+        print_error(
             say(
                 f"{len(left)} old copies may still have them; --backups deletes these, too:",
                 f"{len(left)} alte Kopien haben vielleicht noch etwas; --backups löscht auch sie:",
             )
         )
         for copy in left:
-            complain(f"  {copy}")
+            print_error(f"  {copy}")

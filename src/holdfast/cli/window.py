@@ -1,25 +1,48 @@
-"""`holdfast window`: what a model was last shown of a conversation, and why.
+"""`holdfast window`, and the subcommands of `conversations` that change a window.
 
-Draws the report; what is in it is worked out in `window`.
+Shows what a model was last sent of a conversation and why; `compact`, `pin`, `unpin`, `undo` and `expand`
+summarise, protect and restore messages.
 """
 
-from collections.abc import Sequence
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
-from holdfast.cli.changes import how_made, in_words, messages, tokens_freed
-from holdfast.cli.kept import Id, Json, headline, kept
-from holdfast.cli.output import console, load, moment, print_json, print_table, write
-from holdfast.cli.project import Project
+from holdfast.cli.options import (
+    ConversationId,
+    JsonOption,
+    MessageId,
+    ProjectOption,
+    current_scope,
+    find_conversation,
+    open_conversation,
+)
+from holdfast.cli.output import (
+    console,
+    format_time,
+    load,
+    print_error,
+    print_headline,
+    print_json,
+    print_table,
+    write,
+)
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
+    from holdfast.engine import Engine
+    from holdfast.events import Event
+    from holdfast.fitting.account import Standing
     from holdfast.store import Compaction, Conversation, Decision, Store
 
 _WIDTH = 64
-# Each section has a fill of its own, so that the bar can be read without colours.
+# Each section has a fill of its own, so that the bar is readable without colours.
 FILLS = {
     "tools": ("▒", "magenta"),
     "system": ("▓", "blue"),
@@ -33,7 +56,7 @@ FILLS = {
     "reserve": ("░", "bright_black"),
     "free": ("·", "dim"),
 }
-# More than these is for programs to read.
+# How many decisions and batches are printed; --json has all.
 _NEWEST, _LAST_BATCHES = 20, 5
 
 Report = dict[str, Any]
@@ -41,23 +64,23 @@ Report = dict[str, Any]
 
 def window(
     context: typer.Context,
-    conversation: Id,
+    conversation: ConversationId,
     size: Annotated[
         int | None, typer.Option("--window", min=1, help="The window of this size, not the newest.")
     ] = None,
     summary: Annotated[
         bool, typer.Option("--summary", help="Only the summary that stands for what is out.")
     ] = False,
-    project: Project = None,
-    as_json: Json = False,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what a model was last shown of a conversation: section by section, and what is out and why."""
     from holdfast.fitting.account import window_account
 
-    with kept(load(context).settings, conversation, project) as (store, row):
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
         report = window_account(store, row, size)
         if summary:
-            _print_summary(report, as_json=as_json)
+            print_summary(report, as_json=as_json)
         elif as_json:
             print_json(report)
         else:
@@ -65,27 +88,27 @@ def window(
 
 
 def print_window(store: "Store", row: "Conversation", report: Report) -> None:
-    """The whole account of a window, drawn."""
+    """Print the whole report on a window."""
     from holdfast.fitting.account import lane_of, standings
 
     lane = lane_of(store, row, report["window"])
-    found = standings(store, row, lane)
+    states = standings(store, row, lane)
     decisions, vetoes = store.decisions.of(lane.id), store.decisions.vetoes(lane.id)
     batches = [batch for batch in store.compactions.of(row.id) if batch.lane == lane.id]
-    headline(row.title, row.id)
-    _print_sections(report)
-    _print_level(report)
-    _print_messages(report, left_out=sum(one.state == "out" for one in found))
-    _print_sentences(report)
-    _print_recall(report.get("recall") or {})
-    _print_prefix(report["prefix"])
-    _print_decisions(say("In force", "In Kraft"), decisions)
-    _print_decisions(say("Undone, not to be done again", "Rückgängig, nicht wieder zu tun"), vetoes)
-    _print_batches(batches)
+    print_headline(row.title, row.id)
+    print_sections(report)
+    print_level(report)
+    print_messages(report, left_out=sum(state.state == "out" for state in states))
+    print_sentences(report)
+    print_recall(report.get("recall") or {})
+    print_prefix(report["prefix"])
+    print_decisions(say("In force", "In Kraft"), decisions)
+    print_decisions(say("Undone, not to be done again", "Rückgängig, nicht wieder zu tun"), vetoes)
+    print_batches(batches)
 
 
-def _print_recall(recall: Report) -> None:
-    """What was searched for the last question, how likely anything answers it, what came and just missed."""
+def print_recall(recall: Report) -> None:
+    """Print what was searched for the last question, how likely it is answered, and what was recalled."""
     if not recall.get("searched"):
         return
     brought, missed = len(recall["brought"]), len(recall["missed"])
@@ -102,7 +125,7 @@ def _print_recall(recall: Report) -> None:
         console.print(Text(f"  {row['score']:4.0%}  {row['id']}  {parts}", style="dim"))
 
 
-def _print_summary(report: Report, *, as_json: bool) -> None:
+def print_summary(report: Report, *, as_json: bool) -> None:
     text = report["summary"]
     if as_json:
         print_json({"conversation": report["conversation"], "window": report["window"], "summary": text})
@@ -114,7 +137,7 @@ def _print_summary(report: Report, *, as_json: bool) -> None:
         )
 
 
-def _print_sections(report: Report) -> None:
+def print_sections(report: Report) -> None:
     from holdfast.window import sentences
 
     size = report["window"]
@@ -122,7 +145,7 @@ def _print_sections(report: Report) -> None:
     free = size - sum(tokens for _, tokens in rows)
     if free > 0:
         rows.append(("free", free))
-    console.print(bar(rows, size))
+    console.print(draw_bar(rows, size))
     names = {"free": say("free", "frei")}
     print_table(
         ("", say("section", "Abschnitt"), "Tokens", "%"),
@@ -139,8 +162,8 @@ def _print_sections(report: Report) -> None:
     )
 
 
-def bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Text:
-    """One line in which every section has its share; what rounds to nothing is not seen."""
+def draw_bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Text:
+    """Draw all sections to scale in one line; those that round to nothing are left out."""
     drawn, so_far = Text(), 0
     for name, tokens in rows:
         before, so_far = so_far, so_far + tokens
@@ -150,14 +173,14 @@ def bar(rows: Sequence[tuple[str, int]], whole: int, width: int = _WIDTH) -> Tex
     return drawn
 
 
-def _print_level(report: Report) -> None:
+def print_level(report: Report) -> None:
     from holdfast.window import sentences
 
     number = sentences.number
     used, room = number(report["tokens"]), number(report["room"])
     how = f"{sentences.method(report['method'])}, {report['counted_by']}"
     spread = f"{number(report['at_least'])}–{number(report['at_most'])}"
-    said, full = number(report["history"]["tokens"]), number(report["history"]["full"])
+    used_history, full = number(report["history"]["tokens"]), number(report["history"]["full"])
     lines = [
         say(
             f"{used} of {room} tokens used ({report['utilisation']:.0%}; {how}: {spread})",
@@ -165,8 +188,8 @@ def _print_level(report: Report) -> None:
         ),
         sentences.level(report["level"]),
         say(
-            f"history, counted high: {said} of {full} tokens",
-            f"Verlauf, hoch gezählt: {said} von {full} Token",
+            f"history, counted high: {used_history} of {full} tokens",
+            f"Verlauf, hoch gezählt: {used_history} von {full} Token",
         ),
         *(
             f"  {number(tokens):>9}  {sentences.mark(name)}"
@@ -185,7 +208,7 @@ def _print_level(report: Report) -> None:
     console.print(Text("\n".join(lines)))
 
 
-def _print_messages(report: Report, left_out: int) -> None:
+def print_messages(report: Report, left_out: int) -> None:
     states = [message["state"] for message in report["messages"]]
     whole, short = states.count("in"), states.count("shortened")
     console.print(
@@ -195,14 +218,14 @@ def _print_messages(report: Report, left_out: int) -> None:
         )
     )
     if short or left_out:
-        told = say("the originals: ", "die Originale: ")
-        console.print(Text(f"  {told}holdfast conversations expand {report['conversation']}", style="dim"))
+        label = say("the originals: ", "die Originale: ")
+        console.print(Text(f"  {label}holdfast conversations expand {report['conversation']}", style="dim"))
     if report["summary"]:
-        told = say("the summary: ", "die Zusammenfassung: ")
-        console.print(Text(f"  {told}holdfast window {report['conversation']} --summary", style="dim"))
+        label = say("the summary: ", "die Zusammenfassung: ")
+        console.print(Text(f"  {label}holdfast window {report['conversation']} --summary", style="dim"))
 
 
-def _print_sentences(report: Report) -> None:
+def print_sentences(report: Report) -> None:
     headings = (
         ("forbidden", say("Must not be done", "Nicht zu tun")),
         ("rules", say("Rules carried along", "Mitgeführte Regeln")),
@@ -215,45 +238,329 @@ def _print_sentences(report: Report) -> None:
             write("".join(f"  {sentence}\n" for sentence in report[name]))
 
 
-def _print_prefix(prefix: Report) -> None:
+def print_prefix(prefix: Report) -> None:
     from holdfast.window import sentences
 
     shared, before = sentences.number(prefix["shared_bytes"]), sentences.number(prefix["previous_bytes"])
     if prefix["kept"]:
-        told = say(
+        sentence = say(
             f"prefix kept: the request begins with all {before} bytes of the one before",
             f"Präfix gehalten: die Anfrage beginnt mit allen {before} Bytes der vorigen",
         )
     elif prefix["previous_bytes"]:
         why = sentences.cause(prefix["cause"])
-        told = say(
+        sentence = say(
             f"prefix lost after {shared} of {before} bytes: {why}",
             f"Präfix verloren nach {shared} von {before} Bytes: {why}",
         )
     else:
-        told = sentences.cause(prefix["cause"])
-    console.print(Text(told))
+        sentence = sentences.cause(prefix["cause"])
+    console.print(Text(sentence))
 
 
-def _print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
+def print_decisions(heading: str, decisions: Sequence["Decision"]) -> None:
     if not decisions:
         return
     console.print(Text(f"\n{heading}:", style="bold"))
     if earlier := len(decisions[:-_NEWEST]):
-        told = say(f"… {earlier} earlier ones: --json", f"… {earlier} frühere: --json")
-        console.print(Text(f"  {told}", style="dim"))
-    for made in decisions[-_NEWEST:]:
-        console.print(Text(f"  {in_words(made)}"))
+        earlier_label = say(f"… {earlier} earlier ones: --json", f"… {earlier} frühere: --json")
+        console.print(Text(f"  {earlier_label}", style="dim"))
+    for decision in decisions[-_NEWEST:]:
+        console.print(Text(f"  {describe_decision(decision)}"))
 
 
-def _print_batches(batches: Sequence["Compaction"]) -> None:
+def print_batches(batches: Sequence["Compaction"]) -> None:
     from holdfast.window import sentences
 
     if not batches:
         return
     console.print(Text(f"\n{say('Last batches', 'Letzte Durchgänge')}:", style="bold"))
     for batch in batches[-_LAST_BATCHES:]:
-        came_to = f"{messages(batch.messages)}, {tokens_freed(batch.tokens_before, batch.tokens_after)}"
-        level, when = sentences.level(batch.level), moment(batch.created_at)
-        how = f" · {how_made(batch.path, batch.model, batch.memories)}" if batch.path else ""
+        change = format_token_change(batch.tokens_before, batch.tokens_after)
+        came_to = f"{format_message_count(batch.messages)}, {change}"
+        level, when = sentences.level(batch.level), format_time(batch.created_at)
+        how = f" · {describe_summary_method(batch.path, batch.model, batch.memories)}" if batch.path else ""
         console.print(Text(f"  {when} · {level} · {came_to} · {batch.duration_ms} ms{how}"))
+
+
+# Called with the phase and the progress in percent.
+PhaseCallback = Callable[[str, int], None]
+
+
+def compact(
+    context: typer.Context,
+    conversation: ConversationId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Summarise the older part of a conversation, however much room there is."""
+    settings = load(context).settings
+
+    async def run() -> dict[str, Any]:
+        from holdfast.wiring import running_engine
+
+        async with running_engine(settings) as engine:
+            return await compact_conversation(
+                engine, find_conversation(engine.store, conversation, current_scope(project))
+            )
+
+    result = asyncio.run(run())
+    if as_json:
+        print_json(result)
+    else:
+        print_summary_result(result)
+
+
+async def compact_conversation(engine: "Engine", row: "Conversation") -> dict[str, Any]:
+    """Summarise a conversation with progress; return the report on the summary."""
+    from holdfast.fitting.account import summary_account
+
+    with show_progress() as tell:
+        following = asyncio.create_task(follow_progress(engine.events.follow(row.scope), row.id, tell))
+        try:
+            await engine.compacting.compact(row.id)
+        finally:
+            following.cancel()
+    return summary_account(engine.store, row)
+
+
+async def follow_progress(
+    events: AsyncGenerator["Event", None], conversation: str, tell: PhaseCallback
+) -> None:
+    async with aclosing(events):
+        async for event in events:
+            if event.kind == "compaction" and event.data["conversation"] == conversation:
+                tell(event.data["phase"], event.data["percent"])
+
+
+@contextmanager
+def show_progress() -> Iterator[PhaseCallback]:
+    """Show progress on the error stream: a bar on a terminal, lines elsewhere."""
+    from rich.progress import Progress
+
+    if not sys.stderr.isatty():
+        yield lambda phase, percent: print_error(f"{phase_label(phase)}: {percent} %")
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(phase_label("started"), total=100)
+        yield lambda phase, percent: bar.update(task, description=phase_label(phase), completed=percent)
+
+
+def phase_label(name: str) -> str:
+    phases = {
+        "started": say("Reading what was said", "Gesagtes wird gelesen"),
+        "working": say("Summarising", "Zusammenfassen"),
+        "done": say("Done", "Fertig"),
+        "failed": say("Failed", "Fehlgeschlagen"),
+    }
+    return phases.get(name, name)
+
+
+def print_summary_result(result: dict[str, Any]) -> None:
+    came_by = describe_summary_method(result["path"], result["model"], result["memories"])
+    seconds = f"{result['duration_ms'] / 1000:.1f} s"
+    console.print(Text(result["banner"], style="bold"))
+    console.print(
+        Text(
+            " · ".join(
+                (
+                    f"  {format_message_count(result['messages'])}",
+                    came_by,
+                    say(seconds, seconds.replace(".", ",")),
+                )
+            )
+        )
+    )
+    undo_command = f"holdfast conversations undo {result['conversation']}"
+    summary_command = f"holdfast window {result['conversation']} --summary"
+    console.print(Text(f"  {say('to read it', 'zum Lesen')}: {summary_command}", style="dim"))
+    console.print(Text(f"  {say('to take it back', 'zurücknehmen')}: {undo_command}", style="dim"))
+
+
+def pin(
+    context: typer.Context,
+    conversation: ConversationId,
+    message: MessageId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a message in the window as it is, whatever has to give way."""
+    from holdfast.conversations.named import message_named
+    from holdfast.conversations.shown import message_out
+    from holdfast.fitting import marks
+    from holdfast.window.presets import preset_from
+
+    settings = load(context).settings
+    with open_conversation(settings, conversation, project) as (store, row):
+        stored = message_named(store, row, message)
+        store.atomically(marks.pin, store, preset_from(settings), row, stored.id)
+        (standing,) = load_states(store, row, stored.id)
+    if as_json:
+        print_json({**message_out(stored), "pinned": True})
+        return
+    console.print(Text(say(f"Pinned: {stored.id}", f"Angeheftet: {stored.id}")))
+    if any(decision.kind == "keep" for decision in standing.decisions):
+        back = say("It had been left out, and is back.", "Sie war weggelassen und ist wieder da.")
+        console.print(Text(back))
+    # A pin protects from now on; an earlier shortening stays until it is undone.
+    for decision in standing.decisions:
+        if decision.kind == "shorten":
+            label = say("Before that", "Vorher")
+            bring_back = say("To bring it back", "Zurückholen")
+            console.print(Text(f"{label}: {describe_decision(decision)}"))
+            console.print(Text(f"{bring_back}: holdfast conversations undo {row.id} {decision.id}"))
+
+
+def unpin(
+    context: typer.Context,
+    conversation: ConversationId,
+    message: MessageId,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a message be shortened or left out again."""
+    from holdfast.conversations import lanes
+    from holdfast.conversations.named import message_named
+    from holdfast.conversations.shown import message_out
+
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        stored = message_named(store, row, message)
+        lanes.unpin(store, row, stored.id)
+    if as_json:
+        print_json({**message_out(stored), "pinned": False})
+    else:
+        console.print(Text(say(f"No longer pinned: {stored.id}", f"Nicht mehr angeheftet: {stored.id}")))
+
+
+def undo(
+    context: typer.Context,
+    conversation: ConversationId,
+    decision: Annotated[
+        str | None, typer.Argument(metavar="DECISION", help="A decision's id; else the last batch.")
+    ] = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back what was shortened or left out; it is not done again before the last resort."""
+    from holdfast.conversations.shown import decision_out
+
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        undone, back = undo_decisions(store, row, decision)
+    if as_json:
+        print_json({"undone": [decision_out(decision) for decision in undone], "back": back})
+    else:
+        print_undo_result(undone, back)
+
+
+def undo_decisions(
+    store: "Store", row: "Conversation", decision: str | None = None
+) -> tuple[Sequence["Decision"], list[str]]:
+    """Undo a decision or the last batch; return the decisions undone and the messages restored."""
+    from holdfast.conversations import lanes
+    from holdfast.conversations.named import decision_named
+    from holdfast.fitting.account import came_back
+
+    name = None if decision is None else decision_named(store, row, decision)
+    undone = store.atomically(lanes.undo, store, row, name)
+    return undone, came_back(store, row, undone)
+
+
+def print_undo_result(undone: Sequence["Decision"], back: Sequence[str]) -> None:
+    for decision in undone:
+        console.print(Text(f"{say('Undone', 'Rückgängig')}: {describe_decision(decision)}"))
+    if back:
+        note = say("sent again, as far as there is room", "wieder dabei, soweit Platz ist")
+        console.print(Text(f"{format_message_count(len(back))} {note}"))
+
+
+def expand(
+    context: typer.Context,
+    conversation: ConversationId,
+    message: Annotated[
+        str | None, typer.Argument(metavar="MESSAGE", help="One message, by number or id; else all.")
+    ] = None,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the originals of what the window shortened or left out."""
+    from holdfast.conversations.shown import message_out
+
+    with open_conversation(load(context).settings, conversation, project) as (store, row):
+        states = load_states(store, row, message)
+    if as_json:
+        print_json([{**message_out(state.stored), **state.to_json()} for state in states])
+        return
+    if not states:
+        console.print(
+            say("The window has everything, word for word.", "Das Fenster hat alles, Wort für Wort.")
+        )
+    for state in states:
+        print_original(state)
+
+
+def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
+    from holdfast.conversations.named import message_named
+    from holdfast.fitting.account import Standing, changed, lane_of, standings
+
+    if message is None:
+        return changed(standings(store, row, lane_of(store, row)))
+    stored = message_named(store, row, message)
+    # A message can be shown even if no model ever received it.
+    used = store.lanes.of(row.id)
+    here = [state for state in standings(store, row, used[0]) if state.stored.id == stored.id] if used else []
+    return here or [Standing(stored, "elsewhere" if used else "in")]
+
+
+def print_original(state: "Standing") -> None:
+    from holdfast.window import sentences
+
+    why = ", ".join(map(sentences.rule, state.rules))
+    by = [f"{decision.id}, {format_time(decision.created_at)}" for decision in state.decisions]
+    place = " · ".join((str(state.stored.depth + 1), state.stored.id, format_time(state.stored.created_at)))
+    console.print(Text(speaker_label(state.stored.message.role), style="bold"), Text(place, style="dim"))
+    console.print(Text(why or sentences.state(state.state), style="italic"))
+    for line in by:
+        console.print(Text(line, style="dim"))
+    write(f"{state.stored.message.text}\n")
+    for call in state.stored.message.tool_calls:
+        write(f"  → {call.name}({call.arguments})\n")
+    write("\n")
+
+
+def speaker_label(role: str) -> str:
+    names = {"user": say("You", "Sie"), "assistant": say("Model", "Modell"), "tool": say("Tool", "Werkzeug")}
+    return names.get(role, role)
+
+
+def describe_decision(decision: "Decision") -> str:
+    """Describe a decision: the rule, how many messages, and the change in tokens."""
+    from holdfast.window import sentences
+
+    tokens = format_token_change(decision.tokens_before, decision.tokens_after)
+    sentence = f"{sentences.rule(decision.rule)} ({format_message_count(len(decision.messages))}, {tokens})"
+    return f"{sentence} · {decision.id} · {format_time(decision.created_at)}"
+
+
+def format_message_count(number: int) -> str:
+    return (
+        say("1 message", "1 Nachricht") if number == 1 else say(f"{number} messages", f"{number} Nachrichten")
+    )
+
+
+def format_token_change(before: int, after: int) -> str:
+    from holdfast.window.sentences import number
+
+    return say(
+        f"{number(before)} to {number(after)} tokens",
+        f"{number(before)} auf {number(after)} Token",
+    )
+
+
+def describe_summary_method(path: str | None, model: str | None, memories: int) -> str:
+    """Describe how a summary was written, and how many memories were saved before it."""
+    from holdfast.window import sentences
+
+    taken = (
+        say("1 memory", "1 Erinnerung") if memories == 1 else f"{memories} {say('memories', 'Erinnerungen')}"
+    )
+    return " · ".join(filter(None, (sentences.way(path or ""), model, taken)))

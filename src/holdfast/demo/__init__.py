@@ -1,4 +1,4 @@
-"""A demonstration: a long scripted talk through the real engine, and what of it is known at the end.
+"""A demonstration: a long scripted conversation through the real engine, with questions about it at the end.
 
-Everything but the model is real. Nothing here is used by anything else.
+Everything but the model is real. No other package depends on this one.
 """

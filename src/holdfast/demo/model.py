@@ -1,13 +1,13 @@
-"""The model of the demonstration: it plays its part in the talk, and reads where the script has no answer.
+"""The scripted model of the demonstration.
 
-It has no memory: an answer that is not in the script is a sentence of the request it was sent, or that it
-does not know. What Holdfast asks it on the side it declines, so summaries and memories are made by rules.
+It answers from the script, or else with a sentence of the request it was sent, or that it does not know. It
+declines requests for summaries and memories, so those are made by rules.
 """
 
 import re
 from dataclasses import dataclass
 
-from holdfast.demo.talk import Talk
+from holdfast.demo.script import DemoScript
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest
 from holdfast.upstreams.base import ModelInfo
@@ -15,15 +15,14 @@ from holdfast.upstreams.fake import Script, ScriptedProvider
 from holdfast.words import sentences, terms
 
 NAME, WINDOW = "scripted", 8_192
-
-# Its tokens: words in pieces of at most six letters, and every other sign.
+# Tokens: pieces of words with up to six letters, and every other character.
 _TOKEN = re.compile(r"\w{1,6}|[^\w\s]")
-# What stands before a line of a list, and of a quote.
+# The prefix of a list item, with the date of a quote.
 QUOTED = re.compile(r"^[-*] (?:\d{4}-\d\d-\d\d(?:, \w+)?: )?")
-# Of what a question asks about, so much must be in the sentence that answers it.
-_ENOUGH = 0.5
-# A sentence that is longer says nothing in particular.
-_LONGEST = 500
+# The share of a question's terms that the answering sentence must have.
+_MIN_SHARE = 0.5
+# Longer sentences are not considered as answers.
+_MAX_SENTENCE = 500
 _UNKNOWN = {
     "en": "I do not know: nothing that I was sent says so.",
     "de": "Das weiß ich nicht: In dem, was ich bekommen habe, steht es nicht.",
@@ -31,63 +30,63 @@ _UNKNOWN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A sentence that answers a question, and which message of the request it stands in."""
+class AnswerSentence:
+    """A sentence that answers a question, and the index of the request's message it is in."""
 
     sentence: str
     message: int
 
 
-def count(text: str) -> int:
+def count_tokens(text: str) -> int:
     return len(_TOKEN.findall(text))
 
 
-def size(request: ChatRequest) -> int:
-    """The tokens of a request as this model counts them."""
-    return sum(count(message.text) for message in request.messages)
+def count_request(request: ChatRequest) -> int:
+    """Count the tokens of a request as this model does."""
+    return sum(count_tokens(message.text) for message in request.messages)
 
 
 class Player:
-    """Answers for one talk."""
+    """Answers for one script."""
 
-    def __init__(self, talk: Talk) -> None:
-        self._talk = talk
-        self._lines = {line.said: line.answer for line in talk.lines if line.answer}
+    def __init__(self, script: DemoScript) -> None:
+        self._script = script
+        self._lines = {line.said: line.answer for line in script.lines if line.answer}
 
     def provider(self) -> ScriptedProvider:
         model = ModelInfo(NAME, running_window=WINDOW, trained_window=WINDOW)
-        return ScriptedProvider(fallback=self.answer, models=[model], count=count)
+        return ScriptedProvider(fallback=self.answer, models=[model], count=count_tokens)
 
     def answer(self, request: ChatRequest) -> Script:
         if not self.is_talk(request):
             return UpstreamError("the scripted model writes no summaries", status=501)
         newest = request.messages[-1]
         if newest.role != "user":
-            # Holdfast has it read ahead; there is nothing to say yet.
+            # Holdfast warms up the prompt cache; no answer is needed.
             return ""
-        said = next((said for said in self._lines if newest.text.startswith(said)), None)
-        if said is not None:
-            return self._lines[said]
-        found = read(request)
-        return found.sentence if found else _UNKNOWN[self._talk.language]
+        line = next((line for line in self._lines if newest.text.startswith(line)), None)
+        if line is not None:
+            return self._lines[line]
+        match = find_answer(request)
+        return match.sentence if match else _UNKNOWN[self._script.language]
 
     def is_talk(self, request: ChatRequest) -> bool:
-        """Whether somebody speaks to it, and not Holdfast on the side."""
+        """Return whether a request belongs to the conversation, and not to Holdfast's own work."""
         first = request.messages[0]
-        return first.role == "system" and first.text.startswith(self._talk.instructions)
+        return first.role == "system" and first.text.startswith(self._script.instructions)
 
 
-def read(request: ChatRequest) -> Read | None:
-    """The sentence in a request that says most of what its question asks about, in the fewest letters."""
-    # Holdfast puts what it brings back behind the question, after a blank line.
+def find_answer(request: ChatRequest) -> AnswerSentence | None:
+    """Return the shortest sentence of a request that has most terms of its question, if it has enough."""
+    # Holdfast adds what it recalls after the question and a blank line.
     question = request.messages[-1].text.partition("\n\n")[0]
     asked = set(terms(question))
-    best, most = None, (_ENOUGH * len(asked), -_LONGEST)
+    best, most = None, (_MIN_SHARE * len(asked), -_MAX_SENTENCE)
     for at, message in enumerate(request.messages if asked else ()):
         for sentence in sentences(message.text.removeprefix(question)):
-            told = QUOTED.sub("", sentence)
-            rank = len(asked.intersection(terms(told))), -len(told)
-            # What asks does not answer.
-            if rank > most and not told.endswith("?"):
-                best, most = Read(told, at), rank
+            text = QUOTED.sub("", sentence)
+            rank = len(asked.intersection(terms(text))), -len(text)
+            # A question is no answer.
+            if rank > most and not text.endswith("?"):
+                best, most = AnswerSentence(text, at), rank
     return best

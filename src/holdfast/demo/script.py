@@ -1,14 +1,68 @@
-"""What the person of the demonstration pastes: logs, tables and data, the same in every language.
+"""The script of the demonstration, read from a text file per language, and the texts pasted in it.
 
-Made by rule, because nobody reads sixty lines of a log; what is asked about later stands in one of them.
+Turns are separated by a blank line. `> ` marks what the user says, other lines are the answer to it. `? `
+marks a question that has no answer in the script, and `= ` what its answer must contain. The pasted logs,
+tables and data are generated; later questions ask for single lines of them.
 """
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.i18n import Language
+
+_FOLDER = Path(__file__).parent
+_INSTRUCTIONS = {
+    "en": "You help with the work of a small office. Answer briefly, from what you were told.",
+    "de": "Du hilfst bei der Arbeit eines kleinen Büros. Antworte kurz, aus dem, was dir gesagt wurde.",
+}
+# Asked at the end, in a conversation of its own.
+_AFTERWARDS = {
+    "en": ("Did we decide to rent or to buy the scanner?", "rent the scanner for three months"),
+    "de": ("Haben wir entschieden, den Scanner zu mieten oder zu kaufen?", "für drei Monate zu mieten"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptLine:
+    """One turn. The answer to a question must contain `sought`; any other turn has its answer here."""
+
+    said: str
+    answer: str = ""
+    sought: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoScript:
+    language: Language
+    instructions: str
+    lines: tuple[ScriptLine, ...]
+    afterwards: ScriptLine
+
+
+def load_script(language: Language) -> DemoScript:
+    question, sought = _AFTERWARDS[language]
+    text = (_FOLDER / f"talk.{language}.txt").read_text(encoding="utf-8")
+    return DemoScript(
+        language, _INSTRUCTIONS[language], tuple(parse_lines(text)), ScriptLine(question, sought=sought)
+    )
+
+
+def parse_lines(text: str) -> Iterator[ScriptLine]:
+    for block in text.strip().split("\n\n"):
+        by_mark: dict[str, list[str]] = {">": [], "?": [], "=": [], "": []}
+        for line in block.splitlines():
+            mark = line[0] if line[:2] in ("> ", "? ", "= ") else ""
+            by_mark[mark].append(line[2:] if mark else line)
+        speech = "\n".join(PASTES.get(line, line) for line in (*by_mark[">"], *by_mark["?"]))
+        yield ScriptLine(speech, "\n".join(by_mark[""]), "\n".join(by_mark["="]))
+
 
 _WARNINGS = {9: "dust on roller 2", 31: "double feed, repeated", 47: "dust on roller 1"}
 
 
-def _log(day: str, boxes: range, failing: int | None) -> str:
+def make_log(day: str, boxes: range, failing: int | None) -> str:
     lines = []
     for at, box in enumerate(boxes):
         moment = f"{day} {1 + at // 12:02}:{at * 5 % 60:02}:{at * 7 % 60:02}"
@@ -22,7 +76,7 @@ def _log(day: str, boxes: range, failing: int | None) -> str:
     return "\n".join(lines)
 
 
-def _inventory() -> str:
+def make_inventory() -> str:
     kinds = ("orders", "invoices", "delivery notes", "wages", "drawings", "letters")
     rows = [
         f"F-{at:04};{kinds[at % 6]};{2009 + at * 5 % 14};cabinet {1 + at // 14};shelf {at % 5 + 1}"
@@ -31,7 +85,7 @@ def _inventory() -> str:
     return "\n".join(("folder;kind;year;place;shelf", *rows))
 
 
-def _offers() -> str:
+def make_offers() -> str:
     firms = (
         ("Reisswolf Nord", 214.0, "lorry in the yard"),
         ("Nordlicht Shredding", 189.5, "sealed container"),
@@ -51,7 +105,7 @@ def _offers() -> str:
     return json.dumps(offers, indent=1)
 
 
-def _boxes(boxes: range) -> str:
+def make_boxes(boxes: range) -> str:
     contents = ("invoices", "catalogues", "delivery notes", "frames", "advertising", "time sheets", "samples")
     rows = [
         f"box {box}, layer {layer}: {contents[(box * 3 + layer) % 7]}, {1998 + (box + layer) % 19}, "
@@ -62,7 +116,7 @@ def _boxes(boxes: range) -> str:
     return "\n".join(rows)
 
 
-def _grill() -> str:
+def make_shopping_list() -> str:
     things = ("sausages", "cheese", "rolls", "potato salad", "lemonade", "beer", "plates", "ice")
     shops = ("market", "butcher", "wholesale")
     return "\n".join(
@@ -71,7 +125,7 @@ def _grill() -> str:
     )
 
 
-def _share() -> str:
+def make_share_listing() -> str:
     folders = ("offers", "orders", "drawings", "photos", "letters")
     return "\n".join(
         f"drwxr-x--- {folders[at % 5]}/{2009 + at // 4} {120 + at * 53 % 900} entries {at * 37 % 800} MB"
@@ -79,7 +133,7 @@ def _share() -> str:
     )
 
 
-def _calendar() -> str:
+def make_calendar() -> str:
     people = ("Jonas", "Aylin", "Piet", "Yilmaz", "Brandt")
     days = [
         {"day": f"2026-04-{1 + at:02}", "early": people[at % 5], "late": people[(at + 2) % 5]}
@@ -88,7 +142,7 @@ def _calendar() -> str:
     return json.dumps(days, indent=1)
 
 
-def _labels() -> str:
+def make_labels() -> str:
     colours = ("green", "red", "yellow")
     rows = [
         f"0.14;cabinet {1 + at // 8};shelf {1 + at % 5};crate {at + 1:03};{colours[at % 3]};{2009 + at % 15}"
@@ -97,7 +151,7 @@ def _labels() -> str:
     return "\n".join(("room;cabinet;shelf;crate;colour;year", *rows))
 
 
-def _plan() -> str:
+def make_plan() -> str:
     people = ("Jonas", "Aylin", "Piet", "Hansen 1", "Hansen 2")
     return "\n".join(
         f"{7 + slot // 6:02}:{slot % 6}0 {people[slot % 5]}: crates {1 + slot * 2} and {2 + slot * 2}, "
@@ -107,15 +161,15 @@ def _plan() -> str:
 
 
 PASTES = {
-    "{night log}": _log("2026-02-11", range(1, 61), 17),
-    "{first boxes}": _boxes(range(1, 7)),
-    "{grill}": _grill(),
-    "{inventory}": _inventory(),
-    "{share}": _share(),
-    "{offers}": _offers(),
-    "{second log}": _log("2026-02-26", range(61, 117), None),
-    "{calendar}": _calendar(),
-    "{more boxes}": _boxes(range(7, 13)),
-    "{labels}": _labels(),
-    "{plan}": _plan(),
+    "{night log}": make_log("2026-02-11", range(1, 61), 17),
+    "{first boxes}": make_boxes(range(1, 7)),
+    "{grill}": make_shopping_list(),
+    "{inventory}": make_inventory(),
+    "{share}": make_share_listing(),
+    "{offers}": make_offers(),
+    "{second log}": make_log("2026-02-26", range(61, 117), None),
+    "{calendar}": make_calendar(),
+    "{more boxes}": make_boxes(range(7, 13)),
+    "{labels}": make_labels(),
+    "{plan}": make_plan(),
 }

@@ -1,6 +1,6 @@
-"""A conversation as the command line has it: what is new is sent, what was said before is in the store.
+"""A chat session of the command line: sends new messages; earlier ones are in the store.
 
-Shared by `ask`, `chat` and `research ask`. Prints nothing.
+Shared by `ask`, `chat` and `research ask`.
 """
 
 import sys
@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from holdfast.cli.files import roots_here
+from holdfast.cli.files import current_roots
 from holdfast.i18n import say
 from holdfast.messages import Answer, ChatRequest, Chunk, Message, Scope
 
 if TYPE_CHECKING:
     from holdfast.engine import Engine, Facts
 
-Model = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
-System = Annotated[str | None, typer.Option("--system", "-s", help="Instructions that stand above the talk.")]
-GoesOn = Annotated[
+ModelOption = Annotated[str | None, typer.Option("--model", "-m", help="The model to ask.")]
+SystemOption = Annotated[
+    str | None, typer.Option("--system", "-s", help="Instructions that stand above the talk.")
+]
+ConversationOption = Annotated[
     str | None,
     typer.Option("--conversation", "-c", help="Go on with this one: its id, or a clear beginning."),
 ]
 
 
-class Talk:
-    """`conversation` is known once something was said; `report` tells of the window of the last question."""
+class ChatSession:
+    """One conversation with a model. `conversation` is set by the first message, `report` by the last one."""
 
     def __init__(
         self,
@@ -44,15 +46,15 @@ class Talk:
         self.answer = Answer()
         self._system = system
         self._facts: Facts | None = None
-        # What a pipe brought was not said by the person: files it points at are not theirs to want.
-        self._files = roots_here(clean(pasted))
+        # Piped text was not typed by the user, so its file references are not followed.
+        self._files = current_roots(clean(pasted))
 
     @property
     def report(self) -> Mapping[str, Any]:
         return self._facts.report if self._facts else {}
 
-    async def say(self, text: str, research: str = "") -> AsyncGenerator[Chunk, None]:
-        """The answer to `text` as it comes, collected in `answer`; `research` names a finding for it."""
+    async def send(self, text: str, research: str = "") -> AsyncGenerator[Chunk, None]:
+        """Yield the answer to `text` in chunks, collected in `answer`; `research` is a finding's id."""
         from holdfast.engine import Ask
 
         self.answer, self._facts = Answer(), None
@@ -60,7 +62,7 @@ class Talk:
         request = ChatRequest(self.model, (*system, Message.of("user", clean(text))))
         ask = Ask(request, self.scope, continues=self.conversation, research=research, files=self._files)
         turn = await self.engine.turn(ask)
-        # One that is switched off has no name in its turns, and is still the one that is talked in.
+        # A conversation that is switched off has no id in its turns; keep the one that was given.
         self.conversation, self._facts = turn.conversation or self.conversation, turn.facts
         async with aclosing(turn.chunks) as chunks:
             async for chunk in chunks:
@@ -68,16 +70,16 @@ class Talk:
                 yield chunk
 
     def notices(self) -> list[str]:
-        """What did not go as it should have with the last question, files that it points at included."""
+        """Return what went wrong with the last message, referenced files included."""
         from holdfast.window import sentences
 
         files = [row for row in self.report.get("files", ()) if row["trouble"] and row["newest"]]
-        # Each file's own trouble says more.
+        # The errors of the files themselves say more than this notice.
         names = [name for name in self.report.get("notices", ()) if not files or name != "files_missing"]
         return [*(say(*row["trouble"]) for row in files), *map(sentences.notice, names)]
 
     def shortfall(self) -> str:
-        """Why the last answer is none, or not all of it; empty if it is whole."""
+        """Return why the last answer is missing or incomplete; empty if it is complete."""
         message, finish = self.answer.message, self.answer.finish
         if finish == "length":
             return say(
@@ -94,16 +96,16 @@ class Talk:
 
 
 def clean(text: str) -> str:
-    """What a terminal or a pipe hands over need not be Unicode."""
+    """Replace what is not valid Unicode in text from a terminal or a pipe."""
     return text.encode("utf-8", "replace").decode()
 
 
-def piped_in() -> str:
-    """What comes through a pipe, whatever it is; nothing where a person sits."""
+def read_stdin() -> str:
+    """Return the text piped into standard input; empty at a terminal."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-async def model_for(engine: "Engine", wanted: str) -> str:
+async def choose_model(engine: "Engine", wanted: str) -> str:
     return clean(wanted) if wanted else await engine.upstreams.usual_model()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.cli.told import BELOW, told
+from holdfast.cli.translation import ERROR_SENTENCES, translate
 from holdfast.i18n import speak
 
 
@@ -33,16 +33,16 @@ from holdfast.i18n import speak
     ],
 )
 def test_what_people_meet_is_told_in_their_language(below, german):
-    assert told(below) == below
+    assert translate(below) == below
     speak("de")
-    assert told(below) == german
+    assert translate(below) == german
     # What is German already stays as it is.
-    assert told(german) == german
+    assert translate(german) == german
 
 
 def test_every_sentence_of_the_table_is_still_said_somewhere():
     sources = Path(holdfast.__file__).parent.rglob("*.py")
     said = "".join(path.read_text() for path in sources if path.name != "told.py")
-    for english, _ in BELOW:
+    for english, _ in ERROR_SENTENCES:
         plain = max(re.split(r"\(.*?\)\S?|\\[bdSw.+]\S*|[$^]", english), key=len).strip()
         assert plain in said, english

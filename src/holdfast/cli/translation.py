@@ -1,7 +1,6 @@
-"""In German, what is said in English alone: by the library of the command line, and by the parts below.
+"""German for sentences that exist in English only: those of Typer, and errors raised below the command line.
 
-Errors are raised in English, for programs; here are those that people meet. A table, looked at only where
-German is spoken; what is not in it is told as it came. Knows no command.
+A table of patterns, applied only where German is used; anything else is passed on as it is.
 """
 
 import re
@@ -9,7 +8,7 @@ import re
 from holdfast.i18n import say
 
 # What the library of the command line says.
-LIBRARY = (
+TYPER_SENTENCES = (
     (r"^Error: ", "Fehler: "),
     (r"Try '(.*)' for help\.", r"Hilfe gibt '\1'."),
     (r"No such command '(.*?)'\.", r"Den Befehl '\1' gibt es nicht."),
@@ -28,9 +27,8 @@ LIBRARY = (
     (r"(?:Value error, )?('[^']*') is not one of (.+)\.", r"\1 ist keins von \2."),
     (r"^Aborted!$", "Abgebrochen."),
 )
-
 # What the parts below say. A test sees to it that they still do.
-BELOW = (
+ERROR_SENTENCES = (
     # What is not there
     (r"conversation '(.*?)' not found\.?", r"Das Gespräch '\1' gibt es hier nicht."),
     (r"Several conversations begin with '(.*?)'\.", r"Mehrere Gespräche beginnen mit '\1'."),
@@ -100,9 +98,9 @@ BELOW = (
 )
 
 
-def told(text: str) -> str:
-    """The text in the language that is spoken, as far as its sentences are known."""
+def translate(text: str) -> str:
+    """Translate the sentences of a text that are in the tables, if the language is German."""
     german = text
-    for english, meant in (*LIBRARY, *BELOW) if say("en", "de") == "de" else ():
+    for english, meant in (*TYPER_SENTENCES, *ERROR_SENTENCES) if say("en", "de") == "de" else ():
         german = re.sub(english, meant, german, flags=re.MULTILINE)
     return german

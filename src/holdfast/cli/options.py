@@ -1,0 +1,129 @@
+"""Arguments and options that several commands share, and what they resolve to.
+
+A folder under git is a project of its own, shared by all worktrees; any other is the project `default`.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from holdfast.config import Settings
+from holdfast.errors import BadRequest, NotFound
+from holdfast.i18n import say
+from holdfast.messages import Scope
+
+if TYPE_CHECKING:
+    from holdfast.memory.remembering import Remembering
+    from holdfast.store import Conversation, Store
+
+ConversationId = Annotated[str, typer.Argument(metavar="ID", help="Its id, or a clear beginning of it.")]
+MessageId = Annotated[
+    str, typer.Argument(metavar="MESSAGE", help="A message's number or id, as `show` has them.")
+]
+MemoryId = Annotated[str, typer.Argument(metavar="ID", help="Its id, as `memory list` has it.")]
+
+
+class Whose(StrEnum):
+    user = "user"
+    project = "project"
+
+
+WhoseOption = Annotated[
+    Whose | None,
+    typer.Option(
+        "--scope", help="Only your own, or only the project's; else both, and new ones go to the project."
+    ),
+]
+ProjectOption = Annotated[
+    str | None, typer.Option(help="Whose project this belongs to, instead of the folder's (`default`: none).")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def current_scope(project: str | None, folder: Path | None = None) -> Scope:
+    return Scope(project=project or project_name(folder or Path.cwd()))
+
+
+def project_name(folder: Path) -> str:
+    """Return the repository's name with a short hash that tells it from others of the same name."""
+    for place in (folder, *folder.parents):
+        shared = _git_common_directory(place / ".git")
+        if shared is not None:
+            root = shared.parent if shared.name == ".git" else shared
+            return f"{root.name}-{hashlib.sha256(str(root).encode()).hexdigest()[:6]}"
+    return "default"
+
+
+def _git_common_directory(git: Path) -> Path | None:
+    """Return git's common directory; in a worktree `.git` is a file that points to it."""
+    if git.is_dir():
+        return git.resolve()
+    if not git.is_file():
+        return None
+    line = git.read_text(errors="replace").strip()
+    if not line.startswith("gitdir:"):
+        return None
+    own = (git.parent / line.removeprefix("gitdir:").strip()).resolve()
+    pointer = own / "commondir"
+    return (own / pointer.read_text().strip()).resolve() if pointer.is_file() else own
+
+
+@contextmanager
+def open_conversation(
+    settings: Settings, conversation: str, project: str | None
+) -> Iterator[tuple["Store", "Conversation"]]:
+    from holdfast.store import open_store
+
+    with open_store(settings.store) as store:
+        yield store, find_conversation(store, conversation, current_scope(project))
+
+
+def find_conversation(store: "Store", conversation: str, scope: Scope) -> "Conversation":
+    """Return the conversation with this id or unique prefix; the error names the project it belongs to."""
+    try:
+        return store.log.get(conversation, scope)
+    except NotFound as error:
+        # Local users may learn which project it is in; the server never tells.
+        elsewhere = store.log.get(conversation).scope.project
+        raise NotFound(
+            error.message,
+            hint=say(
+                f"It belongs to the project {elsewhere}: add --project {elsewhere}.",
+                f"Es gehört zum Projekt {elsewhere}: --project {elsewhere} angeben.",
+            ),
+        ) from None
+
+
+@contextmanager
+def open_memory(settings: Settings) -> Iterator["Remembering"]:
+    from holdfast.store import open_store
+    from holdfast.wiring import build_remembering
+
+    with open_store(settings.store) as store:
+        memory = build_remembering(settings, store)
+        try:
+            yield memory
+        finally:
+            memory.close()
+
+
+def narrow_scope(whose: Whose | None, project: str | None) -> Scope:
+    """Return the current scope, limited to the user's or the project's part of it if asked for."""
+    scope = current_scope(project)
+    if whose is Whose.user:
+        return Scope(scope.user)
+    if whose is Whose.project and scope == Scope(scope.user):
+        raise BadRequest(
+            say("There is no project here.", "Hier ist kein Projekt."),
+            hint=say(
+                "Go to a folder under git, or name one with --project.",
+                "In einen Ordner unter git gehen oder eins mit --project nennen.",
+            ),
+        )
+    return scope

@@ -1,0 +1,303 @@
+"""Runs the script turn by turn through the engine that `holdfast serve` uses, and yields what happened."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from holdfast.compaction.body import Body
+from holdfast.config import Config, Settings
+from holdfast.demo.events import (
+    AnswerEvent,
+    DemoEvent,
+    EndEvent,
+    LevelEvent,
+    MemoryEvent,
+    Origin,
+    RecallEvent,
+    TurnEvent,
+)
+from holdfast.demo.model import NAME, WINDOW, AnswerSentence, Player, count_request, count_tokens, find_answer
+from holdfast.demo.script import DemoScript, ScriptLine
+from holdfast.engine import Ask, Engine
+from holdfast.errors import EmbedderError
+from holdfast.events import Event
+from holdfast.fitting.helpers import SummaryOptions
+from holdfast.messages import Answer, ChatRequest, Message
+from holdfast.models.knowledge import Models
+from holdfast.store import open_store
+from holdfast.upstreams.fake import ScriptedProvider
+from holdfast.upstreams.upstreams import Upstreams
+from holdfast.window.presets import preset_named
+from holdfast.wiring import build_remembering
+
+Report = Mapping[str, Any]
+
+
+async def perform(
+    script: DemoScript, home: Path, embedder: str = "embedded"
+) -> AsyncGenerator[DemoEvent, None]:
+    """Run a script on an empty data folder; yield its events, the totals last."""
+    tally, player = _Tally(time.monotonic()), Player(script)
+    server = player.provider()
+    async with open_engine(home, server, embedder) as engine:
+        async for event in _Performance(script, engine, player, server, tally).run(home):
+            yield event
+
+
+@asynccontextmanager
+async def open_engine(home: Path, server: ScriptedProvider, embedder: str) -> AsyncIterator[Engine]:
+    """Open the usual engine on a data folder, with the scripted server."""
+    settings = Config.of(Settings(home=home, embedder=embedder)).settings
+    store = open_store(settings.store)
+    remembering = build_remembering(settings, store)
+
+    async def find() -> ScriptedProvider:
+        return server
+
+    engine = Engine(
+        store,
+        Upstreams(find, server),
+        Models(store, home / "cache"),
+        # Without the cooldown: turns follow each other at once here, and a minute apart when people type.
+        replace(preset_named("balanced"), cooldown_seconds=0.0),
+        remembering=remembering,
+        options=SummaryOptions(pause=0.0),
+    )
+    try:
+        await engine.start()
+        # Start the embedder now, so that results do not depend on how many seconds that takes.
+        with suppress(EmbedderError):
+            await asyncio.to_thread(remembering.embedder.wake)
+        yield engine
+    finally:
+        await engine.close()
+
+
+# On a busy machine the recall may time out; the last question is then repeated.
+_MAX_TRIES = 3
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Totals collected during the run."""
+
+    began: float
+    # Tokens of every message, and of the requests.
+    told: list[int] = field(default_factory=list)
+    sent: int = 0
+    resent: int = 0
+    levels: Counter[int] = field(default_factory=Counter)
+    memories: int = 0
+    recalls: int = 0
+    answers: list[AnswerEvent] = field(default_factory=list)
+
+
+class _Performance:
+    """One run of a script with one engine."""
+
+    def __init__(
+        self, script: DemoScript, engine: Engine, player: Player, server: ScriptedProvider, tally: _Tally
+    ) -> None:
+        self._script, self._engine, self._player, self._server = script, engine, player, server
+        self._tally = tally
+        self._conversation: str | None = None
+        self._report: dict[str, Any] = {}
+        self._seen = 0
+        self._changes: list[dict[str, Any]] = []
+        engine.events.listeners.append(self._on_event)
+
+    async def run(self, home: Path) -> AsyncGenerator[DemoEvent, None]:
+        for number, line in enumerate(self._script.lines, 1):
+            answer = await self._send(line)
+            for event in await self._engine.store.run(self._turn_events, number, line, answer):
+                yield event
+        line = self._script.afterwards
+        for _ in range(_MAX_TRIES):
+            self._conversation = None
+            answer = await self._send(line)
+            if "not_recalled" not in self._report["notices"]:
+                break
+        yield await self._engine.store.run(self._answer_event, 0, line, answer)
+        yield self._end_event(home)
+
+    async def _send(self, line: ScriptLine) -> str:
+        """Run one turn and the background work after it; return the answer."""
+        messages = (Message.of("system", self._script.instructions), Message.of("user", line.said))
+        turn = await self._engine.turn(Ask(ChatRequest(NAME, messages), continues=self._conversation))
+        answer = Answer()
+        async for chunk in turn.chunks:
+            answer.add(chunk)
+        self._conversation, self._report = turn.conversation, dict(turn.facts.report)
+        await self._engine.afterwards.idle.quiet()
+        return answer.message.text
+
+    def _turn_events(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:
+        """Collect the events of a turn; reads the store, so it runs in one of the store's threads."""
+        tally, report = self._tally, self._report
+        request = self._request()
+        tally.told.append(count_tokens(line.said))
+        whole = count_tokens(self._script.instructions) + sum(tally.told)
+        tally.told.append(count_tokens(answer))
+        tally.sent, tally.resent = tally.sent + count_request(request), tally.resent + whole
+        sections = {row["name"]: row["tokens"] for row in report["sections"]}
+        turn_event = TurnEvent(
+            number,
+            len(self._script.lines),
+            line.said,
+            answer,
+            report["level"],
+            report["tokens"],
+            report["room"],
+            report["window"],
+            whole,
+            sections,
+        )
+        events: list[DemoEvent] = [turn_event, *self._recall_events(number), *self._level_events(number)]
+        events += self._memory_events(number)
+        if line.sought:
+            events.append(self._answer_event(number, line, answer))
+        return events
+
+    def _recall_events(self, number: int) -> list[RecallEvent]:
+        newest = self._report["messages"][-1]
+        texts = [added["text"] for added in newest.get("added", ()) if added["section"] == "recalled"]
+        if not texts:
+            return []
+        self._tally.recalls += 1
+        origins = find_recall_origins(self._engine, self._report, newest["id"])
+        return [RecallEvent(number, "\n".join(texts), tuple(origins))]
+
+    def _level_events(self, number: int) -> list[LevelEvent]:
+        assert self._conversation is not None
+        rows = self._engine.store.compactions.of(self._conversation)
+        new, self._seen = rows[self._seen :], len(rows)
+        self._tally.levels.update(row.level for row in new)
+        return [
+            LevelEvent(number, row.level, row.messages, row.tokens_before, row.tokens_after, row.path)
+            for row in new
+        ]
+
+    def _memory_events(self, number: int) -> list[MemoryEvent]:
+        changes, self._changes = self._changes, []
+        self._tally.memories += sum(change["change"] == "added" for change in changes)
+        return [MemoryEvent(number, change["change"], change["kind"], change["text"]) for change in changes]
+
+    def _answer_event(self, number: int, line: ScriptLine, answer: str) -> AnswerEvent:
+        right = line.sought in answer
+        origin = find_origin(self._engine, self._report, find_answer(self._request()))
+        answered = AnswerEvent(number, line.said, answer, right, origin)
+        self._tally.answers.append(answered)
+        return answered
+
+    def _request(self) -> ChatRequest:
+        """Return the last request that somebody waited for."""
+        return next(request for request in reversed(self._requests()) if request.messages[-1].role == "user")
+
+    def _requests(self) -> list[ChatRequest]:
+        return [request for request in self._server.requests if self._player.is_talk(request)]
+
+    def _end_event(self, home: Path) -> EndEvent:
+        tally, room = self._tally, self._report["room"]
+        cut = count_dropped(tally.told, room - count_tokens(self._script.instructions))
+        return EndEvent(
+            turns=len(self._script.lines),
+            said=sum(tally.told),
+            window=WINDOW,
+            room=room,
+            largest=max(map(count_request, self._requests())),
+            sent=tally.sent,
+            resent=tally.resent,
+            levels=dict(sorted(tally.levels.items())),
+            memories=tally.memories,
+            recalls=tally.recalls,
+            asked=len(tally.answers),
+            right=sum(answer.right for answer in tally.answers),
+            messages=len(tally.told),
+            cut=cut,
+            seconds=round(time.monotonic() - tally.began, 1),
+            home=str(home),
+        )
+
+    def _on_event(self, event: Event) -> None:
+        if event.kind == "memory":
+            self._changes.append(dict(event.data))
+
+
+def count_dropped(sizes: list[int], room: int) -> int:
+    """Count the oldest messages that are lost where only the newest that fit are sent."""
+    remaining = 0
+    for tokens in reversed(sizes):
+        room -= tokens
+        if room < 0:
+            break
+        remaining += 1
+    return len(sizes) - remaining
+
+
+def find_origin(engine: Engine, report: Report, answer: AnswerSentence | None) -> Origin:
+    """Return where the sentence that the model answered with came from."""
+    if answer is None:
+        return Origin("nowhere")
+    sentence = answer.sentence
+    if answer.message == 0:
+        if any(sentence in kept_sentence for kept_sentence in (*report["rules"], *report["forbidden"])):
+            return Origin("rule")
+        if any(sentence in kept_sentence for kept_sentence in report["agreed"]):
+            return Origin("decision")
+        return Origin("ledger" if is_in_ledger(engine, report, sentence) else "summary")
+    row = report["messages"][answer.message - 1]
+    if any(sentence in added["text"] for added in row.get("added", ())):
+        return next(iter(find_recall_origins(engine, report, row["id"], sentence)), Origin("nowhere"))
+    return Origin("window", turn_number(engine, row["id"]))
+
+
+def find_recall_origins(engine: Engine, report: Report, message: str, sentence: str = "") -> list[Origin]:
+    """Return where the text added to a message came from: all of it, or what contains the sentence."""
+    origins: list[Origin] = []
+    for decision in engine.store.decisions.of(report["lane"]):
+        if decision.rule != "recalled" or message not in decision.messages:
+            continue
+        origins += [
+            Origin("log", turn_number(engine, source["message"]))
+            for source in decision.data.get("sources", ())
+            if sentence in engine.store.log.message(source["message"]).message.text
+        ]
+        for name in decision.data.get("memories", ()):
+            origins += find_note_origins(engine, name, sentence)
+    return origins
+
+
+def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
+    """Return whether a sentence is an entry of the summary's ledger; a cut entry keeps its name."""
+    summary = engine.store.summaries.latest(report["messages"][-1]["id"])
+    if summary is None:
+        return False
+    body = Body.from_json(summary.body)
+    lines = body.ledger.render(body.language).splitlines()
+    return any(sentence.startswith(f"{name}:") for name in {line.partition(":")[0] for line in lines})
+
+
+def find_note_origins(engine: Engine, name: str, sentence: str) -> list[Origin]:
+    """Return the files and lines of a memory that contains the sentence."""
+    assert engine.remembering is not None
+    folder = engine.remembering.workspace.folder
+    assert folder is not None
+    origins = []
+    for container, text in engine.store.passages.files_of([name]).get(name, {}).items():
+        path = container.rpartition(":")[2]
+        sought = sentence or text.splitlines()[0]
+        lines = (folder / path).read_text(encoding="utf-8").splitlines()
+        at = next((at for at, line in enumerate(lines, 1) if sought in line), 0)
+        if at:
+            origins.append(Origin("memory", note=f"{path}:{at}"))
+    return origins
+
+
+def turn_number(engine: Engine, message: str) -> int:
+    """Return the turn of a message; a turn is a question and its answer."""
+    return engine.store.log.message(message).depth // 2 + 1

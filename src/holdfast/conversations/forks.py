@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from holdfast.conversations.lanes import State, lane_id
 from holdfast.errors import BadRequest
-from holdfast.store import Conversation, Decision, Lane, Store, new_id
+from holdfast.store import Conversation, Decision, Store, new_id
+from holdfast.store import Lane as StoredLane
 
 
 def fork(store: Store, origin: Conversation, message: str | None = None, title: str = "") -> Conversation:
@@ -25,7 +26,7 @@ def fork(store: Store, origin: Conversation, message: str | None = None, title: 
     return made
 
 
-def _carry(store: Store, lane: Lane, made: Conversation, shared: Collection[str]) -> None:
+def _carry(store: Store, lane: StoredLane, made: Conversation, shared: Collection[str]) -> None:
     """The lane's decisions on shared messages, the ones that were undone too, as decisions of the fork."""
     known = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
     known.sort(key=lambda decision: (decision.created_at, decision.id))

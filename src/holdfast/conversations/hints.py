@@ -42,7 +42,7 @@ _SHARED = ("local", "temporary")
 # Who sits in front of the client, where one key serves several people.
 _PEOPLE = ("x-openwebui-user-id", "x-librechat-user-id")
 # The names in a user agent, without versions: an update does not make another client.
-_NAME = re.compile(r"[A-Za-z][A-Za-z_-]+")
+_AGENT_NAME = re.compile(r"[A-Za-z][A-Za-z_-]+")
 # A client's own word for what it is doing; this much of codex's says which requests are compactions.
 _TURN_METADATA = "x-codex-turn-metadata"
 
@@ -79,7 +79,7 @@ def hints_from(headers: Mapping[str, str], request: ChatRequest) -> Hints:
         explicit=headers.get(EXPLICIT, "").strip() or _metadata(request, "conversation_id"),
         external_id=external_id,
         one_chat=one_chat,
-        client=" ".join(_NAME.findall(headers.get("user-agent", ""))[:2]),
+        client=" ".join(_AGENT_NAME.findall(headers.get("user-agent", ""))[:2]),
         person=next((headers[name] for name in _PEOPLE if headers.get(name)), ""),
         previous=_field(request, "previous_response_id"),
         kind=_kind(headers),

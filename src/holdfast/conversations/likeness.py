@@ -26,7 +26,7 @@ _REMINDERS = (
     "local-command-caveat",
     "local-command-stdout",
 )
-_OPENING = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
+_OPENING_TAG = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
 _REASONING_DETAILS = re.compile(r"<details\s[^<>]*type=\"reasoning\"")
 _WORD = re.compile(r"\w+")
 
@@ -91,7 +91,7 @@ def without_blocks(text: str, names: tuple[str, ...]) -> str:
     kept: list[str] = []
     done = 0
     unclosed: set[str] = set()
-    for opening in _OPENING.finditer(text):
+    for opening in _OPENING_TAG.finditer(text):
         name = opening[1]
         if opening.start() < done or name not in names or name in unclosed:
             continue

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdfast import words
-from holdfast.conversations.passages import passage
+from holdfast.conversations.passages import best_passage
 from holdfast.messages import Role, Scope
 from holdfast.store import Conversation, Store, Stored, TextHit, searchable
 
@@ -146,7 +146,7 @@ def _shown(
             continue
         taken[conversation.id] += 1
         matched = sorted(hit.matched, key=lambda term: (-weights.get(term, 0.0), term))
-        snippet = passage(searchable(stored.message), weights, _SNIPPET, len)
+        snippet = best_passage(searchable(stored.message), weights, _SNIPPET, len)
         shown.append(
             Hit(
                 conversation.id,

@@ -17,7 +17,7 @@ from holdfast.messages import Message, Scope
 from holdfast.patterns import late
 
 # How a message, or a paragraph of a system message, begins that stands for what was left out.
-_SUMMARY = late(
+_SUMMARY_OPENING = late(
     r"^[^\S\n]*(?:This session is being continued from a previous conversation"
     r"|\[CONVERSATION SUMMARY\]|<(?:conversation_summary|state_snapshot|summary)>"
     r"|Another language model started to solve this problem"
@@ -34,9 +34,9 @@ _SELF_ASKED = late(r"\s*What did we do so far\?\s*", re.IGNORECASE)
 _ACKNOWLEDGED = late(r"\s*(?:Got it\.? )?Thanks for the additional context", re.IGNORECASE)
 
 # Shorter answers to a side request could be anything.
-_TELLING = 40
+_LEAST_SUMMARY = 40
 # A summary is not found deeper in a message than this.
-_GLANCE = 100_000
+_SEARCHED_LENGTH = 100_000
 
 
 def standing_in(messages: Sequence[Message]) -> frozenset[int]:
@@ -51,8 +51,8 @@ def standing_in(messages: Sequence[Message]) -> frozenset[int]:
 
 def _is_summary(message: Message) -> bool:
     if message.role == "system":
-        return bool(_SUMMARY.search(message.text))
-    return message.role == "user" and bool(_SUMMARY.match(bare(message).lstrip()))
+        return bool(_SUMMARY_OPENING.search(message.text))
+    return message.role == "user" and bool(_SUMMARY_OPENING.match(bare(message).lstrip()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ class Asides:
 
     def summary(self, scope: Scope, sender: str, message: Message, *, inside: bool = False) -> Aside | None:
         """The side request whose answer this message is, or, where it looks like it, has inside."""
-        said = words(message)[:_GLANCE]
+        said = words(message)[:_SEARCHED_LENGTH]
         for aside in self._newest(scope):
             found = aside.said in said if inside else aside.said == said
-            if found and aside.sender == sender and len(aside.said) >= _TELLING:
+            if found and aside.sender == sender and len(aside.said) >= _LEAST_SUMMARY:
                 return aside
         return None
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.conversations import Hints, Standing, Standings
+from holdfast.conversations import Hints, RecentConversation, RecentConversationCache
 from holdfast.messages import File, Image, Message, Opaque, Scope, Text, Thinking
 from holdfast.store import Stored
 
@@ -21,13 +21,13 @@ def path(*said: Message) -> tuple[Stored, ...]:
     )
 
 
-def standing(*said: Message, conversation: str = "c_1") -> Standing:
-    return Standing(conversation, "curl", "", path(*said))
+def standing(*said: Message, conversation: str = "c_1") -> RecentConversation:
+    return RecentConversation(conversation, "curl", "", path(*said))
 
 
 @pytest.fixture
 def standings():
-    known = Standings()
+    known = RecentConversationCache()
     known.note(ME, standing(Q1, A1))
     return known
 
@@ -69,7 +69,7 @@ def test_whatever_is_in_doubt_is_left_to_the_log(standings, scope, hints, messag
     "part", [File("b.txt", data="Yg=="), Image(data="Yg=="), Opaque("openai", {"type": "audio", "n": 2})]
 )
 def test_another_file_picture_or_recording_is_another_question(part):
-    known, said = Standings(), Text("Summarise this.")
+    known, said = RecentConversationCache(), Text("Summarise this.")
     first = {File: File("a.txt", data="YQ=="), Image: Image(data="YQ=="), Opaque: Opaque("openai", {"n": 1})}
     known.note(ME, standing(Message("user", (said, first[type(part)]))))
     assert known.find(ME, HINTS, [Message("user", (said, first[type(part)]))]) is not None

@@ -9,8 +9,8 @@ import pytest
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.embedders.use import PACKAGE
 from holdfast.messages import Scope
-from holdfast.research.findings import path_of
-from holdfast.research.library import KEPT
+from holdfast.research.findings import path_of_note
+from holdfast.research.library import KEEP_EXPIRED
 from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 
 HOUSE = Scope(project="house")
@@ -102,7 +102,7 @@ def test_search_finds_a_finding_in_its_scope_and_in_no_other_until_it_is_forgott
     def hits(scope):
         return {hit.path for hit in lab.remembering.search.search("Samstag regnet Kassel", scope).hits}
 
-    assert hits(HOUSE) == {str(path_of(made))}
+    assert hits(HOUSE) == {str(path_of_note(made))}
     assert hits(Scope(project="garden")) == hits(CHESS) == hits(Scope("anna", "house")) == set()
     research.forget(HOUSE, made.id)
     assert not list(lab.store.passages.paths()), "nothing of it is left in the index either"
@@ -114,9 +114,9 @@ def test_search_finds_a_finding_in_its_scope_and_in_no_other_until_it_is_forgott
 def test_pruning_removes_what_expired_long_ago_and_only_that(research):
     made = add(research)
     kept = add(research, "Wann wurde Kassel gegründet?", HOUSE)
-    assert research.prune(NOW + DAY + KEPT - 1).removed == ()
-    assert research.prune(NOW + DAY + KEPT + 1, HOUSE).removed == ()
-    assert research.prune(NOW + DAY + KEPT + 1).removed == (made.id,)
+    assert research.prune(NOW + DAY + KEEP_EXPIRED - 1).removed == ()
+    assert research.prune(NOW + DAY + KEEP_EXPIRED + 1, HOUSE).removed == ()
+    assert research.prune(NOW + DAY + KEEP_EXPIRED + 1).removed == (made.id,)
     assert [one.id for one in research.list(HOUSE)] == [kept.id]
 
 

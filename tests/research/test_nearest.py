@@ -10,13 +10,13 @@ import pytest
 
 from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
 from holdfast.messages import Scope
-from holdfast.research.nearest import OLD, bearing_on
+from holdfast.research.nearest import OLD, rank_related
 from tests.research.bearing import FINDINGS, KNOWN, UNSEEN
 from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 
 
 def names(question, findings=FINDINGS, **more):
-    return [one.finding.id for one in bearing_on(question, findings, now=NOW, **more)]
+    return [one.finding.id for one in rank_related(question, findings, now=NOW, **more)]
 
 
 def judged(cases, nearness=None):
@@ -77,7 +77,7 @@ def test_of_very_old_ones_a_line_is_enough_unless_they_hold_for_good():
     old = NOW - OLD - DAY
     kinds = {"monthly": True, "permanent": False}
     for volatility, brief in kinds.items():
-        (one,) = bearing_on(
+        (one,) = rank_related(
             "Museen in Kassel",
             [finding("Museen in Kassel", created_at=old, volatility=volatility)],
             now=NOW,

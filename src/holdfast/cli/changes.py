@@ -32,18 +32,18 @@ def pin(
     as_json: Json = False,
 ) -> None:
     """Keep a message in the window as it is, whatever has to give way."""
-    from holdfast.conversations.named import message_named
-    from holdfast.conversations.shown import message_out
+    from holdfast.conversations.named import find_message
+    from holdfast.conversations.shown import serialize_message
     from holdfast.fitting import marks
     from holdfast.window.presets import preset_from
 
     settings = load(context).settings
     with kept(settings, conversation, project) as (store, row):
-        found = message_named(store, row, message)
+        found = find_message(store, row, message)
         store.atomically(marks.pin, store, preset_from(settings), row, found.id)
         (standing,) = _standings(store, row, found.id)
     if as_json:
-        print_json({**message_out(found), "pinned": True})
+        print_json({**serialize_message(found), "pinned": True})
         return
     console.print(Text(say(f"Pinned: {found.id}", f"Angeheftet: {found.id}")))
     if any(made.kind == "keep" for made in standing.decisions):
@@ -67,14 +67,14 @@ def unpin(
 ) -> None:
     """Let a message be shortened or left out again."""
     from holdfast.conversations import lanes
-    from holdfast.conversations.named import message_named
-    from holdfast.conversations.shown import message_out
+    from holdfast.conversations.named import find_message
+    from holdfast.conversations.shown import serialize_message
 
     with kept(load(context).settings, conversation, project) as (store, row):
-        found = message_named(store, row, message)
+        found = find_message(store, row, message)
         lanes.unpin(store, row, found.id)
     if as_json:
-        print_json({**message_out(found), "pinned": False})
+        print_json({**serialize_message(found), "pinned": False})
     else:
         console.print(Text(say(f"No longer pinned: {found.id}", f"Nicht mehr angeheftet: {found.id}")))
 
@@ -89,12 +89,12 @@ def undo(
     as_json: Json = False,
 ) -> None:
     """Take back what was shortened or left out; it is not done again before the last resort."""
-    from holdfast.conversations.shown import decision_out
+    from holdfast.conversations.shown import serialize_decision
 
     with kept(load(context).settings, conversation, project) as (store, row):
         undone, back = taken_back(store, row, decision)
     if as_json:
-        print_json({"undone": [decision_out(made) for made in undone], "back": back})
+        print_json({"undone": [serialize_decision(made) for made in undone], "back": back})
     else:
         print_taken_back(undone, back)
 
@@ -104,10 +104,10 @@ def taken_back(
 ) -> tuple[Sequence["Decision"], list[str]]:
     """The decisions that no longer hold, and the messages that are back."""
     from holdfast.conversations import lanes
-    from holdfast.conversations.named import decision_named
+    from holdfast.conversations.named import find_decision
     from holdfast.fitting.account import came_back
 
-    name = None if decision is None else decision_named(store, row, decision)
+    name = None if decision is None else find_decision(store, row, decision)
     undone = store.atomically(lanes.undo, store, row, name)
     return undone, came_back(store, row, undone)
 
@@ -164,12 +164,12 @@ def expand(
     as_json: Json = False,
 ) -> None:
     """Show the originals of what the window shortened or left out."""
-    from holdfast.conversations.shown import message_out
+    from holdfast.conversations.shown import serialize_message
 
     with kept(load(context).settings, conversation, project) as (store, row):
         found = _standings(store, row, message)
     if as_json:
-        print_json([{**message_out(one.stored), **one.to_json()} for one in found])
+        print_json([{**serialize_message(one.stored), **one.to_json()} for one in found])
         return
     if not found:
         console.print(
@@ -180,12 +180,12 @@ def expand(
 
 
 def _standings(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
-    from holdfast.conversations.named import message_named
+    from holdfast.conversations.named import find_message
     from holdfast.fitting.account import Standing, changed, lane_of, standings
 
     if message is None:
         return changed(standings(store, row, lane_of(store, row)))
-    stored = message_named(store, row, message)
+    stored = find_message(store, row, message)
     # Its words are there to be read, whether or not a model was ever shown them.
     used = store.lanes.of(row.id)
     here = [one for one in standings(store, row, used[0]) if one.stored.id == stored.id] if used else []

@@ -18,7 +18,7 @@ from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.conversations.search import Results
+    from holdfast.conversations.search import MessageResults
     from holdfast.messages import Message
     from holdfast.store import Conversation
 
@@ -33,13 +33,13 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List conversations, the last used first."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.shown import serialize_conversation
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
         rows = store.log.recent(scope_here(project), limit)
     if as_json:
-        print_json([conversation_out(row) for row in rows])
+        print_json([serialize_conversation(row) for row in rows])
     elif rows:
         columns = (say("id", "Id"), say("last used", "zuletzt"), say("title", "Titel"))
         print_table(columns, [(row.id, moment(row.updated_at), row.title) for row in rows])
@@ -94,18 +94,18 @@ def search(
 ) -> None:
     """Find messages by their words, in all conversations."""
     from holdfast.conversations.search import search as find
-    from holdfast.conversations.shown import results_out
+    from holdfast.conversations.shown import serialize_results
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
         found = find(store, scope_here(project), " ".join(words), limit=limit)
     if as_json:
-        print_json(results_out(found))
+        print_json(serialize_results(found))
     else:
         _print_results(found)
 
 
-def _print_results(found: "Results") -> None:
+def _print_results(found: "MessageResults") -> None:
     reasons = {
         "nothing to search for": say(
             "These words are in every text; look for something rarer.",
@@ -136,7 +136,7 @@ def rename(
     as_json: Json = False,
 ) -> None:
     """Give a conversation another title."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.shown import serialize_conversation
 
     named = " ".join(" ".join(title).split())
     if not named:
@@ -146,7 +146,7 @@ def rename(
     with kept(load(context).settings, conversation, project) as (store, row):
         row = store.log.rename(row.id, named)
     if as_json:
-        print_json(conversation_out(row))
+        print_json(serialize_conversation(row))
     else:
         console.print(Text(say(f"{row.id} is now called: {named}", f"{row.id} heißt jetzt: {named}")))
 
@@ -163,7 +163,7 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Delete a conversation and its words, except those that a fork shares."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.shown import serialize_conversation
     from holdfast.wiring import build_remembering
 
     settings = load(context).settings
@@ -174,7 +174,7 @@ def delete(
         with closing(build_remembering(settings, store)) as memory:
             forgotten = memory.conversation_deleted(row.scope, row.id, forget=forget)
     if as_json:
-        print_json({"deleted": conversation_out(row), "forgotten": forgotten})
+        print_json({"deleted": serialize_conversation(row), "forgotten": forgotten})
     else:
         console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
 
@@ -209,14 +209,14 @@ def fork(
 ) -> None:
     """Go on in a second conversation from any message; both share what came before it."""
     from holdfast.conversations import forks
-    from holdfast.conversations.named import message_named
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.named import find_message
+    from holdfast.conversations.shown import serialize_conversation
 
     with kept(load(context).settings, conversation, project) as (store, row):
-        start = None if message is None else message_named(store, row, message).id
+        start = None if message is None else find_message(store, row, message).id
         made = store.atomically(forks.fork, store, row, start, title.strip())
     if as_json:
-        print_json(conversation_out(made))
+        print_json(serialize_conversation(made))
     else:
         told = say(
             "Forked: {id}. Go on with `holdfast chat -c {id}`.",

@@ -64,9 +64,9 @@ def age_of(seconds: float) -> str:
 
 
 def finding_json(finding: "Finding", now: float, *, texts: bool) -> dict[str, Any]:
-    from holdfast.research.findings import path_of
+    from holdfast.research.findings import path_of_note
 
-    return {**finding.to_json(now, whole=texts), "path": str(path_of(finding))}
+    return {**finding.to_json(now, whole=texts), "path": str(path_of_note(finding))}
 
 
 def print_findings(page: Sequence["Finding"], now: float, offset: int, total: int) -> None:
@@ -101,7 +101,7 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
     """One finding in full, with all that is known of it."""
-    from holdfast.research.findings import path_of
+    from holdfast.research.findings import path_of_note
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")
     by = {
@@ -117,7 +117,7 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
         (say("summary by", "Zusammenfassung"), by.get(finding.summary_by, "")),
         (say("asked in", "gefragt in"), finding.conversation),
         (say("took in", "enthält"), ", ".join(finding.merged)),
-        (say("file", "Datei"), str(path_of(finding))),
+        (say("file", "Datei"), str(path_of_note(finding))),
     ]
     for name, value in rows:
         if value:

@@ -45,7 +45,7 @@ def prune(
 ) -> None:
     """Delete conversations in which nobody has spoken for a long time."""
     from holdfast.background.retention import DAY, Retention
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.shown import serialize_conversation
     from holdfast.store import open_store
     from holdfast.wiring import build_remembering
 
@@ -55,7 +55,7 @@ def prune(
         found = store.log.unused_since(now - days * DAY, scope, _MANY)
         if dry_run or not found:
             if as_json:
-                print_json({"would_delete": [conversation_out(row) for row in found]})
+                print_json({"would_delete": [serialize_conversation(row) for row in found]})
             else:
                 _print(found)
             return
@@ -67,7 +67,7 @@ def prune(
             gone = Retention(store, remembering, days, forget).prune(now, scope)
     forgotten = sum(number for _, number in gone)
     if as_json:
-        print_json({"deleted": [conversation_out(row) for row, _ in gone], "forgotten": forgotten})
+        print_json({"deleted": [serialize_conversation(row) for row, _ in gone], "forgotten": forgotten})
         return
     console.print(
         say(

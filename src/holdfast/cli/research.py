@@ -32,8 +32,8 @@ from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.research.finding import Mode, Source
-    from holdfast.research.library import Answered, Research
+    from holdfast.research.finding import Mode, ResearchSource
+    from holdfast.research.library import Research, ResearchAnswer
 
 app = typer.Typer(help="What was found for a question, kept while it holds.", no_args_is_help=True)
 
@@ -102,7 +102,7 @@ async def gathered(
     sources: Sequence[str] = (),
     *,
     fresh: bool = False,
-) -> "Answered":
+) -> "ResearchAnswer":
     """What there is for a question, gathered now unless it is known; says how that went."""
     from holdfast.wiring import build_research
 
@@ -121,7 +121,7 @@ async def gathered(
     return answered
 
 
-def _tell_of(answered: "Answered") -> None:
+def _tell_of(answered: "ResearchAnswer") -> None:
     """Beside the answer: from when it is, if it was known, and which sources could not be read."""
     if answered.reused:
         age = age_of(answered.age)
@@ -165,11 +165,13 @@ def add(
                 complain(say(f"Left out: {one.url}: ", f"Ausgelassen: {one.url}: ") + one.trouble)
 
 
-async def _read(research: "Research", question: str, mode: "Mode", named: list[str]) -> list["Source"]:
-    from holdfast.research.finding import Source
+async def _read(
+    research: "Research", question: str, mode: "Mode", named: list[str]
+) -> list["ResearchSource"]:
+    from holdfast.research.finding import ResearchSource
 
     elsewhere = [address_of(one) for one in named if one != "-"]
-    found: list[Source] = []
+    found: list[ResearchSource] = []
     if "-" in named:
         piped = piped_in()
         if not piped.strip():
@@ -180,7 +182,7 @@ async def _read(research: "Research", question: str, mode: "Mode", named: list[s
                     "Seiten oder Dateien nennen, oder einen Text hineinleiten.",
                 ),
             )
-        found.append(Source("", say("Piped text", "Übergebener Text"), piped, research.clock()))
+        found.append(ResearchSource("", say("Piped text", "Übergebener Text"), piped, research.clock()))
     if elsewhere:
         with progress() as bar:
             found += await research.gathered(

@@ -29,7 +29,7 @@ def switch(
     as_json: Json = False,
 ) -> None:
     """Switch Holdfast off for one conversation, or only its memory."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.shown import serialize_conversation
 
     wanted = {name: value for name, value in (("off", off), ("memory", memory)) if value is not None}
     if not wanted:
@@ -43,7 +43,7 @@ def switch(
     with kept(load(context).settings, conversation, project) as (store, row):
         row = store.log.update_settings(row.id, wanted)
     if as_json:
-        print_json(conversation_out(row))
+        print_json(serialize_conversation(row))
         return
     state = (
         say("passed through, nothing is kept", "durchgereicht, nichts wird behalten")

@@ -16,7 +16,7 @@ from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.summary import SECTIONS, Summary
 from holdfast.compaction.transcript import Portion, fenced, portions
 from holdfast.errors import Overflow, ProviderError
-from holdfast.research.summary import carried
+from holdfast.research.summary import shared_facts
 from holdfast.window.items import Item
 from holdfast.words import terms
 
@@ -193,7 +193,7 @@ def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
 
 def _carried(summary: Summary, source: str) -> int:
     """How many names and values of the source a summary has."""
-    return len(carried(_text_of(summary), source, summary.language))
+    return len(shared_facts(_text_of(summary), source, summary.language))
 
 
 def _text_of(summary: Summary) -> str:

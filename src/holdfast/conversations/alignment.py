@@ -10,17 +10,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from holdfast.conversations.likeness import TELLING, Likeness, anchor, call_ids, likeness, within, words
+from holdfast.conversations.likeness import (
+    DISTINCTIVE_LENGTH,
+    Likeness,
+    anchor,
+    call_ids,
+    comparable_text,
+    compare_messages,
+    is_beginning_or_end,
+)
 from holdfast.messages import Message
 
-__all__ = ["Alignment", "Kept", "Pair", "align", "anchor", "is_own"]
+__all__ = ["Alignment", "Pair", "StoredMessage", "align", "anchor", "is_own"]
 
 # At how many places one answer is looked for when the two sequences part, and how far such a place is tried.
 _PLACES = 4
 _TRIAL = 8
 
 
-class Kept(Protocol):
+class StoredMessage(Protocol):
     """A stored message, as far as this module cares; `store.Stored` is one."""
 
     @property
@@ -86,27 +94,29 @@ class Alignment:
         return not self.inserted and bool(self.pairs) and self.pairs[0].stored == 0
 
 
-def is_own(kept: Kept) -> bool:
+def is_own(kept: StoredMessage) -> bool:
     """Whether a stored assistant message was answered through us, and not brought along by a client."""
     return kept.message.role == "assistant" and bool(kept.job or kept.model or kept.finish)
 
 
 def align(
-    stored: Sequence[Kept], sent: Sequence[Message], keys: Sequence[str | None] | None = None
+    stored: Sequence[StoredMessage], sent: Sequence[Message], keys: Sequence[str | None] | None = None
 ) -> Alignment:
     """Find the stored messages again among those sent. System messages are passed over wherever they are.
 
     `keys` are the anchors of what was sent, for who has them already.
     """
-    walk = _Walk(stored, sent, [anchor(message) for message in sent] if keys is None else keys)
+    walk = _Aligner(stored, sent, [anchor(message) for message in sent] if keys is None else keys)
     walk.run()
     return walk.result()
 
 
-class _Walk:
+class _Aligner:
     """Both sequences and how far they have been walked: `i` in what was sent, `j` in what is stored."""
 
-    def __init__(self, stored: Sequence[Kept], sent: Sequence[Message], keys: Sequence[str | None]) -> None:
+    def __init__(
+        self, stored: Sequence[StoredMessage], sent: Sequence[Message], keys: Sequence[str | None]
+    ) -> None:
         self.stored = stored
         self.sent = [(index, message) for index, message in enumerate(sent) if message.role != "system"]
         self.total = len(sent)
@@ -152,7 +162,7 @@ class _Walk:
         # Equal keys say it all, but for tool calls: there the ids count as well.
         if key is not None and key == self.stored_keys[j] and not sent.tool_calls:
             return Likeness.EXACT
-        return likeness(stored, sent)
+        return compare_messages(stored, sent)
 
     def step(self) -> Likeness:
         """How alike the two next messages are. What is only similar must be held in place by a neighbour."""
@@ -193,16 +203,16 @@ class _Walk:
         held = self.last == (i - 1, j - 1) or bool(call_ids(message) & call_ids(kept.message))
         self.pairs.append(Pair(self.sent[i][0], j, like, held and is_own(kept)))
         if like is Likeness.PART and message.role == "assistant":
-            j = self.glued(words(message), j)
+            j = self.glued(comparable_text(message), j)
         self.last = (i, j)
         self.i, self.j, self.reach = i + 1, j + 1, j + 1
 
     def glued(self, said: str, j: int) -> int:
         """The last of the stored answers that this one was glued together from ("continue")."""
-        part = words(self.stored[j].message)
+        part = comparable_text(self.stored[j].message)
         while said.startswith(part) and j + 1 < len(self.stored):
             said = said.removeprefix(part)
-            part = words(self.stored[j + 1].message)
+            part = comparable_text(self.stored[j + 1].message)
             if self.stored[j + 1].message.role != "assistant" or not part or not said.startswith(part):
                 break
             j += 1
@@ -258,7 +268,12 @@ class _Walk:
         if call_ids(sent) & call_ids(stored.message):
             return i, j
         # The client hung an answer of ours under an earlier question: it was made with a hint in between.
-        moved = i == self.i and bool(self.pairs) and is_own(stored) and len(words(sent)) >= TELLING
+        moved = (
+            i == self.i
+            and bool(self.pairs)
+            and is_own(stored)
+            and len(comparable_text(sent)) >= DISTINCTIVE_LENGTH
+        )
         return (i, j) if moved else None
 
     def hung_elsewhere(self) -> int | None:
@@ -268,7 +283,9 @@ class _Walk:
             return None
         for j in range(self.j + 1, min(self.j + 1 + _PLACES, len(self.stored))):
             self.compared += 1
-            if is_own(self.stored[j]) and within(words(self.stored[j].message), words(message)):
+            if is_own(self.stored[j]) and is_beginning_or_end(
+                comparable_text(self.stored[j].message), comparable_text(message)
+            ):
                 return j
         return None
 

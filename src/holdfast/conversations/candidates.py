@@ -12,8 +12,14 @@ from functools import cached_property
 from itertools import islice
 
 from holdfast.conversations.alignment import Alignment, align, is_own
-from holdfast.conversations.hints import Hints, person_of
-from holdfast.conversations.likeness import TELLING, Likeness, anchor, likeness, words
+from holdfast.conversations.hints import Hints, read_person
+from holdfast.conversations.likeness import (
+    DISTINCTIVE_LENGTH,
+    Likeness,
+    anchor,
+    comparable_text,
+    compare_messages,
+)
 from holdfast.errors import NotFound
 from holdfast.messages import Message, Scope
 from holdfast.store import AnchorHit, Conversation, Store, Stored
@@ -25,7 +31,7 @@ _BRANCHES = 3
 # How many messages that a client kept behind its summary are looked for at the end of the history.
 _RESUMED = 8
 # What must have been said in an exchange that is all by which a shortened history can be known.
-_TELLING_EXCHANGE = 3 * TELLING
+_TELLING_EXCHANGE = 3 * DISTINCTIVE_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class HistoryCandidate:
     """A history that the request may continue."""
 
     conversation: Conversation
@@ -90,7 +96,7 @@ class Candidate:
         return (*self.evidence, self.alignment.regular, len(self.alignment.pairs))
 
 
-class Candidates:
+class CandidateFinder:
     """Finds the histories for one inquiry."""
 
     def __init__(self, store: Store, inquiry: Inquiry) -> None:
@@ -99,7 +105,7 @@ class Candidates:
         self._messages = inquiry.messages
         self._keys = [anchor(message) for message in inquiry.messages]
 
-    def convincing(self) -> list[Candidate]:
+    def convincing(self) -> list[HistoryCandidate]:
         """The candidates whose evidence is good enough, the best first."""
         found = [
             candidate
@@ -109,7 +115,7 @@ class Candidates:
         ]
         return sorted(found, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
 
-    def within(self, conversation: Conversation) -> list[Candidate]:
+    def within(self, conversation: Conversation) -> list[HistoryCandidate]:
         """The histories of one conversation: the one it ends with, and branches that the request names."""
         paths: list[list[Stored]] = []
         tips = [conversation.head] if conversation.head else []
@@ -165,12 +171,12 @@ class Candidates:
 
     # What one of them has in common with the request
 
-    def _candidate(self, conversation: Conversation, path: Sequence[Stored]) -> Candidate:
+    def _candidate(self, conversation: Conversation, path: Sequence[Stored]) -> HistoryCandidate:
         alignment = align(path, self._messages, self._keys)
         hints, last = self._inquiry.hints, alignment.pairs[-1].sent if alignment.pairs else -1
         summary = max((index for index in self._inquiry.summaries if index > last), default=None)
         start = alignment.start if summary is None else self._resumed(path, summary + 1)
-        return Candidate(
+        return HistoryCandidate(
             conversation=conversation,
             path=path,
             alignment=alignment,
@@ -188,7 +194,9 @@ class Candidates:
         rest = [index for index, one in enumerate(self._messages) if index >= start and one.role != "system"]
         for count in range(min(len(rest), len(path), _RESUMED), 0, -1):
             kept = zip(path[-count:], rest[:count], strict=True)
-            if all(likeness(one.message, self._messages[index]) is Likeness.EXACT for one, index in kept):
+            if all(
+                compare_messages(one.message, self._messages[index]) is Likeness.EXACT for one, index in kept
+            ):
                 return rest[count - 1] + 1
         return start
 
@@ -201,7 +209,7 @@ class Candidates:
 
     # Whether that is enough
 
-    def _convinces(self, candidate: Candidate) -> bool:
+    def _convinces(self, candidate: HistoryCandidate) -> bool:
         if self._contradicted(candidate):
             return False
         if candidate.hinted:
@@ -213,17 +221,17 @@ class Candidates:
             return False
         return lined_up.regular or self._shortened(candidate)
 
-    def _contradicted(self, candidate: Candidate) -> bool:
+    def _contradicted(self, candidate: HistoryCandidate) -> bool:
         """Whether the client says that this is another chat, or another person's."""
         hints, known = self._inquiry.hints, candidate.conversation
-        person = person_of(known.client)
+        person = read_person(known.client)
         if hints.person and person and hints.person != person:
             return True
         tool = hints.external_id.partition(":")[0]
         same_tool = known.external_id.partition(":")[0] == tool
         return hints.one_chat and same_tool and known.external_id != hints.external_id
 
-    def _confirms(self, candidate: Candidate) -> bool:
+    def _confirms(self, candidate: HistoryCandidate) -> bool:
         """Whether the messages agree with a hint: it lowers what is needed, and is never enough alone."""
         lined_up = candidate.alignment
         if lined_up.own or candidate.summarised:
@@ -235,13 +243,15 @@ class Candidates:
         # The same first question in the same chat: asked once more, or its answer was edited.
         return lined_up.regular and self._inquiry.hints.one_chat
 
-    def _collage(self, candidate: Candidate) -> bool:
+    def _collage(self, candidate: HistoryCandidate) -> bool:
         """Whether the new part has exchanges that took place elsewhere: then it is a history of its own."""
         for index in range(max(candidate.alignment.start, 1), len(self._messages)):
             answer = self._messages[index]
             if answer.role == "assistant":
                 trees = self._trees(index) - {candidate.conversation.tree}
-                if trees and (len(words(answer)) >= TELLING or trees & self._trees(index - 1)):
+                if trees and (
+                    len(comparable_text(answer)) >= DISTINCTIVE_LENGTH or trees & self._trees(index - 1)
+                ):
                     return True
         return False
 
@@ -249,11 +259,11 @@ class Candidates:
         """The trees in which a message of the request is known."""
         return {hit.tree for hit in self._hits.get(self._keys[index] or "", ())}
 
-    def _shortened(self, candidate: Candidate) -> bool:
+    def _shortened(self, candidate: HistoryCandidate) -> bool:
         """Whether a history that lacks its beginning, or has another one, is known all the same."""
         lined_up = candidate.alignment
         own = [pair for pair in lined_up.pairs if pair.own and pair.like >= Likeness.PART]
-        said = sum(len(words(self._messages[pair.sent])) for pair in lined_up.pairs)
+        said = sum(len(comparable_text(self._messages[pair.sent])) for pair in lined_up.pairs)
         if lined_up.grown or said < _TELLING_EXCHANGE:
             return False
         at_end = lined_up.reach == len(candidate.path) and not candidate.forks

@@ -14,7 +14,7 @@ from holdfast.messages import ChatRequest
 _ORIGIN = ("title", "source", "url")
 
 
-def context_of(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
+def split_context(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
     """The texts, and the request without them: the model server is not sent them twice."""
     texts: list[str] = []
     extra: dict[str, Mapping[str, Any]] = {}
@@ -22,12 +22,12 @@ def context_of(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
         left = dict(fields)
         metadata = left.get("metadata")
         if isinstance(metadata, Mapping) and "context" in metadata:
-            texts += _texts(metadata["context"], "metadata.context")
+            texts += _read_texts(metadata["context"], "metadata.context")
             left["metadata"] = {name: value for name, value in metadata.items() if name != "context"}
             if not left["metadata"]:
                 del left["metadata"]
         if "context" in left and not _is_state(left["context"]):
-            texts += _texts(left.pop("context"), "context")
+            texts += _read_texts(left.pop("context"), "context")
         extra[dialect] = left
     return tuple(texts), request if extra == request.extra else replace(request, extra=extra)
 
@@ -37,10 +37,10 @@ def _is_state(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(number, int) for number in value)
 
 
-def _texts(value: Any, where: str) -> list[str]:
+def _read_texts(value: Any, where: str) -> list[str]:
     if value is None:
         return []
-    found = [_text(item) for item in (value if isinstance(value, list) else [value])]
+    found = [_read_text(item) for item in (value if isinstance(value, list) else [value])]
     if any(text is None for text in found):
         raise BadRequest(
             f"{where} must be a text, a list of texts, or a list of objects with a text", param=where
@@ -48,7 +48,7 @@ def _texts(value: Any, where: str) -> list[str]:
     return [text for text in found if text and text.strip()]
 
 
-def _text(item: Any) -> str | None:
+def _read_text(item: Any) -> str | None:
     if isinstance(item, str):
         return item
     if isinstance(item, Mapping) and isinstance(item.get("text"), str):

@@ -7,7 +7,7 @@ shared messages are written down again for the fork; what to make of them is kno
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from holdfast.conversations.lanes import State, lane_id
+from holdfast.conversations.lanes import LaneState, lane_id
 from holdfast.errors import BadRequest
 from holdfast.store import Conversation, Decision, Store, new_id
 from holdfast.store import Lane as StoredLane
@@ -22,15 +22,15 @@ def fork(store: Store, origin: Conversation, message: str | None = None, title: 
     shared = set(store.log.path_ids(start))
     # The last used is written last, so that it stays the first to be shown.
     for lane in reversed(store.lanes.of(origin.id)):
-        _carry(store, lane, made, shared)
+        _copy_decisions(store, lane, made, shared)
     return made
 
 
-def _carry(store: Store, lane: StoredLane, made: Conversation, shared: Collection[str]) -> None:
+def _copy_decisions(store: Store, lane: StoredLane, made: Conversation, shared: Collection[str]) -> None:
     """The lane's decisions on shared messages, the ones that were undone too, as decisions of the fork."""
     known = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
     known.sort(key=lambda decision: (decision.created_at, decision.id))
-    carried = [decision for decision in known if _speaks_only_of(shared, decision)]
+    carried = [decision for decision in known if _is_only_about(shared, decision)]
     new = {decision.id: new_id("d") for decision in carried}
     target = lane_id(made.id, lane.window)
     for decision in carried:
@@ -43,26 +43,26 @@ def _carry(store: Store, lane: StoredLane, made: Conversation, shared: Collectio
             tokens_before=decision.tokens_before,
             tokens_after=decision.tokens_after,
             reason=decision.reason,
-            data=_renamed(decision, new),
+            data=_replace_ids(decision, new),
             batch=decision.batch,
             name=new[decision.id],
             now=decision.created_at,
         )
         if decision.vetoed_at is not None:
             store.decisions.remove(new[decision.id], now=decision.vetoed_at)
-    state = State.from_json(lane.state)
+    state = LaneState.from_json(lane.state)
     # What was condensed may reach beyond the fork: it is worked out anew. Nothing was sent here yet, so
     # there is no report.
     start = replace(state, base=None, active=None)
     store.lanes.put(target, made.id, window=lane.window, state=start.to_json(), report={}, expect=0)
 
 
-def _speaks_only_of(shared: Collection[str], decision: Decision) -> bool:
+def _is_only_about(shared: Collection[str], decision: Decision) -> bool:
     named = [*decision.messages, *([decision.data["through"]] if "through" in decision.data else [])]
     return all(name in shared for name in named)
 
 
-def _renamed(decision: Decision, new: Mapping[str, str]) -> dict[str, object]:
+def _replace_ids(decision: Decision, new: Mapping[str, str]) -> dict[str, object]:
     """What a decision holds, with the new ids of the decisions it speaks of."""
     data = dict(decision.data)
     if "instead" in data:

@@ -13,11 +13,11 @@ from typing import Any
 from holdfast.messages import ChatRequest
 
 # Names a conversation outright: this one is ours.
-EXPLICIT = "x-holdfast-conversation"
+CONVERSATION_HEADER = "x-holdfast-conversation"
 # Names a finding, ours as well.
-RESEARCH = "x-holdfast-research"
+RESEARCH_HEADER = "x-holdfast-research"
 # The setting of a conversation that names a finding for its next message.
-BOUND = "research"
+RESEARCH_SETTING = "research"
 
 # Headers by which tools name a chat or a session, with the name we know the tool's ids by. The first that is
 # there is taken. A chat id stands for one chat and all its branches; a session may hold several histories.
@@ -72,37 +72,37 @@ class Hints:
         return f"{self.client}#{self.person}" if self.person else self.client
 
 
-def hints_from(headers: Mapping[str, str], request: ChatRequest) -> Hints:
+def read_hints(headers: Mapping[str, str], request: ChatRequest) -> Hints:
     """Collect what the headers (names in lower case) and the body's metadata say about the conversation."""
-    external_id, one_chat = _external_id(headers, request)
+    external_id, one_chat = _read_external_id(headers, request)
     return Hints(
-        explicit=headers.get(EXPLICIT, "").strip() or _metadata(request, "conversation_id"),
+        explicit=headers.get(CONVERSATION_HEADER, "").strip() or _read_metadata(request, "conversation_id"),
         external_id=external_id,
         one_chat=one_chat,
         client=" ".join(_AGENT_NAME.findall(headers.get("user-agent", ""))[:2]),
         person=next((headers[name] for name in _PEOPLE if headers.get(name)), ""),
-        previous=_field(request, "previous_response_id"),
-        kind=_kind(headers),
-        research=headers.get(RESEARCH, "").strip() or _metadata(request, "research_id"),
+        previous=_read_field(request, "previous_response_id"),
+        kind=_read_kind(headers),
+        research=headers.get(RESEARCH_HEADER, "").strip() or _read_metadata(request, "research_id"),
     )
 
 
-def person_of(sender: str) -> str:
+def read_person(sender: str) -> str:
     """The person in a `Hints.sender` that was kept; empty if nobody was named."""
     return sender.partition("#")[2]
 
 
-def _external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[str, bool]:
+def _read_external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[str, bool]:
     for names, one_chat in ((_CHATS, True), (_SESSIONS, False)):
         for name, tool in names.items():
             value = headers.get(name, "").strip()
             if value and value.partition(":")[0] not in _SHARED:
                 return f"{tool}:{value}", one_chat
-    session = _metadata(request, "session_id") or _field(request, "prompt_cache_key")
+    session = _read_metadata(request, "session_id") or _read_field(request, "prompt_cache_key")
     return (f"session:{session}", False) if session else ("", False)
 
 
-def _metadata(request: ChatRequest, name: str) -> str:
+def _read_metadata(request: ChatRequest, name: str) -> str:
     for fields in _fields(request):
         metadata = fields.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get(name), str):
@@ -110,7 +110,7 @@ def _metadata(request: ChatRequest, name: str) -> str:
     return ""
 
 
-def _field(request: ChatRequest, name: str) -> str:
+def _read_field(request: ChatRequest, name: str) -> str:
     return next((str(fields[name]) for fields in _fields(request) if isinstance(fields.get(name), str)), "")
 
 
@@ -119,7 +119,7 @@ def _fields(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
     yield from request.extra.values()
 
 
-def _kind(headers: Mapping[str, str]) -> str:
+def _read_kind(headers: Mapping[str, str]) -> str:
     try:
         metadata = json.loads(headers.get(_TURN_METADATA, "") or "{}")
     except ValueError:

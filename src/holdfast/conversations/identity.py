@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from holdfast.conversations.alignment import is_own
-from holdfast.conversations.candidates import Candidate, Candidates, Inquiry
+from holdfast.conversations.candidates import CandidateFinder, HistoryCandidate, Inquiry
 from holdfast.conversations.hints import Hints
-from holdfast.conversations.likeness import TELLING, words
-from holdfast.conversations.named import answer_named
-from holdfast.conversations.placement import Placement, to_keep
-from holdfast.conversations.side import COMPACTION, side_of
-from holdfast.conversations.standing import Standing, Standings
-from holdfast.conversations.summaries import Aside, Asides, standing_in
+from holdfast.conversations.likeness import DISTINCTIVE_LENGTH, comparable_text
+from holdfast.conversations.named import find_answer
+from holdfast.conversations.placement import Placement, to_new_message
+from holdfast.conversations.side import COMPACTION, classify_side_request
+from holdfast.conversations.standing import RecentConversation, RecentConversationCache
+from holdfast.conversations.summaries import SideAnswer, SideRequestCache, find_summaries
 from holdfast.errors import NotFound
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.store import Conversation, NewMessage, Store
@@ -24,7 +24,7 @@ from holdfast.store import Conversation, NewMessage, Store
 # An id that only we give: a conversation with such an id is there, or it is gone.
 _OUR_ID = re.compile(r"c_[0-9a-z]{26}")
 # In front of an id that a client chose for us, to tell it from the ids that tools give their chats.
-_CHOSEN = "holdfast:"
+_CLIENT_ID_PREFIX = "holdfast:"
 # Among how many of the last used conversations a last answer is looked for.
 _RECENT = 12
 _BY_PROGRAM = "a program asks for it, not a person"
@@ -33,56 +33,62 @@ _UNKNOWN = "nothing in it is known: a new conversation"
 _FRONT = 3
 
 
-def at_hand(
-    scope: Scope, request: ChatRequest, hints: Hints, asides: Asides, standings: Standings
+def locate_in_memory(
+    scope: Scope,
+    request: ChatRequest,
+    hints: Hints,
+    asides: SideRequestCache,
+    standings: RecentConversationCache,
 ) -> Placement | None:
     """Where the request belongs, if that can be told without looking anything up."""
-    name = side_of(request, hints)
+    name = classify_side_request(request, hints)
     if name == COMPACTION or hints.explicit or hints.previous:
         return None
     if name is None and (aside := asides.behind(scope, request.messages)):
-        return _behind_aside(aside)
+        return _place_tool_results(aside)
     if name is not None:
-        return _side(name, None, _BY_PROGRAM)
+        return _side_placement(name, None, _BY_PROGRAM)
     talk = [message for message in request.messages if message.role != "system"]
     if standing := standings.find(scope, hints, talk):
-        return _after(standing, request.messages)
+        return _place_recent(standing, request.messages)
     if hints.external_id or any(message.role == "assistant" for message in talk):
         return None
-    inquiry = _inquiry(scope, request.messages, hints, asides)
-    return None if inquiry.summaries else _new(inquiry, _UNKNOWN)
+    inquiry = _build_inquiry(scope, request.messages, hints, asides)
+    return None if inquiry.summaries else _place_new(inquiry, _UNKNOWN)
 
 
 def locate(
-    store: Store, scope: Scope, request: ChatRequest, hints: Hints, asides: Asides | None = None
+    store: Store, scope: Scope, request: ChatRequest, hints: Hints, asides: SideRequestCache | None = None
 ) -> Placement:
     """Where the request belongs. `asides` knows the answers that earlier side requests were given."""
-    asides = asides or Asides()
-    name = side_of(request, hints)
+    asides = asides or SideRequestCache()
+    name = classify_side_request(request, hints)
     if name == COMPACTION:
-        beside = _beside(store, _inquiry(scope, _history(request.messages), hints, asides))
-        return _side(name, beside, "the client shortens its own history")
+        beside = _find_summarised(
+            store, _build_inquiry(scope, _drop_question(request.messages), hints, asides)
+        )
+        return _side_placement(name, beside, "the client shortens its own history")
     if name is not None:
-        return _side(name, None, _BY_PROGRAM)
+        return _side_placement(name, None, _BY_PROGRAM)
     if aside := asides.behind(scope, request.messages):
-        return _behind_aside(aside)
-    inquiry = _inquiry(scope, request.messages, hints, asides)
+        return _place_tool_results(aside)
+    inquiry = _build_inquiry(scope, request.messages, hints, asides)
     if hints.explicit:
-        return _named(store, inquiry)
-    if hints.previous and (found := _continued(store, inquiry)):
+        return _place_by_id(store, inquiry)
+    if hints.previous and (found := _place_after_answer(store, inquiry)):
         return found
-    if best := _best(Candidates(store, inquiry).convincing()):
-        return _into(best, inquiry, _why(best))
-    if conversation := _handed_on(store, inquiry):
+    if best := _pick_best(CandidateFinder(store, inquiry).convincing()):
+        return _place_in_candidate(best, inquiry, _explain(best))
+    if conversation := _find_handover(store, inquiry):
         reason = "a program hands our last answer on as a question"
-        return _behind(inquiry, conversation, conversation.head, _kept(inquiry.messages), reason)
-    return _new(inquiry, _UNKNOWN, hints.external_id)
+        return _place_in(inquiry, conversation, conversation.head, _to_new_messages(inquiry.messages), reason)
+    return _place_new(inquiry, _UNKNOWN, hints.external_id)
 
 
-def going_on(store: Store, scope: Scope, request: ChatRequest, conversation: str) -> Placement:
+def locate_at_end(store: Store, scope: Scope, request: ChatRequest, conversation: str) -> Placement:
     """At the end of a conversation of ours, whose history the client leaves to us."""
     row = store.log.get(conversation, scope)
-    new = _kept(request.messages)
+    new = _to_new_messages(request.messages)
     return Placement(
         "main",
         reason="the client goes on with a conversation it knows from us",
@@ -97,15 +103,17 @@ def going_on(store: Store, scope: Scope, request: ChatRequest, conversation: str
     )
 
 
-def _side(name: str, beside: str | None, why: str) -> Placement:
+def _side_placement(name: str, beside: str | None, why: str) -> Placement:
     return Placement("side", reason=f"{name}: {why}", side=name, beside=beside)
 
 
-def _behind_aside(aside: Aside) -> Placement:
-    return _side(aside.name, aside.conversation, "it brings the results of a side request's tool calls")
+def _place_tool_results(aside: SideAnswer) -> Placement:
+    return _side_placement(
+        aside.name, aside.conversation, "it brings the results of a side request's tool calls"
+    )
 
 
-def _after(standing: Standing, messages: Sequence[Message]) -> Placement:
+def _place_recent(standing: RecentConversation, messages: Sequence[Message]) -> Placement:
     """Behind a history that came back word for word."""
     known = iter(standing.path)
     matched = tuple(None if message.role == "system" else next(known, None) for message in messages)
@@ -121,15 +129,17 @@ def _after(standing: Standing, messages: Sequence[Message]) -> Placement:
         conversation=standing.conversation,
         head=end,
         parent=end,
-        new=_kept(new),
+        new=_to_new_messages(new),
         matched=matched,
         external_id=standing.external_id,
         client=standing.sender,
     )
 
 
-def _inquiry(scope: Scope, messages: Sequence[Message], hints: Hints, asides: Asides) -> Inquiry:
-    looks = standing_in(messages)
+def _build_inquiry(
+    scope: Scope, messages: Sequence[Message], hints: Hints, asides: SideRequestCache
+) -> Inquiry:
+    looks = find_summaries(messages)
     talk = [index for index, message in enumerate(messages) if message.role != "system"]
     # A person who begins with a summary of ours begins anew; a program has more to send, or no question.
     front = talk[:_FRONT] if len(talk) > 1 or (talk and messages[talk[0]].role == "assistant") else []
@@ -142,20 +152,20 @@ def _inquiry(scope: Scope, messages: Sequence[Message], hints: Hints, asides: As
     return Inquiry(scope, messages, hints, looks | found.keys(), made_for)
 
 
-def _history(messages: Sequence[Message]) -> Sequence[Message]:
+def _drop_question(messages: Sequence[Message]) -> Sequence[Message]:
     """A request for a summary without the message that asks for it."""
     return messages[: max((i for i, message in enumerate(messages) if message.role == "user"), default=0)]
 
 
-def _beside(store: Store, inquiry: Inquiry) -> str | None:
+def _find_summarised(store: Store, inquiry: Inquiry) -> str | None:
     """The conversation that a client wants to shorten."""
-    if best := _best(Candidates(store, inquiry).convincing()):
+    if best := _pick_best(CandidateFinder(store, inquiry).convincing()):
         return best.conversation.id
     known = store.log.by_external_id(inquiry.scope, inquiry.hints.external_id)
     return known[0].id if known else None
 
 
-def _best(found: Sequence[Candidate]) -> Candidate | None:
+def _pick_best(found: Sequence[HistoryCandidate]) -> HistoryCandidate | None:
     """The best candidate, unless it is a toss-up between conversations that would both fork."""
     if not found:
         return None
@@ -165,43 +175,47 @@ def _best(found: Sequence[Candidate]) -> Candidate | None:
     return found[0]
 
 
-def _named(store: Store, inquiry: Inquiry) -> Placement:
+def _place_by_id(store: Store, inquiry: Inquiry) -> Placement:
     """In the conversation that the client named, whatever the messages look like."""
     name, reason = inquiry.hints.explicit, "the client named the conversation"
-    conversation = _by_name(store, inquiry.scope, name)
+    conversation = _find_by_id(store, inquiry.scope, name)
     if conversation is None:
-        return _new(inquiry, f"a new conversation, named {name} by the client", _CHOSEN + name)
-    candidates = [one for one in Candidates(store, inquiry).within(conversation) if one.alignment.pairs]
+        return _place_new(
+            inquiry, f"a new conversation, named {name} by the client", _CLIENT_ID_PREFIX + name
+        )
+    candidates = [one for one in CandidateFinder(store, inquiry).within(conversation) if one.alignment.pairs]
     if candidates:
-        return _into(max(candidates, key=lambda one: one.worth), inquiry, reason)
-    placement = _behind(inquiry, conversation, conversation.head, _kept(inquiry.messages), reason)
+        return _place_in_candidate(max(candidates, key=lambda one: one.worth), inquiry, reason)
+    placement = _place_in(
+        inquiry, conversation, conversation.head, _to_new_messages(inquiry.messages), reason
+    )
     # Nothing of it was resent: the client counts on us for what was said before.
     return replace(placement, from_log=True)
 
 
-def _by_name(store: Store, scope: Scope, name: str) -> Conversation | None:
+def _find_by_id(store: Store, scope: Scope, name: str) -> Conversation | None:
     try:
         return store.log.get(name, scope)
     except NotFound:
         if _OUR_ID.fullmatch(name):
             raise
-        return next(iter(store.log.by_external_id(scope, _CHOSEN + name)), None)
+        return next(iter(store.log.by_external_id(scope, _CLIENT_ID_PREFIX + name)), None)
 
 
-def _continued(store: Store, inquiry: Inquiry) -> Placement | None:
+def _place_after_answer(store: Store, inquiry: Inquiry) -> Placement | None:
     """Behind the answer of ours that the client names instead of repeating what led to it."""
     try:
-        given = answer_named(store, inquiry.scope, inquiry.hints.previous)
+        given = find_answer(store, inquiry.scope, inquiry.hints.previous)
     except NotFound:
         return None
     conversation = given.conversation
     answer = given.answer.id if given.answer else conversation.head
     reason = "the client named the answer that it continues"
-    placement = _behind(inquiry, conversation, answer, _kept(inquiry.messages), reason)
+    placement = _place_in(inquiry, conversation, answer, _to_new_messages(inquiry.messages), reason)
     return replace(placement, forks=answer != conversation.head, from_log=True)
 
 
-def _handed_on(store: Store, inquiry: Inquiry) -> Conversation | None:
+def _find_handover(store: Store, inquiry: Inquiry) -> Conversation | None:
     """The conversation whose last answer the newest question begins with, word for word.
 
     Programs do that which have one model plan and another carry the plan out. A person may quote an answer in
@@ -210,27 +224,27 @@ def _handed_on(store: Store, inquiry: Inquiry) -> Conversation | None:
     messages = inquiry.messages
     if not messages or messages[-1].role != "user" or not any(one.role == "assistant" for one in messages):
         return None
-    asked = words(messages[-1])
+    asked = comparable_text(messages[-1])
     for conversation in store.log.recent(inquiry.scope, _RECENT):
         if conversation.head and conversation.client == inquiry.hints.sender:
             answer = store.log.message(conversation.head)
-            said = words(answer.message)
-            if is_own(answer) and len(said) >= TELLING and asked.startswith(said):
+            said = comparable_text(answer.message)
+            if is_own(answer) and len(said) >= DISTINCTIVE_LENGTH and asked.startswith(said):
                 return conversation
     return None
 
 
-def _into(found: Candidate, inquiry: Inquiry, reason: str) -> Placement:
+def _place_in_candidate(found: HistoryCandidate, inquiry: Inquiry, reason: str) -> Placement:
     matched = {pair.sent: found.path[pair.stored] for pair in found.alignment.pairs}
-    new = _kept(inquiry.messages[found.start :])
+    new = _to_new_messages(inquiry.messages[found.start :])
     return replace(
-        _behind(inquiry, found.conversation, found.parent, new, reason),
+        _place_in(inquiry, found.conversation, found.parent, new, reason),
         matched=tuple(matched.get(index) for index in range(len(inquiry.messages))),
         forks=found.forks,
     )
 
 
-def _behind(
+def _place_in(
     inquiry: Inquiry,
     conversation: Conversation,
     parent: str | None,
@@ -250,23 +264,23 @@ def _behind(
     )
 
 
-def _new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placement:
+def _place_new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placement:
     return Placement(
         "main",
         reason=reason,
-        new=_kept(inquiry.messages),
+        new=_to_new_messages(inquiry.messages),
         matched=(None,) * len(inquiry.messages),
         external_id=external_id,
         client=inquiry.hints.sender,
     )
 
 
-def _kept(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
+def _to_new_messages(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
     """What of these goes into the log: everything but system messages, which are kept with the job."""
-    return tuple(to_keep(message) for message in messages if message.role != "system")
+    return tuple(to_new_message(message) for message in messages if message.role != "system")
 
 
-def _why(found: Candidate) -> str:
+def _explain(found: HistoryCandidate) -> str:
     """The evidence, and what follows from it, in a sentence."""
     count = found.alignment.proven
     answers = "one of our answers" if count == 1 else f"{count} of our answers"

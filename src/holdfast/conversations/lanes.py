@@ -52,7 +52,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class LaneState:
     """How a lane was left. `base` and `active` can be worked out from the decisions."""
 
     base: Base | None = None
@@ -87,7 +87,7 @@ class State:
         }
 
     @classmethod
-    def from_json(cls, value: JsonObject) -> "State":
+    def from_json(cls, value: JsonObject) -> "LaneState":
         base, active = value.get("base"), value.get("active")
         return cls(
             base=Base.from_json(base) if base else None,
@@ -111,7 +111,7 @@ class Lane:
     conversation: str
     window: int
     version: int
-    state: State
+    state: LaneState
     decisions: tuple[Decision, ...]
     vetoes: tuple[Decision, ...]
     marks: tuple[Mark, ...]
@@ -133,10 +133,10 @@ def lane_id(conversation: str, window: int) -> str:
     return f"{conversation}:{window}"
 
 
-def load(store: Store, conversation: str, window: int, head: str | None) -> Lane:
+def load_lane(store: Store, conversation: str, window: int, head: str | None) -> Lane:
     name = lane_id(conversation, window)
     version, kept = store.lanes.standing(name)
-    state = State.from_json(kept)
+    state = LaneState.from_json(kept)
     if state.active is not None:
         decisions = store.decisions.named(state.active)
     else:
@@ -162,7 +162,7 @@ class History:
     horizon: Base | None = None
 
 
-def history(store: Store, lane: Lane, head: str, characters: int) -> History:
+def load_history(store: Store, lane: Lane, head: str, characters: int) -> History:
     """The messages that the lane's window may have, read from the log; at most about so many characters."""
     base = lane.state.base
     if base is not None:
@@ -171,7 +171,7 @@ def history(store: Store, lane: Lane, head: str, characters: int) -> History:
             kept = [stored for stored in found if stored.id != base.through or stored.id in base.keep]
             return History(lane, tuple(kept))
         lane = without_base(store, lane)
-    edge = _edge(store, lane, head, characters)
+    edge = _find_edge(store, lane, head, characters)
     found = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
     if edge is None:
         return History(lane, tuple(found))
@@ -180,7 +180,7 @@ def history(store: Store, lane: Lane, head: str, characters: int) -> History:
     return History(lane, tuple(found), Base(through, depth, keep))
 
 
-def _edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
+def _find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
     """The message up to which there is no room, counted from the end; None if there is room for all.
 
     It stands before a question: no answer is left without its own, and the newest question is never left out.
@@ -221,13 +221,13 @@ def undo(store: Store, conversation: Conversation, decision: str | None = None) 
             raise NotFound(f"decision '{decision}' not found in {conversation.id}")
     row = next(lane for lane in lanes if lane.id == undone[0].lane)
     removed = [store.decisions.remove(made.id) for made in undone]
-    state = State.from_json(row.state)
+    state = LaneState.from_json(row.state)
     # Until history has grown, nothing else is cut in the place of what came back.
-    put(store, row, replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD)))
+    save_state(store, row, replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD)))
     return removed
 
 
-def put(store: Store, row: StoredLane, state: State) -> None:
+def save_state(store: Store, row: StoredLane, state: LaneState) -> None:
     """Keep a lane in another state, if nobody has changed it since it was read."""
     store.lanes.put(
         row.id,
@@ -246,7 +246,7 @@ def _last_batch(store: Store, lane: str) -> list[Decision]:
 
 
 def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
-    found = message_of(store, conversation, message)
+    found = get_message(store, conversation, message)
     if not store.marks.remove(found.id, PIN):
         raise BadRequest(
             f"message '{message}' is not pinned", hint="`holdfast window` shows the pinned ones."
@@ -254,7 +254,7 @@ def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
     return found
 
 
-def message_of(store: Store, conversation: Conversation, message: str) -> Stored:
+def get_message(store: Store, conversation: Conversation, message: str) -> Stored:
     """A message of the conversation's tree; one of another conversation is as good as missing."""
     found = store.log.message(message)
     if found.tree != conversation.tree:

@@ -31,7 +31,7 @@ _REASONING_DETAILS = re.compile(r"<details\s[^<>]*type=\"reasoning\"")
 _WORD = re.compile(r"\w+")
 
 # Answers shorter than this are said in every second conversation ("Ok.", "Done!"): they prove nothing alone.
-TELLING = 20
+DISTINCTIVE_LENGTH = 20
 # Two answers at the same place that share this much of their words are one answer, edited or reformatted.
 _OVERLAP = 0.7
 # As much of a text as is looked at word by word.
@@ -53,40 +53,40 @@ def anchor(message: Message) -> str | None:
     None for what has nothing to be found by, and for roles that are not looked up.
     """
     if message.role == "user":
-        said = words(message) or "".join(image.data or image.url for image in message.images)
+        said = comparable_text(message) or "".join(image.data or image.url for image in message.images)
         return f"u:{_digest(said)}" if said else None
     if message.role == "assistant":
-        said = _calls(message) or words(message)
+        said = _comparable_calls(message) or comparable_text(message)
         return f"a:{_digest(said)}" if said else None
     return None
 
 
-def words(message: Message) -> str:
+def comparable_text(message: Message) -> str:
     """What the message says, without thinking, reminders and white space."""
-    return solid(bare(message))
+    return strip_whitespace(strip_additions(message))
 
 
-def solid(text: str) -> str:
+def strip_whitespace(text: str) -> str:
     """The text without white space."""
     return "".join(text.split())
 
 
-def bare(message: Message) -> str:
+def strip_additions(message: Message) -> str:
     """The text of a message without what a program or a model's thinking added to it."""
     text = unicodedata.normalize("NFC", message.text)
     if message.role == "assistant":
-        text = without_blocks(text, _THINKING)
+        text = remove_blocks(text, _THINKING)
         if _REASONING_DETAILS.search(text):
-            text = without_blocks(text, ("details",))
+            text = remove_blocks(text, ("details",))
         # Some templates open the thinking themselves, so that the answer only closes it.
         return text.rpartition("</think>")[2]
     if message.role == "user" and "</" in text:
         # A message that is nothing but a reminder is compared as it is: something must tell it from others.
-        return without_blocks(text, _REMINDERS) or text
+        return remove_blocks(text, _REMINDERS) or text
     return text
 
 
-def without_blocks(text: str, names: tuple[str, ...]) -> str:
+def remove_blocks(text: str, names: tuple[str, ...]) -> str:
     """`text` without the elements of these names. Linear in the text, also when they are never closed."""
     kept: list[str] = []
     done = 0
@@ -106,106 +106,108 @@ def without_blocks(text: str, names: tuple[str, ...]) -> str:
     return "".join(kept).strip()
 
 
-def likeness(stored: Message, sent: Message) -> Likeness:
+def compare_messages(stored: Message, sent: Message) -> Likeness:
     """How alike a stored message and a resent one are, at a place where one is expected to be the other."""
     if stored.role != sent.role:
         return Likeness.DIFFERENT
     match sent.role:
         case "user":
-            return _user_likeness(stored, sent)
+            return _compare_questions(stored, sent)
         case "assistant":
-            return _answer_likeness(stored, sent)
+            return _compare_answers(stored, sent)
         case "tool":
-            return _result_likeness(stored.tool_results, sent.tool_results)
+            return _compare_results(stored.tool_results, sent.tool_results)
         case "system":
             return Likeness.LOOSE
 
 
-def _user_likeness(stored: Message, sent: Message) -> Likeness:
+def _compare_questions(stored: Message, sent: Message) -> Likeness:
     if anchor(stored) == anchor(sent):
         return Likeness.EXACT
-    return Likeness.PART if dressed(bare(stored), bare(sent)) else Likeness.DIFFERENT
+    return Likeness.PART if is_wrapped(strip_additions(stored), strip_additions(sent)) else Likeness.DIFFERENT
 
 
-def dressed(one: str, other: str) -> bool:
+def is_wrapped(one: str, other: str) -> bool:
     """Whether one text is whole lines of the other: a question inside a page, a reminder under a question."""
-    shorter, longer = sorted((_lines(one), _lines(other)), key=len)
+    shorter, longer = sorted((_comparable_lines(one), _comparable_lines(other)), key=len)
     return len(shorter) > 2 and shorter in longer
 
 
-def _lines(text: str) -> str:
-    lines = map(solid, text.splitlines())
+def _comparable_lines(text: str) -> str:
+    lines = map(strip_whitespace, text.splitlines())
     return "\n" + "\n".join(line for line in lines if line) + "\n"
 
 
-def _answer_likeness(stored: Message, sent: Message) -> Likeness:
+def _compare_answers(stored: Message, sent: Message) -> Likeness:
     if stored.tool_calls and sent.tool_calls:
-        if _calls(stored) != _calls(sent):
+        if _comparable_calls(stored) != _comparable_calls(sent):
             return Likeness.DIFFERENT
         known, given = call_ids(stored), call_ids(sent)
         return Likeness.LOOSE if known and given and known != given else Likeness.EXACT
-    said, resent = words(stored), words(sent)
+    said, resent = comparable_text(stored), comparable_text(sent)
     if said == resent:
         same_kind = bool(stored.tool_calls) == bool(sent.tool_calls)
         return Likeness.EXACT if same_kind else Likeness.PART if said else Likeness.DIFFERENT
     if stored.tool_calls or sent.tool_calls:
-        return Likeness.PART if _written_out(stored, sent) else Likeness.DIFFERENT
-    if within(said, resent):
+        return Likeness.PART if _is_written_out(stored, sent) else Likeness.DIFFERENT
+    if is_beginning_or_end(said, resent):
         return Likeness.PART
-    return Likeness.LOOSE if _overlap(stored, sent) else Likeness.DIFFERENT
+    return Likeness.LOOSE if _overlaps(stored, sent) else Likeness.DIFFERENT
 
 
-def _written_out(stored: Message, sent: Message) -> bool:
+def _is_written_out(stored: Message, sent: Message) -> bool:
     """Whether one has as text what the other has as calls: small models write calls into their answer."""
     calling, writing = (sent, stored) if sent.tool_calls else (stored, sent)
     said = writing.text
-    return words(writing).startswith(words(calling)) and all(call.name in said for call in calling.tool_calls)
+    return comparable_text(writing).startswith(comparable_text(calling)) and all(
+        call.name in said for call in calling.tool_calls
+    )
 
 
-def within(said: str, resent: str) -> bool:
+def is_beginning_or_end(said: str, resent: str) -> bool:
     """Whether one answer begins or ends the other.
 
     A continued answer comes back glued to its first half; an old one comes back cut short, with dots.
     """
     shorter, longer = sorted((said, resent), key=len)
     shorter = shorter.rstrip(".…")
-    return len(shorter) >= TELLING and (longer.startswith(shorter) or longer.endswith(shorter))
+    return len(shorter) >= DISTINCTIVE_LENGTH and (longer.startswith(shorter) or longer.endswith(shorter))
 
 
-def _overlap(stored: Message, sent: Message) -> bool:
-    one = set(_WORD.findall(bare(stored)[:_GLANCE].lower()))
-    other = set(_WORD.findall(bare(sent)[:_GLANCE].lower()))
+def _overlaps(stored: Message, sent: Message) -> bool:
+    one = set(_WORD.findall(strip_additions(stored)[:_GLANCE].lower()))
+    other = set(_WORD.findall(strip_additions(sent)[:_GLANCE].lower()))
     return bool(one and other) and len(one & other) >= _OVERLAP * len(one | other)
 
 
-def _result_likeness(stored: tuple[ToolResult, ...], sent: tuple[ToolResult, ...]) -> Likeness:
+def _compare_results(stored: tuple[ToolResult, ...], sent: tuple[ToolResult, ...]) -> Likeness:
     known, given = {result.call_id for result in stored}, {result.call_id for result in sent}
     identified = all(known) and all(given)
     if identified and known == given:
         return Likeness.EXACT
-    if _said_by(stored) == _said_by(sent):
+    if _result_text(stored) == _result_text(sent):
         return Likeness.LOOSE if identified else Likeness.EXACT
     # Without ids a result can only be known by its place; clients shorten old ones.
     return Likeness.DIFFERENT if identified else Likeness.LOOSE
 
 
-def _said_by(results: tuple[ToolResult, ...]) -> str:
-    return solid("".join(result.text for result in results))
+def _result_text(results: tuple[ToolResult, ...]) -> str:
+    return strip_whitespace("".join(result.text for result in results))
 
 
 def call_ids(message: Message) -> frozenset[str]:
     return frozenset(call.id for call in message.tool_calls if call.id)
 
 
-def _calls(message: Message) -> str:
-    return "".join(f"{call.name}\0{_arguments(call)}\0" for call in message.tool_calls)
+def _comparable_calls(message: Message) -> str:
+    return "".join(f"{call.name}\0{_comparable_arguments(call)}\0" for call in message.tool_calls)
 
 
-def _arguments(call: ToolCall) -> str:
+def _comparable_arguments(call: ToolCall) -> str:
     try:
         return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
     except ValueError:
-        return solid(call.arguments)
+        return strip_whitespace(call.arguments)
 
 
 def _digest(said: str) -> str:

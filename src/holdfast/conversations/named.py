@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from holdfast.conversations.lanes import message_of
+from holdfast.conversations.lanes import get_message
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Scope
 from holdfast.store import Conversation, Job, Store, Stored
@@ -19,7 +19,7 @@ _RESPONSE = "resp_"
 _BEGINNING = re.compile(r"[a-z]_[0-9a-z]{6,26}")
 
 
-def message_named(store: Store, conversation: Conversation, name: str) -> Stored:
+def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
     """Any message of the tree by its whole id; by less of it, or by number, one that leads to the head."""
     path = store.log.path_ids(conversation.head) if conversation.head else []
     if name.isdecimal() and len(name) < 10:
@@ -28,9 +28,9 @@ def message_named(store: Store, conversation: Conversation, name: str) -> Stored
                 f"{conversation.id} has no message number {name}.", hint=f"It has {len(path)} messages."
             )
         return store.log.message(path[int(name) - 1])
-    found = _beginning_with(name.lower(), path, "messages")
+    found = _find_by_prefix(name.lower(), path, "messages")
     try:
-        return message_of(store, conversation, found or name)
+        return get_message(store, conversation, found or name)
     except NotFound:
         raise NotFound(
             f"message '{name}' not found in {conversation.id}.",
@@ -40,7 +40,7 @@ def message_named(store: Store, conversation: Conversation, name: str) -> Stored
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenAnswer:
     """An answer that was given, with its job. The answer is None as long as nothing was said."""
 
     job: Job
@@ -48,7 +48,7 @@ class Given:
     answer: Stored | None
 
 
-def answer_named(store: Store, scope: Scope, name: str) -> Given:
+def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
     """The answer that a client calls by the name we gave it; one of another scope is as good as missing."""
     missing = NotFound(
         f"Response with id '{name}' not found.",
@@ -68,13 +68,13 @@ def answer_named(store: Store, scope: Scope, name: str) -> Given:
         if [one.id for one in latest] != [job.id] or conversation.head is None:
             raise missing
         found = store.log.message(conversation.head)
-    return Given(job, conversation, found)
+    return GivenAnswer(job, conversation, found)
 
 
-def decision_named(store: Store, conversation: Conversation, name: str) -> str:
+def find_decision(store: Store, conversation: Conversation, name: str) -> str:
     """The id of a decision that is in force in one of the conversation's windows."""
     ids = [made.id for lane in store.lanes.of(conversation.id) for made in store.decisions.of(lane.id)]
-    found = name if name in ids else _beginning_with(name.lower(), ids, "decisions")
+    found = name if name in ids else _find_by_prefix(name.lower(), ids, "decisions")
     if found is None:
         raise NotFound(
             f"no decision '{name}' is in force in {conversation.id}.",
@@ -84,7 +84,7 @@ def decision_named(store: Store, conversation: Conversation, name: str) -> str:
     return found
 
 
-def _beginning_with(beginning: str, ids: Iterable[str], what: str) -> str | None:
+def _find_by_prefix(beginning: str, ids: Iterable[str], what: str) -> str | None:
     if not _BEGINNING.fullmatch(beginning):
         return None
     found = [name for name in ids if name.startswith(beginning)]

@@ -6,7 +6,7 @@ A value. It knows neither how it was found nor how it is stored.
 from dataclasses import dataclass
 from typing import Literal
 
-from holdfast.conversations.likeness import anchor, bare
+from holdfast.conversations.likeness import anchor, strip_additions
 from holdfast.messages import Message
 from holdfast.store import NewMessage, Stored
 
@@ -44,16 +44,16 @@ class Placement:
     def messages(self) -> tuple[Message, ...]:
         """What is new, without the messages in which only a program speaks."""
         said = (new.message for new in self.new)
-        return tuple(message for message in said if message.role != "user" or spoken(message))
+        return tuple(message for message in said if message.role != "user" or has_user_text(message))
 
 
-def spoken(message: Message) -> bool:
+def has_user_text(message: Message) -> bool:
     """Whether there is more in a user message than what a program put there."""
-    text = bare(message)
+    text = strip_additions(message)
     return bool(text) and not (text.startswith("<") and text.endswith(">") and text == message.text.strip())
 
 
-def to_keep(message: Message) -> NewMessage:
+def to_new_message(message: Message) -> NewMessage:
     """A message that a client sent, as it goes into the log.
 
     Only a user's words can be looked up later: an answer is found again by its anchor only if it was ours.

@@ -28,7 +28,7 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|„([^„“”]+)[“”]|“([^“”]+)�
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class MessageHit:
     """A message that was found, in the conversation it belongs to.
 
     `matched` are the words of the question it has; `current` is false for a message that was edited away or
@@ -47,17 +47,17 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class MessageResults:
     """Hits, best first, and why there are none. `engine` is `scan` where this SQLite has no full text."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[MessageHit, ...]
     engine: str
     empty: Literal["", "nothing to search for", "nothing found"] = ""
 
 
 def search(
     store: Store, scope: Scope, query: str, *, limit: int = 20, near: Mapping[str, float] | None = None
-) -> Results:
+) -> MessageResults:
     """The messages of a scope that a question finds; run it with `store.run`.
 
     `near` are messages that were found by words and meaning together, with how likely each answers; without
@@ -66,28 +66,28 @@ def search(
     query = query[:_LONGEST]
     asked = words.spelled(query)
     if not asked and not near:
-        return Results((), store.texts.engine, "nothing to search for")
-    exactly = _Exactly(query)
+        return MessageResults((), store.texts.engine, "nothing to search for")
+    exactly = _ExactTerms(query)
     terms = sorted(asked, key=lambda term: term not in exactly.telling)
     found = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
     weights = {term: value or 1.0 for term, value in found.rarity.items()}
-    candidates = _read(store, found.hits, exactly, limit)
-    candidates += _meant(store, near or {}, {stored.id for _, stored in candidates})
+    candidates = _read_messages(store, found.hits, exactly, limit)
+    candidates += _read_near(store, near or {}, {stored.id for _, stored in candidates})
     if near:
         # The score of the search that recall uses too; what has a name or a phrase word for word stays in
         # front.
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
         candidates.sort(key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
-    hits = _shown(store, scope, candidates, asked, weights, limit)
-    return Results(tuple(hits), found.engine, "" if hits else "nothing found")
+    hits = _build_hits(store, scope, candidates, asked, weights, limit)
+    return MessageResults(tuple(hits), found.engine, "" if hits else "nothing found")
 
 
-class _Exactly:
+class _ExactTerms:
     """What a question asks for word for word: names as they are, and what stands in quotes."""
 
     def __init__(self, query: str) -> None:
         self.telling = words.telling(query)
-        self._phrases = [_plain("".join(groups)) for groups in _QUOTED.findall(query)]
+        self._phrases = [_fold("".join(groups)) for groups in _QUOTED.findall(query)]
         self._terms = [frozenset(words.terms(phrase)) for phrase in self._phrases]
         # A quoted word is looked for as it stands there, so only names outside of quotes are left.
         self._names = self.telling & words.telling(_QUOTED.sub(" ", query))
@@ -98,12 +98,12 @@ class _Exactly:
 
     def kept(self, hit: TextHit, stored: Stored) -> int:
         """How much of it a message has."""
-        text = _plain(searchable(stored.message)) if self._phrases else ""
+        text = _fold(searchable(stored.message)) if self._phrases else ""
         return sum(phrase in text for phrase in self._phrases) + len(self._names & hit.matched)
 
 
-def _read(
-    store: Store, hits: Sequence[TextHit], exactly: _Exactly, limit: int
+def _read_messages(
+    store: Store, hits: Sequence[TextHit], exactly: _ExactTerms, limit: int
 ) -> list[tuple[TextHit, Stored]]:
     """The messages of the best hits, those first that have exactly what was asked for."""
     taken: Counter[str] = Counter()
@@ -117,7 +117,9 @@ def _read(
     return sorted(found, key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
 
 
-def _meant(store: Store, near: Mapping[str, float], known: Collection[str]) -> list[tuple[TextHit, Stored]]:
+def _read_near(
+    store: Store, near: Mapping[str, float], known: Collection[str]
+) -> list[tuple[TextHit, Stored]]:
     read = store.texts.read([name for name in near if name not in known])
     return [
         (TextHit(one.id, one.tree, one.branch, one.depth, one.message.role, near[one.id], frozenset()), one)
@@ -125,20 +127,20 @@ def _meant(store: Store, near: Mapping[str, float], known: Collection[str]) -> l
     ]
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _shown(
+def _build_hits(
     store: Store,
     scope: Scope,
     candidates: Sequence[tuple[TextHit, Stored]],
     asked: Mapping[str, str],
     weights: Mapping[str, float],
     limit: int,
-) -> list[Hit]:
-    whose = _Whose(store, scope)
-    shown: list[Hit] = []
+) -> list[MessageHit]:
+    whose = _OwnerFinder(store, scope)
+    shown: list[MessageHit] = []
     taken: Counter[str] = Counter()
     for hit, stored in candidates:
         conversation, current = whose(stored)
@@ -148,7 +150,7 @@ def _shown(
         matched = sorted(hit.matched, key=lambda term: (-weights.get(term, 0.0), term))
         snippet = best_passage(searchable(stored.message), weights, _SNIPPET, len)
         shown.append(
-            Hit(
+            MessageHit(
                 conversation.id,
                 conversation.title,
                 stored.id,
@@ -156,7 +158,7 @@ def _shown(
                 stored.created_at,
                 snippet,
                 round(hit.score, 4),
-                tuple(dict.fromkeys(_as_asked(term, asked, hit.matched) for term in matched)),
+                tuple(dict.fromkeys(_query_word(term, asked, hit.matched) for term in matched)),
                 current,
             )
         )
@@ -165,13 +167,13 @@ def _shown(
     return shown
 
 
-def _as_asked(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
+def _query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
     """The word of the question; of a name that is not there whole, only the part that is."""
     word = asked.get(term, term)
     return word if word == term or words.terms(word)[0] in matched else term
 
 
-class _Whose:
+class _OwnerFinder:
     """Which conversation a message belongs to: the last used one that stands on it, else the last used."""
 
     def __init__(self, store: Store, scope: Scope) -> None:

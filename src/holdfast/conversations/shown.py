@@ -6,12 +6,12 @@ Knows no wire format of any protocol; those are in `dialects`.
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from holdfast.conversations.search import Results
+from holdfast.conversations.search import MessageResults
 from holdfast.messages import Message
 from holdfast.store import Compaction, Conversation, Decision, Draft, Stored
 
 
-def conversation_out(row: Conversation) -> dict[str, Any]:
+def serialize_conversation(row: Conversation) -> dict[str, Any]:
     return {
         "id": row.id,
         "title": row.title,
@@ -24,11 +24,11 @@ def conversation_out(row: Conversation) -> dict[str, Any]:
     }
 
 
-def message_out(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
+def serialize_message(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
     return {
         "id": stored.id,
         "parent": stored.parent,
-        **said_in(stored.message),
+        **serialize_content(stored.message),
         "model": stored.model or None,
         "finish": stored.finish or None,
         "created_at": stored.created_at,
@@ -36,12 +36,12 @@ def message_out(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
     }
 
 
-def draft_out(draft: Draft) -> dict[str, Any]:
-    said = said_in(draft.message)
+def serialize_draft(draft: Draft) -> dict[str, Any]:
+    said = serialize_content(draft.message)
     return {"id": None, "parent": draft.parent, **said, "model": draft.model or None, "finish": "writing"}
 
 
-def decision_out(made: Decision) -> dict[str, Any]:
+def serialize_decision(made: Decision) -> dict[str, Any]:
     return {
         "id": made.id,
         "lane": made.lane,
@@ -57,7 +57,7 @@ def decision_out(made: Decision) -> dict[str, Any]:
     }
 
 
-def compaction_out(row: Compaction, decisions: Sequence[Decision]) -> dict[str, Any]:
+def serialize_compaction(row: Compaction, decisions: Sequence[Decision]) -> dict[str, Any]:
     """A batch with its decisions, the ones that were undone since included."""
     return {
         "id": row.id,
@@ -74,11 +74,11 @@ def compaction_out(row: Compaction, decisions: Sequence[Decision]) -> dict[str, 
         "path": row.path or None,
         "duration_ms": row.duration_ms,
         "created_at": row.created_at,
-        "decisions": [decision_out(made) for made in decisions if made.batch == row.id],
+        "decisions": [serialize_decision(made) for made in decisions if made.batch == row.id],
     }
 
 
-def results_out(found: Results) -> dict[str, Any]:
+def serialize_results(found: MessageResults) -> dict[str, Any]:
     """What a search found, and with what; where that is nothing, why."""
     hits = [
         {
@@ -97,7 +97,7 @@ def results_out(found: Results) -> dict[str, Any]:
     return {"hits": hits, "engine": found.engine, "empty": found.empty or None}
 
 
-def said_in(message: Message) -> dict[str, Any]:
+def serialize_content(message: Message) -> dict[str, Any]:
     value: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.thinking:
         value["thinking"] = message.thinking

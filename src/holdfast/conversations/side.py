@@ -132,7 +132,7 @@ _RAW_FIELDS = ("raw", "suffix", "template", "input_suffix")
 
 
 @dataclass(frozen=True, slots=True)
-class _Looks:
+class _RequestTexts:
     """A request as the signatures see it: every text cut to its ends, white space folded."""
 
     # How the system messages begin.
@@ -159,27 +159,27 @@ class _Looks:
                 return (self.task,) if self.task else ()
 
 
-def side_of(request: ChatRequest, hints: Hints | None = None) -> str | None:
+def classify_side_request(request: ChatRequest, hints: Hints | None = None) -> str | None:
     """What kind of side request this is; None if it is part of a conversation."""
     if any(fields.get(name) for fields in request.extra.values() for name in _RAW_FIELDS):
         return "completion"
     if hints and "compact" in hints.kind:
         return COMPACTION
-    looks = _looks(request)
+    looks = _read_request(request)
     if _INFILLING.match(looks.lines):
         return "completion"
     for name, where, patterns in _TABLE:
         if any(all(pattern.search(text) for pattern in patterns) for text in looks.at(where)):
             return name
-    return _by_shape(request, looks)
+    return _classify_by_shape(request, looks)
 
 
-def _by_shape(request: ChatRequest, looks: _Looks) -> str | None:
+def _classify_by_shape(request: ChatRequest, looks: _RequestTexts) -> str | None:
     """What no single phrase tells: the instructions are in the system message, the matter in the user's."""
     answered = any(message.role == "assistant" for message in request.messages)
     system = looks.at("system")
     summariser = _OUR_SUMMARISER if answered else _SUMMARISER
-    carries_history = answered or _transcript_at(looks.lines) is not None
+    carries_history = answered or _find_transcript(looks.lines) is not None
     if carries_history and any(summariser.search(text) for text in system):
         return COMPACTION
     if not answered and _DIFF.search(looks.lines) and any(_COMMITTER.search(text) for text in system):
@@ -187,24 +187,24 @@ def _by_shape(request: ChatRequest, looks: _Looks) -> str | None:
     return "task" if looks.task else None
 
 
-def _looks(request: ChatRequest) -> _Looks:
+def _read_request(request: ChatRequest) -> _RequestTexts:
     talk = [message for message in request.messages if message.role != "system"]
     users = [message for message in talk if message.role == "user"]
-    lines = _ends(users[-1]) if users else ""
+    lines = _cut_middle(users[-1]) if users else ""
     alone = len(talk) == 1 and bool(users)
-    return _Looks(
+    return _RequestTexts(
         system=tuple(
-            _folded(message.text[:_OPENING]) for message in request.messages if message.role == "system"
+            _fold_spaces(message.text[:_OPENING]) for message in request.messages if message.role == "system"
         ),
         tools=bool(request.tools),
-        last=_folded(lines) if users and talk[-1] is users[-1] else "",
+        last=_fold_spaces(lines) if users and talk[-1] is users[-1] else "",
         lines=lines,
         alone=alone,
-        task=_folded(_task_in(lines, request.stream)) if alone else "",
+        task=_fold_spaces(_find_task(lines, request.stream)) if alone else "",
     )
 
 
-def _transcript_at(text: str) -> int | None:
+def _find_transcript(text: str) -> int | None:
     """Where a transcript begins: at a tag, or where a user speaks and is answered later on."""
     answers = list(_ANSWERED.finditer(text))
     last = answers[-1].start() if answers else -1
@@ -214,9 +214,9 @@ def _transcript_at(text: str) -> int | None:
     return next(found, None)
 
 
-def _task_in(text: str, stream: bool) -> str:
+def _find_task(text: str, stream: bool) -> str:
     """What is said about a transcript, if the whole is a task about it and no question with pages around."""
-    start = _transcript_at(text)
+    start = _find_transcript(text)
     by_program = _TASK.match(text) or (not stream and ("_history>" in text or "json" in text.lower()))
     if start is None or not by_program:
         return ""
@@ -225,10 +225,10 @@ def _task_in(text: str, stream: bool) -> str:
     return text[:start] + text[ends[-1] :] if at_end else ""
 
 
-def _ends(message: Message) -> str:
+def _cut_middle(message: Message) -> str:
     text = message.text
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
 
 
-def _folded(text: str) -> str:
+def _fold_spaces(text: str) -> str:
     return " ".join(text.split())

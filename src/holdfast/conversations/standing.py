@@ -17,7 +17,7 @@ _HISTORIES, _MESSAGES = 200, 400
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RecentConversation:
     """A conversation and the way to its end as the log has it: an answer, or a question nobody answered."""
 
     conversation: str
@@ -30,12 +30,12 @@ class Standing:
         return self.path[-1].message.role == "assistant"
 
 
-class Standings:
+class RecentConversationCache:
     def __init__(self) -> None:
         # None where two conversations are the same so far.
-        self._known: OrderedDict[tuple[Scope, int], Standing | None] = OrderedDict()
+        self._known: OrderedDict[tuple[Scope, int], RecentConversation | None] = OrderedDict()
 
-    def note(self, scope: Scope, standing: Standing) -> None:
+    def note(self, scope: Scope, standing: RecentConversation) -> None:
         """Remember that a conversation ends here, in the eyes of who asked."""
         if len(standing.path) > _MESSAGES:
             return
@@ -50,7 +50,7 @@ class Standings:
         while len(self._known) > _HISTORIES:
             self._known.popitem(last=False)
 
-    def find(self, scope: Scope, hints: Hints, messages: Sequence[Message]) -> Standing | None:
+    def find(self, scope: Scope, hints: Hints, messages: Sequence[Message]) -> RecentConversation | None:
         """The one conversation that these messages (without instructions) go on with.
 
         They follow its last answer, or ask once more what was never answered.
@@ -72,14 +72,14 @@ class Standings:
 
 def _fingerprint(messages: Sequence[Message]) -> int:
     """Of a whole history, as far as clients give it back: without an answer's thinking."""
-    return hash(tuple(map(_said, messages)))
+    return hash(tuple(map(_message_key, messages)))
 
 
-def _said(message: Message) -> tuple[object, ...]:
-    return message.role, message.text.strip(), *_beside_text(message.parts)
+def _message_key(message: Message) -> tuple[object, ...]:
+    return message.role, message.text.strip(), *_part_keys(message.parts)
 
 
-def _beside_text(parts: Sequence[Part]) -> Iterator[object]:
+def _part_keys(parts: Sequence[Part]) -> Iterator[object]:
     for part in parts:
         match part:
             case Image():
@@ -87,6 +87,6 @@ def _beside_text(parts: Sequence[Part]) -> Iterator[object]:
             case ToolCall():
                 yield part.id, part.name, part.arguments
             case ToolResult():
-                yield part.call_id, tuple(_beside_text(part.parts))
+                yield part.call_id, tuple(_part_keys(part.parts))
             case File() | Opaque():
                 yield repr(part)

@@ -1,8 +1,7 @@
-"""Clients that shorten their own history: how their summaries look, and which answers of ours they were.
+"""Clients that shorten their own history: what their summaries look like, and which of our answers they were.
 
-A summary is asked for in a side request and comes back in the place of what was left out. `Asides` remembers
-the last answers to side requests, in memory only, so that what follows from them is known again. It decides
-nothing.
+A client asks for a summary in a side request and later sends it in place of what it left out.
+`SideRequestCache` remembers the last answers to side requests, in memory only, so that they are recognised.
 """
 
 import re
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from holdfast.conversations.likeness import bare, call_ids, words
+from holdfast.conversations.likeness import call_ids, comparable_text, strip_additions
 from holdfast.messages import Message, Scope
 from holdfast.patterns import late
 
@@ -39,12 +38,12 @@ _LEAST_SUMMARY = 40
 _SEARCHED_LENGTH = 100_000
 
 
-def standing_in(messages: Sequence[Message]) -> frozenset[int]:
+def find_summaries(messages: Sequence[Message]) -> frozenset[int]:
     """Which messages of a request are a client's summary of what it left out, by the looks of them."""
     found = {index for index, message in enumerate(messages) if _is_summary(message)}
     for index, (asked, said) in enumerate(pairwise(messages)):
         exchange = asked.role == "user" and said.role == "assistant"
-        if exchange and (_SELF_ASKED.fullmatch(bare(asked)) or _ACKNOWLEDGED.match(said.text)):
+        if exchange and (_SELF_ASKED.fullmatch(strip_additions(asked)) or _ACKNOWLEDGED.match(said.text)):
             found |= {index, index + 1}
     return frozenset(found)
 
@@ -52,11 +51,11 @@ def standing_in(messages: Sequence[Message]) -> frozenset[int]:
 def _is_summary(message: Message) -> bool:
     if message.role == "system":
         return bool(_SUMMARY_OPENING.search(message.text))
-    return message.role == "user" and bool(_SUMMARY_OPENING.match(bare(message).lstrip()))
+    return message.role == "user" and bool(_SUMMARY_OPENING.match(strip_additions(message).lstrip()))
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class SideAnswer:
     """An answer that was given to a side request: what it was for, and the conversation it belonged to."""
 
     scope: Scope
@@ -67,20 +66,22 @@ class Aside:
     calls: frozenset[str]
 
 
-class Asides:
+class SideRequestCache:
     """The last answers to side requests. Safe to use from several threads; lost when the process ends."""
 
     def __init__(self, limit: int = 256) -> None:
-        self._recent: deque[Aside] = deque(maxlen=limit)
+        self._recent: deque[SideAnswer] = deque(maxlen=limit)
         self._lock = threading.Lock()
 
     def note(
         self, scope: Scope, name: str, answer: Message, *, sender: str = "", conversation: str | None = None
     ) -> None:
         with self._lock:
-            self._recent.append(Aside(scope, name, sender, conversation, words(answer), call_ids(answer)))
+            self._recent.append(
+                SideAnswer(scope, name, sender, conversation, comparable_text(answer), call_ids(answer))
+            )
 
-    def behind(self, scope: Scope, messages: Sequence[Message]) -> Aside | None:
+    def behind(self, scope: Scope, messages: Sequence[Message]) -> SideAnswer | None:
         """The side request whose tool calls these messages bring the results of."""
         if not messages or messages[-1].role != "tool":
             return None
@@ -88,15 +89,17 @@ class Asides:
         calls = call_ids(answer) if answer else frozenset()
         return next((aside for aside in self._newest(scope) if aside.calls & calls), None)
 
-    def summary(self, scope: Scope, sender: str, message: Message, *, inside: bool = False) -> Aside | None:
+    def summary(
+        self, scope: Scope, sender: str, message: Message, *, inside: bool = False
+    ) -> SideAnswer | None:
         """The side request whose answer this message is, or, where it looks like it, has inside."""
-        said = words(message)[:_SEARCHED_LENGTH]
+        said = comparable_text(message)[:_SEARCHED_LENGTH]
         for aside in self._newest(scope):
             found = aside.said in said if inside else aside.said == said
             if found and aside.sender == sender and len(aside.said) >= _LEAST_SUMMARY:
                 return aside
         return None
 
-    def _newest(self, scope: Scope) -> list[Aside]:
+    def _newest(self, scope: Scope) -> list[SideAnswer]:
         with self._lock:
             return [aside for aside in reversed(self._recent) if aside.scope == scope]

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from holdfast.conversations.search import Hit
+from holdfast.conversations.search import MessageHit
 from holdfast.conversations.search import search as find
-from holdfast.conversations.shown import results_out
+from holdfast.conversations.shown import serialize_results
 from holdfast.errors import BadRequest, NotFound
 from holdfast.fitting.account import changed, lane_of, standings
 from holdfast.mcp.arguments import Values
@@ -33,7 +33,7 @@ def search(parts: Parts, caller: Caller, given: Values) -> Told:
     near = parts.remembering.messages_near(scope, query)
     found = find(store, scope, query, limit=HITS, near=near)
     hits = fitting(found.hits, _hit)
-    told = results_out(found)
+    told = serialize_results(found)
     told |= {"hits": told["hits"][: len(hits)], "left_out": len(found.hits) - len(hits)}
     told["degraded"] = words_only(parts)
     body = "\n".join(map(_hit, hits)) or f"No conversation here has this: {found.empty}. Try other words."
@@ -44,7 +44,7 @@ def search(parts: Parts, caller: Caller, given: Values) -> Told:
     return Told(f"{body}\nSearched by {found.engine}." + notices(told["degraded"]), told)
 
 
-def _hit(hit: Hit) -> str:
+def _hit(hit: MessageHit) -> str:
     away = "" if hit.current else ", edited away"
     matched = f", has {', '.join(hit.matched)}" if hit.matched else ", by meaning"
     where = f"{hit.message} in {hit.conversation} “{hit.title}”"

@@ -6,7 +6,7 @@ A short form of the report that `fitting` keeps for every window. Knows no proto
 from collections import Counter
 from typing import Any
 
-from holdfast.conversations.shown import conversation_out
+from holdfast.conversations.shown import serialize_conversation
 from holdfast.fitting.account import lane_of, standings, window_account
 from holdfast.mcp.arguments import Values
 from holdfast.mcp.conversations import last_used
@@ -36,7 +36,7 @@ def _account(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     decisions = whole["decisions"]
     return {
         **{name: whole[name] for name in _KEPT if name in whole},
-        "chat": conversation_out(row),
+        "chat": serialize_conversation(row),
         "messages": dict(Counter(one.state for one in standings(store, row, lane_of(store, row)))),
         "summary": shortened(whole["summary"], _SUMMARY) if whole["summary"] else None,
         "decisions": [_decision(one) for one in decisions[-_DECISIONS:]],

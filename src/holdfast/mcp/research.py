@@ -8,9 +8,9 @@ from typing import Any
 from holdfast.mcp.arguments import LONGEST_QUERY, Values
 from holdfast.mcp.parts import Caller, Parts, words_only
 from holdfast.mcp.told import Told, few, fitting, moment, notices, shortened
-from holdfast.research.finding import Finding, Source
-from holdfast.research.findings import path_of
-from holdfast.research.nearest import Bearing
+from holdfast.research.finding import Finding, ResearchSource
+from holdfast.research.findings import path_of_note
+from holdfast.research.nearest import RelatedFinding
 
 HITS = 6
 _SUMMARY = 1_500
@@ -24,7 +24,7 @@ def search(parts: Parts, caller: Caller, given: Values) -> Told:
     every, now = research.list(scope, troubles=troubles), research.clock()
     found = research.bearing_on(scope, query, HITS)
     past = [] if found else research.outdated(scope, query, [one.id for one in every])[:HITS]
-    hits = fitting([*found, *(Bearing(one, 0.0) for one in past)], lambda one: _hit(one, now))
+    hits = fitting([*found, *(RelatedFinding(one, 0.0) for one in past)], lambda one: _hit(one, now))
     body = "\n\n".join(_hit(one, now) for one in hits)
     if not hits:
         body = f"Nothing that was found out bears on this ({len(every)} findings here)."
@@ -43,16 +43,16 @@ def search(parts: Parts, caller: Caller, given: Values) -> Told:
     return Told(body + notices(notes), data)
 
 
-def _hit(one: Bearing, now: float) -> str:
+def _hit(one: RelatedFinding, now: float) -> str:
     finding = one.finding
     state = "expired" if finding.expired(now) else "holds"
     sources = ", ".join(finding.names) or "no source could be read"
     trace = f"id {finding.id}, found {moment(finding.created_at)}, {state}, score {one.score:g}"
     summary = shortened(finding.summary, _SUMMARY)
-    return f"{finding.question} ({trace})\n{summary}\nSources: {sources}. Path: {path_of(finding)}"
+    return f"{finding.question} ({trace})\n{summary}\nSources: {sources}. Path: {path_of_note(finding)}"
 
 
-def _data(one: Bearing, now: float) -> dict[str, Any]:
+def _data(one: RelatedFinding, now: float) -> dict[str, Any]:
     finding: Finding = one.finding
     told = finding.to_json(now, whole=False)
     kept = ("id", "question", "created_at", "expires_at", "expired", "age", "volatility", "mode")
@@ -61,12 +61,12 @@ def _data(one: Bearing, now: float) -> dict[str, Any]:
         "summary": shortened(finding.summary, _SUMMARY),
         "sources": [_source(one) for one in finding.sources[:_SOURCES]],
         "more_sources": max(0, len(finding.sources) - _SOURCES),
-        "path": str(path_of(finding)),
+        "path": str(path_of_note(finding)),
         "score": one.score,
     }
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source(source: ResearchSource) -> dict[str, Any]:
     return {
         "url": shortened(source.url, _ADDRESS),
         "title": shortened(source.title, _ADDRESS),

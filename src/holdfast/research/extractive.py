@@ -14,7 +14,7 @@ from math import log
 from holdfast import words
 from holdfast.patterns import late
 from holdfast.research.finding import Finding
-from holdfast.research.quoting import is_order
+from holdfast.research.quoting import is_instruction
 
 MOST_WORDS = 100
 
@@ -38,13 +38,13 @@ _BOILERPLATE = late(
     r"|read more|weiterlesen|mehr erfahren|click here|hier klicken|copyright|©)",
     re.IGNORECASE,
 )
-_NUMBER = late(r"\d+(?:[.,:]\d+)*")
+_FIGURE = late(r"\d+(?:[.,:]\d+)*")
 _DATE = late(
     r"\b\d{1,2}\.\s?(?:\d{1,2}\.|[A-ZÄ]\w{2,8})|\b\d{4}-\d{2}-\d{2}\b|\b(?:19|20)\d{2}\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)\b",
     re.IGNORECASE,
 )
-_NAME = late(r"(?<=[a-zäöüß,] )[A-ZÄÖÜ][\w-]+")
+_CAPITALISED = late(r"(?<=[a-zäöüß,] )[A-ZÄÖÜ][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,38 +57,38 @@ class _Sentence:
 
     @property
     def length(self) -> int:
-        return count(self.text)
+        return count_words(self.text)
 
 
-def count(text: str) -> int:
+def count_words(text: str) -> int:
     """Words, as people count them: what stands between spaces."""
     return len(text.split())
 
 
-def named(finding: Finding) -> str:
+def name_sources(finding: Finding) -> str:
     """The sentence that names the sources; none where there are none."""
     told = "Quellen" if finding.language == "de" else "Sources"
     return f"{told}: {', '.join(finding.names)}." if finding.names else ""
 
 
-def extracted(finding: Finding) -> str:
+def extract_summary(finding: Finding) -> str:
     """What the sources of a finding say about its question, in their own words, and their names."""
-    tail = named(finding)
-    room = MOST_WORDS - count(tail)
+    tail = name_sources(finding)
+    room = MOST_WORDS - count_words(tail)
     texts = [source.text for source in finding.usable]
-    chosen = _chosen(_scored(finding.question, texts), len(texts), room)
-    quotes = (_ended(one.text) for one in sorted(chosen, key=lambda one: (one.source, one.place)))
+    chosen = _choose(_score_all(finding.question, texts), len(texts), room)
+    quotes = (_end_sentence(one.text) for one in sorted(chosen, key=lambda one: (one.source, one.place)))
     return " ".join(filter(None, (*quotes, tail)))
 
 
-def _chosen(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Sentence]:
+def _choose(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Sentence]:
     """First one of every source, within its share of the room; then the best of the rest."""
     best = sorted(sentences, key=lambda one: (-one.score, one.source, one.place))
     chosen: list[_Sentence] = []
     for source in range(sources):
         share = room // (sources - source)
         theirs = [one for one in best if one.source == source]
-        first = _first(theirs, chosen, share)
+        first = _choose_first(theirs, chosen, share)
         if first is not None:
             chosen.append(first)
             room -= first.length
@@ -99,55 +99,55 @@ def _chosen(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Se
     return chosen
 
 
-def _first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], share: int) -> _Sentence | None:
+def _choose_first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], share: int) -> _Sentence | None:
     if not theirs or share < _LEAST:
         return None
     new = [one for one in theirs if not _repeats(one, chosen)]
     # What others say in other words still has its say; what they say word for word has had it.
-    new = new or [one for one in theirs if not _is_there(one, chosen)]
+    new = new or [one for one in theirs if not _is_quoted(one, chosen)]
     if not new:
         return None
     whole = next((one for one in new if one.length <= share), None)
     # A good sentence in part is worth more than a poor one whole.
     if whole is not None and 2 * whole.score >= new[0].score:
         return whole
-    return _clipped(new[0], share)
+    return _clip(new[0], share)
 
 
-def _clipped(sentence: _Sentence, most: int) -> _Sentence:
+def _clip(sentence: _Sentence, most: int) -> _Sentence:
     told = sentence.text.split()
     text = sentence.text if len(told) <= most else f"{' '.join(told[:most]).rstrip(',;:–-')}…"
     return _Sentence(text, sentence.source, sentence.place, sentence.terms, sentence.score)
 
 
 def _repeats(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
-    return _is_there(sentence, chosen) or any(
+    return _is_quoted(sentence, chosen) or any(
         len(sentence.terms & one.terms) >= _ALIKE * max(1, min(len(sentence.terms), len(one.terms)))
         for one in chosen
     )
 
 
-def _is_there(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
+def _is_quoted(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
     """Word for word, or as far as the one that is there was cut."""
     return any(sentence.text.startswith(one.text.removesuffix("…")) for one in chosen)
 
 
-def _scored(question: str, texts: Sequence[str]) -> list[_Sentence]:
+def _score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
     asked = frozenset(words.terms(question))
-    found = [one for source, text in enumerate(texts) for one in _sentences(text, source)]
+    found = [one for source, text in enumerate(texts) for one in _read_sentences(text, source)]
     having = Counter(term for one in found for term in one.terms & asked)
     weights = {term: log(1 + len(found) / having[term]) for term in having}
     return [
-        _Sentence(one.text, one.source, one.place, one.terms, _score(one, weights))
-        for one in (_clipped(one, _LONGEST) for one in found)
+        _Sentence(one.text, one.source, one.place, one.terms, _score_sentence(one, weights))
+        for one in (_clip(one, _LONGEST) for one in found)
     ]
 
 
-def _score(sentence: _Sentence, weights: Mapping[str, float]) -> float:
+def _score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
     text = sentence.text
     worth = sum(weights.get(term, 0.0) for term in sentence.terms)
-    worth += 0.3 * min(3, len(_NUMBER.findall(text))) + 0.4 * bool(_DATE.search(text))
-    worth += 0.15 * min(4, len(_NAME.findall(text)))
+    worth += 0.3 * min(3, len(_FIGURE.findall(text))) + 0.4 * bool(_DATE.search(text))
+    worth += 0.15 * min(4, len(_CAPITALISED.findall(text)))
     worth += 0.5 / (1 + sentence.place / 5)
     # Lines of a menu end with no sign.
     if not text.endswith((".", "!", "?", "…", ":", ")", '"', "“", "”")):
@@ -155,29 +155,29 @@ def _score(sentence: _Sentence, weights: Mapping[str, float]) -> float:
     return worth / (1 + log(1 + sentence.length / 15))
 
 
-def _sentences(text: str, source: int) -> Iterator[_Sentence]:
+def _read_sentences(text: str, source: int) -> Iterator[_Sentence]:
     place = 0
     for told in words.sentences(text[:_READ])[:_SENTENCES]:
-        plain = _plain(told)
-        if count(plain) >= _FEWEST and not told.startswith(("```", "~~~")) and not _is_no_answer(plain):
+        plain = _strip_marks(told)
+        if count_words(plain) >= _FEWEST and not told.startswith(("```", "~~~")) and not _is_noise(plain):
             yield _Sentence(plain, source, place, frozenset(words.terms(plain)))
             place += 1
     # A source that has no sentence still has words.
-    rest = " ".join(_plain(told) for told in words.sentences(text[:2_000])) if not place else ""
-    plain = " ".join(one for one in words.sentences(rest) if not is_order(one))
-    if plain and not is_order(plain):
+    rest = " ".join(_strip_marks(told) for told in words.sentences(text[:2_000])) if not place else ""
+    plain = " ".join(one for one in words.sentences(rest) if not is_instruction(one))
+    if plain and not is_instruction(plain):
         yield _Sentence(plain, source, 0, frozenset(words.terms(plain)))
 
 
-def _is_no_answer(sentence: str) -> bool:
-    return bool(_BOILERPLATE.search(sentence)) or is_order(sentence)
+def _is_noise(sentence: str) -> bool:
+    return bool(_BOILERPLATE.search(sentence)) or is_instruction(sentence)
 
 
-def _plain(text: str) -> str:
+def _strip_marks(text: str) -> str:
     without = _MARKS.sub("", text)
     shown = "".join(sign for sign in without if unicodedata.category(sign)[0] != "C" or sign.isspace())
     return " ".join(shown.split())
 
 
-def _ended(text: str) -> str:
+def _end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(',;:')}."

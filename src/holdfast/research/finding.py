@@ -31,7 +31,7 @@ _GERMAN = late(r"[äöüß]|\b(?:kostet|kosten|wetter|preise?|kurs)\b", re.IGNOR
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ResearchSource:
     """A page or a file that was read for a question, at a time. `trouble` says why there is no text of it."""
 
     url: str
@@ -43,7 +43,7 @@ class Source:
     @property
     def name(self) -> str:
         """How people speak of it: a page by its site, a file by its name, anything else by its title."""
-        parts = _split(self.url)
+        parts = _split_url(self.url)
         if parts is not None and parts[0]:
             return parts[0]
         name = PurePosixPath(parts[1]).name if parts is not None else ""
@@ -65,7 +65,7 @@ class Finding:
     scope: Scope
     question: str
     mode: Mode
-    sources: tuple[Source, ...]
+    sources: tuple[ResearchSource, ...]
     summary: str
     volatility: Volatility
     created_at: float
@@ -75,12 +75,12 @@ class Finding:
     merged: tuple[str, ...] = ()
 
     @property
-    def usable(self) -> tuple[Source, ...]:
+    def usable(self) -> tuple[ResearchSource, ...]:
         """The sources that could be read."""
         return tuple(source for source in self.sources if not source.trouble)
 
     @property
-    def numbered(self) -> tuple[tuple[int, Source], ...]:
+    def numbered(self) -> tuple[tuple[int, ResearchSource], ...]:
         """Those, each with the number it has among all: whoever speaks of [2] means the same one."""
         return tuple((n, source) for n, source in enumerate(self.sources, 1) if not source.trouble)
 
@@ -114,7 +114,7 @@ class Finding:
         return {**told, "expired": self.expired(now), "age": round(self.age(now), 3)}
 
 
-def _split(url: str) -> tuple[str, str] | None:
+def _split_url(url: str) -> tuple[str, str] | None:
     """Site and path of an address; no site for a file."""
     try:
         parts = urlsplit(url)

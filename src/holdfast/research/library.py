@@ -15,33 +15,33 @@ from holdfast.errors import BadRequest, EmbedderError
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.messages import Scope
-from holdfast.research.extractive import extracted
-from holdfast.research.finding import Finding, Mode, Source, SummaryBy, Volatility
-from holdfast.research.findings import Findings, Troubles, cleaned, names_in, place_of
-from holdfast.research.nearest import Bearing, bearing_on
-from holdfast.research.reuse import Reused, clusters, merged, similar
-from holdfast.research.telling import Tell, untold
-from holdfast.research.texts import MOST_SOURCES, addresses_in
-from holdfast.research.volatility import expiry, volatility_of
+from holdfast.research.extractive import extract_summary
+from holdfast.research.finding import Finding, Mode, ResearchSource, SummaryBy, Volatility
+from holdfast.research.findings import FindingRepository, Troubles, clean_finding, collect_names, folder_of
+from holdfast.research.nearest import RelatedFinding, rank_related
+from holdfast.research.reuse import ReusedFinding, find_same, group_same, merge_findings
+from holdfast.research.telling import ProgressCallback, ignore_progress
+from holdfast.research.texts import MOST_SOURCES, find_addresses
+from holdfast.research.volatility import estimate_volatility, expiry_time
 from holdfast.store.ids import new_id
 
 log = logging.getLogger("holdfast.research")
 
 # Days after which what no longer holds is taken away.
-KEPT = 30 * 86_400.0
+KEEP_EXPIRED = 30 * 86_400.0
 _LONGEST_QUESTION = 2_000
 
 
-class Gather(Protocol):
+class SourceGatherer(Protocol):
     """Where sources come from: addresses that were named, or else whatever a search finds."""
 
     def __call__(
-        self, question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: Tell = ...
-    ) -> Awaitable[Sequence[Source]]: ...
+        self, question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: ProgressCallback = ...
+    ) -> Awaitable[Sequence[ResearchSource]]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ResearchAnswer:
     """What there is for a question; `reused` if it was known already, `age` seconds ago."""
 
     finding: Finding
@@ -50,7 +50,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PrunedFindings:
     """The findings that were taken away as too old, that became part of others, and what crashes left."""
 
     removed: tuple[str, ...] = ()
@@ -64,10 +64,10 @@ class Research:
     def __init__(
         self,
         remembering: Remembering,
-        gather: Gather | None = None,
+        gather: SourceGatherer | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.findings = Findings(remembering.workspace)
+        self.findings = FindingRepository(remembering.workspace)
         self.clock = clock
         self._remembering = remembering
         self._gather = gather
@@ -85,23 +85,27 @@ class Research:
         addresses: Sequence[str] = (),
         fresh: bool = False,
         conversation: str = "",
-        tell: Tell = untold,
-    ) -> Answered:
+        tell: ProgressCallback = ignore_progress,
+    ) -> ResearchAnswer:
         """What there is for a question: an earlier finding that still holds, unless it is to be `fresh`,
         or else what is gathered now: from the addresses, the pages that the question names, or a search.
         """
-        _check(question)
+        _check_input(question)
         if not fresh and not addresses:
             known = await asyncio.to_thread(self.known, scope, question, mode)
             if known is not None:
                 return known
-        sources = await self.gathered(question, mode, addresses or addresses_in(question), tell)
+        sources = await self.gathered(question, mode, addresses or find_addresses(question), tell)
         made = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
-        return Answered(made)
+        return ResearchAnswer(made)
 
     async def gathered(
-        self, question: str, mode: Mode, addresses: Sequence[str] = (), tell: Tell = untold
-    ) -> Sequence[Source]:
+        self,
+        question: str,
+        mode: Mode,
+        addresses: Sequence[str] = (),
+        tell: ProgressCallback = ignore_progress,
+    ) -> Sequence[ResearchSource]:
         """Sources for a question, from the addresses that are named or from a search."""
         if self._gather is None:
             raise BadRequest(
@@ -109,22 +113,22 @@ class Research:
             )
         return await self._gather(question, mode, addresses=addresses, tell=tell)
 
-    def known(self, scope: Scope, question: str, mode: Mode = "quick") -> Answered | None:
+    def known(self, scope: Scope, question: str, mode: Mode = "quick") -> ResearchAnswer | None:
         """An earlier finding that still holds and answers the question, with its texts."""
-        _check(question)
+        _check_input(question)
         known = self.findings.list(scope)
-        found: Reused | None = similar(
+        found: ReusedFinding | None = find_same(
             question, known, now=self.clock(), mode=mode, nearness=self._nearness_made
         )
         if found is None:
             return None
-        return Answered(self.findings.get(scope, found.finding.id), reused=True, age=found.age)
+        return ResearchAnswer(self.findings.get(scope, found.finding.id), reused=True, age=found.age)
 
     def add(
         self,
         scope: Scope,
         question: str,
-        sources: Sequence[Source],
+        sources: Sequence[ResearchSource],
         mode: Mode = "quick",
         conversation: str = "",
     ) -> Finding:
@@ -132,11 +136,11 @@ class Research:
 
         It takes in the scope's own findings that still hold and were asked for the same.
         """
-        _check(question, sources)
+        _check_input(question, sources)
         now = self.clock()
         titles = [f"{source.title} {source.url}" for source in sources]
-        volatility = volatility_of(question, titles, now)
-        new = cleaned(
+        volatility = estimate_volatility(question, titles, now)
+        new = clean_finding(
             Finding(
                 id=new_id("r"),
                 scope=scope,
@@ -146,11 +150,11 @@ class Research:
                 summary="",
                 volatility=volatility,
                 created_at=now,
-                expires_at=expiry(volatility, now),
+                expires_at=expiry_time(volatility, now),
                 conversation=conversation,
             )
         )
-        _check(new.question, new.sources)
+        _check_input(new.question, new.sources)
         made = self._merged(new, self.findings.list(scope, own=True), now)
         self._understood([made])
         return made
@@ -185,44 +189,46 @@ class Research:
 
     def bearing_on(
         self, scope: Scope, question: str, limit: int = 10, without: Collection[str] = ()
-    ) -> Sequence[Bearing]:
+    ) -> Sequence[RelatedFinding]:
         """Which earlier findings bear on a question. In the middle of a turn: no vector of theirs is made."""
         findings = self.findings.list(scope)
         if not findings:
             return []
-        return bearing_on(
+        return rank_related(
             question, findings, limit, now=self.clock(), nearness=self._nearness, without=without
         )
 
     def outdated(self, scope: Scope, question: str, names: Collection[str]) -> Sequence[Finding]:
         """Those of these findings that bear on a question and no longer hold."""
         now, wanted = self.clock(), frozenset(names)
-        past = [one for one in self.findings.list(scope) if one.expired(now) and wanted & {*names_in([one])}]
-        return [one.finding for one in bearing_on(question, past, now=now, expired=True)] if past else []
+        past = [
+            one for one in self.findings.list(scope) if one.expired(now) and wanted & {*collect_names([one])}
+        ]
+        return [one.finding for one in rank_related(question, past, now=now, expired=True)] if past else []
 
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
-    ) -> Pruned:
+    ) -> PrunedFindings:
         """Take away what is long out of date and what crashes left, and make one of those that are alike.
 
         In all scopes, or in one scope's own folder.
         """
         removed, joined, left = dict[str, None](), dict[str, None](), dict[str, None]()
-        for place in self.findings.places() if scope is None else [place_of(scope)]:
+        for place in self.findings.places() if scope is None else [folder_of(scope)]:
             if stop():
                 break
             left |= dict.fromkeys(self.findings.clear(place, now))
             there = self.findings.at(place)
             for finding in there:
-                if 0 < finding.expires_at < now - KEPT:
+                if 0 < finding.expires_at < now - KEEP_EXPIRED:
                     self.findings.take(place, finding.id)
                     removed[finding.id] = None
-            for group in clusters([one for one in there if one.id not in removed], now=now):
+            for group in group_same([one for one in there if one.id not in removed], now=now):
                 joined |= dict.fromkeys(self._joined(place, group))
         if removed or joined:
             log.info("%d findings were removed, %d became part of others", len(removed), len(joined))
             self._remembering.index.sync(stop=stop)
-        return Pruned(tuple(removed), tuple(joined), tuple(left))
+        return PrunedFindings(tuple(removed), tuple(joined), tuple(left))
 
     def understand(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Have vectors made for the questions of findings, when there is time; those there are stay."""
@@ -234,21 +240,21 @@ class Research:
 
     def _merged(self, new: Finding, others: Sequence[Finding], now: float) -> Finding:
         """The new finding, written down, with those in it that were asked for the same."""
-        group = next((one for one in clusters([new, *others], now=now) if new in one), [new])
+        group = next((one for one in group_same([new, *others], now=now) if new in one), [new])
         old = [one for one in group if one is not new]
         whole = [new, *(self.findings.get(new.scope, one.id) for one in old)]
-        made = self.findings.add(_summarised(merged(whole) if old else new))
+        made = self.findings.add(_add_summary(merge_findings(whole) if old else new))
         for one in old:
-            self.findings.take(place_of(made.scope), one.id)
+            self.findings.take(folder_of(made.scope), one.id)
         return made
 
     def _joined(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
         """Make one finding of several in a folder; the names of those that are part of it now."""
         newest, *old = [self.findings.whole(place, one) for one in group]
-        self.findings.put(place, _summarised(merged([newest, *old])))
+        self.findings.put(place, _add_summary(merge_findings([newest, *old])))
         for one in old:
             self.findings.take(place, one.id)
-        return names_in(old)
+        return collect_names(old)
 
     def _understood(self, findings: Sequence[Finding]) -> None:
         if self._remembering.embedder.ready() is None or not findings:
@@ -296,14 +302,14 @@ class Research:
         return self._usual[name]
 
 
-def _summarised(finding: Finding) -> Finding:
+def _add_summary(finding: Finding) -> Finding:
     """In the words of the sources, until a model has written another one; a person's own stays."""
     if finding.summary_by == "person":
         return finding
-    return replace(finding, summary=extracted(finding), summary_by="text")
+    return replace(finding, summary=extract_summary(finding), summary_by="text")
 
 
-def _check(question: str, sources: Sequence[Source] | None = None) -> None:
+def _check_input(question: str, sources: Sequence[ResearchSource] | None = None) -> None:
     if not question.strip():
         raise BadRequest("There is no question.", hint="Say what is to be found out.", param="question")
     if len(question) > _LONGEST_QUESTION:

@@ -51,7 +51,7 @@ _DEPENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bearing:
+class RelatedFinding:
     """A finding that bears on a question, how much, and whether a line of it is enough."""
 
     finding: Finding
@@ -60,7 +60,7 @@ class Bearing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _FindingTerms:
     """What a finding speaks of."""
 
     asked: frozenset[str]
@@ -72,7 +72,7 @@ class _Read:
         return self.asked | self.said
 
 
-def bearing_on(
+def rank_related(
     question: str,
     findings: Sequence[Finding],
     limit: int = 10,
@@ -81,7 +81,7 @@ def bearing_on(
     nearness: Nearness | None = None,
     without: Collection[str] = (),
     expired: bool = False,
-) -> list[Bearing]:
+) -> list[RelatedFinding]:
     """The findings that bear on a question, those that hold or those that are `expired`; not those named in
     `without`.
     """
@@ -89,16 +89,16 @@ def bearing_on(
     if not there or not question.strip():
         return []
     told = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"
-    days, rest = dates_in(told, _day(now))
+    days, rest = dates_in(told, _local_date(now))
     # Today is when everything is asked.
-    days -= {_day(now).isoformat()}
-    asked = {term for term in _stems(rest) if _tells(term)}
-    read = {one.id: _read(one.question, one.summary, _day(one.created_at)) for one in there}
+    days -= {_local_date(now).isoformat()}
+    asked = {term for term in _stems(rest) if _is_distinctive(term)}
+    read = {one.id: _read_terms(one.question, one.summary, _local_date(one.created_at)) for one in there}
     known = Counter(term for one in read.values() for term in one.terms)
     weights = {term: log(1 + (1 + len(there)) / (0.5 + known[term])) for term in asked}
     near = nearness(told, {one.id: one.question for one in there}) if nearness is not None else {}
     found = [
-        Bearing(one, round(score, 4), is_old(one, now))
+        RelatedFinding(one, round(score, 4), is_old(one, now))
         for one in there
         if (score := _score(one, read[one.id], weights, days, near.get(one.id, 0.0)))
     ]
@@ -112,7 +112,7 @@ def is_old(finding: Finding, now: float) -> bool:
 
 
 def _score(
-    finding: Finding, read: _Read, weights: Mapping[str, float], days: frozenset[str], near: float
+    finding: Finding, read: _FindingTerms, weights: Mapping[str, float], days: frozenset[str], near: float
 ) -> float:
     """How much a finding has to do with a question, 0 for nothing."""
     whole = sum(weights.values())
@@ -122,7 +122,7 @@ def _score(
     bears = (asked and shared >= _ASKED) or (said and shared >= _SAID) or near >= _NEAR
     # What changes from day to day bears on whatever is planned for those days.
     of_days = finding.volatility in ("hourly", "daily") and bool(days & read.dates)
-    depends = any(on & read.terms and plans & weights.keys() for on, plans in _depends())
+    depends = any(on & read.terms and plans & weights.keys() for on, plans in _dependencies())
     if not (bears or of_days or depends):
         return 0.0
     by_words = (asked + _SUMMARY * said) / whole if whole else 0.0
@@ -134,26 +134,26 @@ def _stems(text: str) -> frozenset[str]:
 
 
 @cache
-def _weak() -> frozenset[str]:
+def _weak_stems() -> frozenset[str]:
     return _stems(_WEAK)
 
 
 @cache
-def _depends() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+def _dependencies() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     return tuple((_stems(on), _stems(plans)) for on, plans in _DEPENDS.items())
 
 
 @lru_cache(1_024)
-def _read(question: str, summary: str, day: date) -> _Read:
+def _read_terms(question: str, summary: str, day: date) -> _FindingTerms:
     """Remembered, since every turn asks about the same findings."""
     days, _ = dates_in(f"{question}\n{summary}", day)
-    return _Read(_stems(question), _stems(summary), days)
+    return _FindingTerms(_stems(question), _stems(summary), days)
 
 
-def _tells(term: str) -> bool:
-    return term not in _weak() and not (term.isdigit() and len(term) < 3)
+def _is_distinctive(term: str) -> bool:
+    return term not in _weak_stems() and not (term.isdigit() and len(term) < 3)
 
 
-def _day(at: float) -> date:
+def _local_date(at: float) -> date:
     """The day it was where the person is."""
     return datetime.fromtimestamp(at, UTC).astimezone().date()

@@ -34,8 +34,8 @@ from holdfast.memory.workspace.comments import (
 from holdfast.memory.workspace.items import spelled
 from holdfast.messages import Scope
 from holdfast.patterns import late
-from holdfast.research.finding import MODES, VOLATILITIES, Finding, Source, SummaryBy, Volatility
-from holdfast.research.volatility import expiry
+from holdfast.research.finding import MODES, VOLATILITIES, Finding, ResearchSource, SummaryBy, Volatility
+from holdfast.research.volatility import expiry_time
 
 KIND = "finding"
 
@@ -46,7 +46,7 @@ _BY: dict[object, SummaryBy] = {"model": "model", "text": "text"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _NoteLayout:
     """Where things stand in the text of a note."""
 
     fields: Mapping[str, Any]
@@ -57,22 +57,22 @@ class _Places:
         return spelled(text[self.question.end() : self.sources.start()])
 
 
-def plain(text: str) -> str:
+def to_plain_line(text: str) -> str:
     """Words on one line, in which nothing can be taken for a comment of ours."""
     return " ".join(spelled(text).split()).replace("<!--", "< !--")
 
 
-def written(finding: Finding) -> str:
+def format_note(finding: Finding) -> str:
     """The note of a finding, whose question and summary are plain."""
-    told = comment(_told(finding))
-    listed = "\n".join(_listed(number, source) for number, source in enumerate(finding.sources, 1))
+    told = comment(_note_fields(finding))
+    listed = "\n".join(_format_source(number, source) for number, source in enumerate(finding.sources, 1))
     summary = f"{finding.summary}\n\n" if finding.summary else ""
     return f"{told}\n# {finding.question}\n\n{summary}## {_HEADINGS[finding.language]}\n\n{listed}\n"
 
 
-def read(text: str, name: str, scope: Scope) -> Finding:
+def parse_note(text: str, name: str, scope: Scope) -> Finding:
     """The finding of this name in its note, without the texts of its sources; StoreError if it is none."""
-    places = _places(text, name)
+    places = _find_layout(text, name)
     fields, summary = places.fields, places.summary(text)
     mode, volatility = fields.get("mode"), fields.get("volatility")
     if mode not in MODES or volatility not in VOLATILITIES:
@@ -87,53 +87,55 @@ def read(text: str, name: str, scope: Scope) -> Finding:
         scope=scope,
         question=places.question[1].rstrip(),
         mode=mode,
-        sources=tuple(_sources(text[places.sources.end() :])),
+        sources=tuple(_parse_sources(text[places.sources.end() :])),
         summary=summary,
         volatility=volatility,
         created_at=created,
-        expires_at=seconds_of(fields.get("expires")) or expiry(volatility, created),
-        summary_by=_by(fields, summary),
+        expires_at=seconds_of(fields.get("expires")) or expiry_time(volatility, created),
+        summary_by=_summary_author(fields, summary),
         conversation=str(fields.get("conversation", "")),
         merged=tuple(map(str, merged)) if isinstance(merged, list) else (),
     )
 
 
-def with_summary(text: str, name: str, summary: str, by: SummaryBy, volatility: Volatility | None) -> str:
+def replace_summary(text: str, name: str, summary: str, by: SummaryBy, volatility: Volatility | None) -> str:
     """The note with another summary, unless a person wrote the one that is there; all else stays."""
-    places = _places(text, name)
+    places = _find_layout(text, name)
     fields = dict(places.fields)
     if volatility is not None and volatility != fields.get("volatility"):
         fields["volatility"] = volatility
-        fields["expires"] = moment(expiry(volatility, seconds_of(fields.get("created"))))
-    if _by(fields, places.summary(text)) != "person":
+        fields["expires"] = moment(expiry_time(volatility, seconds_of(fields.get("created"))))
+    if _summary_author(fields, places.summary(text)) != "person":
         fields |= {"summary_by": by, "summary_of": _digest(summary)}
         text = f"{text[: places.question.end()]}\n\n{summary}\n\n{text[places.sources.start() :]}"
     told = comment(fields)
     return COMMENT.sub(lambda _: told, text, count=1)
 
 
-def _places(text: str, name: str) -> _Places:
+def _find_layout(text: str, name: str) -> _NoteLayout:
     fields, head = first_comment(text), COMMENT.search(text)
     if head is None or fields.get("kind") != KIND or fields.get("id") != name:
-        raise _broken(name, "the comment that says what it is")
+        raise _broken_note_error(name, "the comment that says what it is")
     question = _QUESTION.search(text, head.end())
     # The last one is ours: nothing but the list comes after it.
     headings = list(_SOURCES.finditer(text, question.end())) if question else []
     if question is None or not headings:
-        raise _broken(name, "the heading of its sources" if question else "its question, the first heading")
+        raise _broken_note_error(
+            name, "the heading of its sources" if question else "its question, the first heading"
+        )
     end = headings[-1].end()
     if len(BEGINNING.findall(text, end)) != len(COMMENT.findall(text, end)) or not COMMENT.search(text, end):
-        raise _broken(name, "sources, or the end of one")
-    return _Places(fields, question, headings[-1])
+        raise _broken_note_error(name, "sources, or the end of one")
+    return _NoteLayout(fields, question, headings[-1])
 
 
-def _broken(name: str, what: str) -> StoreError:
+def _broken_note_error(name: str, what: str) -> StoreError:
     return StoreError(
         f"The note of the finding {name} lacks {what}.", hint="Mend it, or take it away; it was not touched."
     )
 
 
-def _told(finding: Finding) -> dict[str, Any]:
+def _note_fields(finding: Finding) -> dict[str, Any]:
     by_person = finding.summary_by == "person"
     return {
         "id": finding.id,
@@ -150,7 +152,7 @@ def _told(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _by(fields: Mapping[str, Any], summary: str) -> SummaryBy:
+def _summary_author(fields: Mapping[str, Any], summary: str) -> SummaryBy:
     if not summary:
         return ""
     return _BY.get(fields.get("summary_by"), "") if fields.get("summary_of") == _digest(summary) else "person"
@@ -160,7 +162,7 @@ def _digest(summary: str) -> str:
     return hashlib.sha256(" ".join(summary.split()).encode()).hexdigest()[:16] if summary else ""
 
 
-def _listed(number: int, source: Source) -> str:
+def _format_source(number: int, source: ResearchSource) -> str:
     told = {
         "source": number,
         "url": source.url,
@@ -169,12 +171,14 @@ def _listed(number: int, source: Source) -> str:
         "trouble": source.trouble,
     }
     when = datetime.fromtimestamp(source.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M") if source.at else ""
-    shown = [plain(one) for one in (source.title, source.url, when, source.trouble) if one.strip()]
+    shown = [to_plain_line(one) for one in (source.title, source.url, when, source.trouble) if one.strip()]
     return f"- {' · '.join(dict.fromkeys(shown)) or number}\n  {comment(told)}"
 
 
-def _sources(text: str) -> Iterator[Source]:
+def _parse_sources(text: str) -> Iterator[ResearchSource]:
     for fields in comments_in(text):
         if "source" in fields:
             told = {name: str(fields.get(name, "")) for name in ("url", "title", "trouble")}
-            yield Source(told["url"], told["title"], "", seconds_of(fields.get("at")), told["trouble"])
+            yield ResearchSource(
+                told["url"], told["title"], "", seconds_of(fields.get("at")), told["trouble"]
+            )

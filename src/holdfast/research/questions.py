@@ -23,12 +23,12 @@ _SIGNS = frozenset({"So", "Sc", "Sm", "No"})
 _TELLING_SIGNS = frozenset("%‰&§")
 
 
-def _list(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # What is something else with a capital letter.
-_CAPITALS = _list(
+_CAPITALS = _word_set(
     """
     polish turkey china reading nice mobile bath cork java amazon apple orange swift rust windows word excel
     target visa shell essen
@@ -44,7 +44,7 @@ _OPENING = late(
     re.IGNORECASE,
 )
 # How a question is put, not what it asks for, wherever it stands.
-_MANNER = _list(
+_MANNER = _word_set(
     """
     bitte eigentlich ungefähr etwa mal denn genau aktuell aktuelle aktueller aktuellen aktuelles gerade
     momentan derzeit derzeitige heutige lautet steht voraussichtlich danke wem wen wurde wurden worden
@@ -52,7 +52,7 @@ _MANNER = _list(
     """
 )
 # The same, but only in German: a hat is no way of asking.
-_GERMAN = _list("hat war man hatte")
+_GERMAN = _word_set("hat war man hatte")
 _JUST_NOW = late(r"\b(?:right now|at the moment|im moment)\b", re.IGNORECASE)
 # This is to ask for a price; whoever looks for expensive things does not.
 _HOW_EXPENSIVE = late(r"\b(?:wie teuer|how expensive)\b", re.IGNORECASE)
@@ -107,7 +107,7 @@ _SHORTEST = 3
 # "One" is as often an article.
 _NUMBERS = {word: str(number) for word, number in NUMBERS.items() if number > 1}
 # Small words that turn what is asked around, which a search may leave out and this may not.
-_TURNS = _list(
+_TURNS = _word_set(
     """
     nicht kein keine keinen keiner ohne nie außer muss müssen soll sollte darf dürfen vor seit bis über unter
     als mehr weniger nur alle andere anderen gegen zwischen
@@ -115,9 +115,9 @@ _TURNS = _list(
     until over above under below than off out up down more most less least few only all other against between
     """
 )
-_PAST = {"de": _list("war waren hatte hatten"), "en": _list("was were did had")}
+_PAST = {"de": _word_set("war waren hatte hatten"), "en": _word_set("was were did had")}
 # German verbs leave these behind at the end of a sentence: what is switched on is not switched off.
-_LEFT_BEHIND = _list("an aus auf zu ab ein weg hin her um")
+_LEFT_BEHIND = _word_set("an aus auf zu ab ein weg hin her um")
 # The same turn in both languages; where they are told apart by nothing else, it is the first of them.
 _TURNED = (
     "not nicht no kein keine keinen keiner cannot can't isn't don't doesn't won't",
@@ -158,17 +158,17 @@ class _Terms:
 
 
 @cache
-def _known() -> _Terms:
+def _load_terms() -> _Terms:
     """Made for the first question, which is long after the start."""
     rows = [words.terms(row) for row in _SAME]
     one_of = {term: row[0] for row in rows for term in row}
     beside = {words.terms(word)[0]: frozenset(words.terms(others)) for word, others in _BESIDE.items()}
-    implied = {words.terms(word)[0]: _list(wanted) | {"what", ""} for word, wanted in _IMPLIED.items()}
+    implied = {words.terms(word)[0]: _word_set(wanted) | {"what", ""} for word, wanted in _IMPLIED.items()}
     return _Terms(one_of, beside, implied)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """What a question asks for, on the day it was asked: its telling words in order, and what turns them."""
 
     wanted: str
@@ -186,13 +186,13 @@ class Asked:
         return frozenset(self.told) | self.topics
 
 
-def asked(question: str, day: date) -> Asked:
-    dates, rest = dates_in(_opened(unicodedata.normalize("NFC", question)), day)
+def parse_question(question: str, day: date) -> ParsedQuestion:
+    dates, rest = dates_in(_strip_opening(unicodedata.normalize("NFC", question)), day)
     language, shouted = words.language_of(question), rest.isupper()
     manner = _MANNER | _GERMAN if language == "de" else _MANNER
     past = _PAST.get(language, frozenset())
     wanted = _WANTED.search(rest)
-    known = _known()
+    known = _load_terms()
     told: list[str] = []
     topics: set[str] = set()
     turns: list[str] = []
@@ -210,7 +210,7 @@ def asked(question: str, day: date) -> Asked:
             turns.append(_LEADS[small])
         if small in manner:
             continue
-        for term in _telling(token, first=place == 0, shouted=shouted):
+        for term in _distinctive_terms(token, first=place == 0, shouted=shouted):
             if term in known.one_of:
                 topics.add(known.one_of[term])
             elif term not in told:
@@ -226,7 +226,7 @@ def asked(question: str, day: date) -> Asked:
         if topic in topics:
             topics -= beside
             told = [term for term in told if term not in beside]
-    return Asked(
+    return ParsedQuestion(
         wanted=(wanted.lastgroup or "") if wanted else "",
         told=(*told, *signs),
         topics=frozenset(topics),
@@ -239,7 +239,7 @@ def asked(question: str, day: date) -> Asked:
     )
 
 
-def may_be_translated(one: Asked, other: Asked) -> bool:
+def may_be_translation(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     """Whether nothing speaks against that one is the other in another language; what they mean is to be
     compared as well.
 
@@ -250,11 +250,11 @@ def may_be_translated(one: Asked, other: Asked) -> bool:
         {one.language, other.language} == {"de", "en"}
         and one.topics == other.topics
         and _same_wish(one, other)
-        and _numbers(one) == _numbers(other)
-        and _turned(one) == _turned(other)
+        and _number_terms(one) == _number_terms(other)
+        and _normalise_turns(one) == _normalise_turns(other)
         and _same_dates(one, other)
         and not any(_MOST.search(question.text) for question in (one, other))
-        and _opposites(one) == _opposites(other)
+        and _count_opposites(one) == _count_opposites(other)
         and _same_leads(one, other)
         and _same_length(one, other)
         and _has_names(one, other)
@@ -262,7 +262,7 @@ def may_be_translated(one: Asked, other: Asked) -> bool:
     )
 
 
-def same(one: Asked, other: Asked) -> bool:
+def asks_same(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     """Whether both ask for the same, so that what was found for the one answers the other."""
     return (
         bool(one.terms)
@@ -275,37 +275,37 @@ def same(one: Asked, other: Asked) -> bool:
     )
 
 
-def _numbers(question: Asked) -> frozenset[str]:
+def _number_terms(question: ParsedQuestion) -> frozenset[str]:
     return frozenset(term for term in question.told if not term.isalpha())
 
 
-def _turned(question: Asked) -> list[str]:
+def _normalise_turns(question: ParsedQuestion) -> list[str]:
     """What turns a question around, by its English word."""
     known = {word: row.split()[0] for row in _TURNED for word in row.split()}
     return sorted(known.get(turn, turn) for turn in question.turns)
 
 
-def _opposites(question: Asked) -> int:
+def _count_opposites(question: ParsedQuestion) -> int:
     return len(_OPPOSITE.findall(question.text))
 
 
-def _same_length(one: Asked, other: Asked) -> bool:
+def _same_length(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     """German puts words together: where it has more of them than English, one says something more."""
     german, english = (one, other) if one.language == "de" else (other, one)
     return len(german.told) <= len(english.told)
 
 
-def _has_names(one: Asked, other: Asked) -> bool:
+def _has_names(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     """Whether the one has every name of the other, alone or in a compound."""
     names = {*_NAME[other.language].findall(other.text), *_MIXED.findall(other.text)}
     text = one.text.casefold()
     return all(name.casefold() in text for name in names)
 
 
-def _same_wish(one: Asked, other: Asked) -> bool:
+def _same_wish(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     """Who invented it is not when; where the thing alone says what is wanted, the word may be left out."""
     wishes = {one.wanted, other.wanted}
-    implied = _known().implied
+    implied = _load_terms().implied
     return (
         len(wishes) == 1
         or wishes == {"what", ""}
@@ -313,7 +313,7 @@ def _same_wish(one: Asked, other: Asked) -> bool:
     )
 
 
-def _opened(question: str) -> str:
+def _strip_opening(question: str) -> str:
     """Without the ways in which people begin to ask."""
     while begun := _OPENING.match(question):
         question = question[begun.end() :]
@@ -322,22 +322,22 @@ def _opened(question: str) -> str:
 
 def _same_words(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """In the same order: from Kassel to Cologne is another way than from Cologne to Kassel."""
-    return one == other or (_spaced(one) == _spaced(other))
+    return one == other or (_join_words(one) == _join_words(other))
 
 
-def _spaced(told: tuple[str, ...]) -> str:
+def _join_words(told: tuple[str, ...]) -> str:
     """Words as they are without the spaces between them, which people put differently; never numbers."""
     return "".join(term if term.isalpha() else f" {term} " for term in told)
 
 
-def _same_dates(one: Asked, other: Asked) -> bool:
+def _same_dates(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     """Who names no day means the day on which they ask, where the other names one."""
     if not one.dates and not other.dates:
         return True
     return (one.dates or {one.day.isoformat()}) == (other.dates or {other.day.isoformat()})
 
 
-def _same_leads(one: Asked, other: Asked) -> bool:
+def _same_leads(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     """No word has another part in the one than in the other; it need not be said which."""
     parts = dict[str, set[str]]()
     for lead, term in one.leads:
@@ -345,7 +345,7 @@ def _same_leads(one: Asked, other: Asked) -> bool:
     return all(lead in parts.get(term, {lead}) for lead, term in other.leads)
 
 
-def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
+def _distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
     """The terms of a word that can tell two questions apart."""
     if token.lstrip("-+−")[:1].isdigit() and not any(sign.isalpha() for sign in token):
         yield token.replace("−", "-").lstrip("+") if not _GROUPED.fullmatch(token) else _digits(token)
@@ -361,7 +361,7 @@ def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
     sharp = token.endswith(("+", "#")) or token.startswith(".")
     found = words.terms(token)
     if found and not sharp:
-        yield from _taken_apart(small) or found[:1]
+        yield from _split_compound(small) or found[:1]
         return
     # Names that are shorter than a word, or spelled like a small one: C, C++, R, US, IT.
     letter = len(token) == 1 and token.isupper() and small != "i" and not (first and small == "a")
@@ -369,7 +369,7 @@ def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
         yield small
 
 
-def _taken_apart(word: str) -> list[str]:
+def _split_compound(word: str) -> list[str]:
     end = next((end for end in _ENDS if word.endswith(end)), "")
     return words.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
 

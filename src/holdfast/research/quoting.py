@@ -38,12 +38,12 @@ _ORDER = late(
 )
 
 
-def defused(text: str) -> str:
+def defuse(text: str) -> str:
     """A text in which every line that begins as ours do is marked as none of them."""
     lines = text.splitlines(keepends=True)
     return "".join(f"| {line}" if _LINE.match(line) else line for line in lines)
 
 
-def is_order(sentence: str) -> bool:
+def is_instruction(sentence: str) -> bool:
     """Whether a sentence speaks to a model, or passes for a heading of ours; such a one sums nothing up."""
     return bool(_ORDER.search(sentence) or _HEADING.search(sentence))

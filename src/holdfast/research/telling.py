@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 # Told how many sources of how many are there, and which one it is about.
-Tell = Callable[[int, int, str], None]
+ProgressCallback = Callable[[int, int, str], None]
 
 
-def untold(done: int, total: int, what: str) -> None:
+def ignore_progress(done: int, total: int, what: str) -> None:
     """Nobody follows it."""

@@ -18,7 +18,7 @@ _HOLDS: dict[Volatility, float] = {
     "monthly": 30 * _DAY,
 }
 # What neither the question nor its sources tell anything about.
-_USUAL: Volatility = "weekly"
+_DEFAULT: Volatility = "weekly"
 
 _WEATHER = (
     r"(?:wetter\w*|weather|temperatur\w*|regnet|regen\w*|rain\w*|schneit|snow\w*|sunny|sonnig\w*|wind\w{0,4})"
@@ -106,30 +106,30 @@ _WORDS: dict[str, Volatility] = {
 }
 
 
-def volatility_of(question: str, sources: Iterable[str] = (), at: float = 0.0) -> Volatility:
+def estimate_volatility(question: str, sources: Iterable[str] = (), at: float = 0.0) -> Volatility:
     """How soon what was found for a question no longer holds; `sources` are their titles and addresses.
 
     What was asked about a year that was over at the time `at` holds for good.
     """
-    if _of_the_past(question, at) or (_FIXED.search(question) and _DOCUMENTED.search(question)):
+    if _is_past(question, at) or (_FIXED.search(question) and _DOCUMENTED.search(question)):
         return "permanent"
-    return _by_rule(question) or _by_rule("\n".join(sources)) or _USUAL
+    return _match_rule(question) or _match_rule("\n".join(sources)) or _DEFAULT
 
 
-def expiry(volatility: Volatility, at: float) -> float:
+def expiry_time(volatility: Volatility, at: float) -> float:
     """Until when what was found at a time holds; 0 for what holds for good."""
     return at + _HOLDS[volatility] if volatility in _HOLDS else 0.0
 
 
-def volatility_named(word: str) -> Volatility | None:
+def parse_volatility(word: str) -> Volatility | None:
     """A model's or a person's word for it; nothing but one of the ten words counts."""
     return _WORDS.get(word.strip().strip("\"'`*._[]()„“").lower())
 
 
-def _by_rule(text: str) -> Volatility | None:
+def _match_rule(text: str) -> Volatility | None:
     return next((volatility for volatility, pattern in _RULES if pattern.search(text)), None)
 
 
-def _of_the_past(question: str, at: float) -> bool:
+def _is_past(question: str, at: float) -> bool:
     years = [int(year) for year in _YEAR.findall(question)]
     return bool(years and at) and max(years) < datetime.fromtimestamp(at, UTC).year

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.errors import BadRequest, ConfigError, FetchFailed, NotFound
 from holdfast.i18n import speak
-from holdfast.research.web import Fetcher, Guard, Limits, gather
+from holdfast.research.web import AddressGuard, DownloadLimits, Fetcher, gather
 from tests.research.web.sites import answer, results, sent_to, silence, site
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ async def searched(found, pages, mode="quick", question=QUESTION, **options):
 
 
 async def refused(found, **options):
-    limits = Limits(silence=0.2) if found is silence else None
+    limits = DownloadLimits(silence=0.2) if found is silence else None
     async with site({"/search": found}) as searxng, Fetcher(limits=limits) as fetcher:
         url = searxng.url(options.pop("path", ""), "127.0.0.1")
         with pytest.raises(FetchFailed) as caught:
@@ -94,7 +94,7 @@ async def test_a_local_search_may_be_asked_but_a_local_page_it_names_may_not_be_
         searxng.pages["/search"] = results(
             inside.url("/secret", "127.0.0.1"), searxng.url("/search", "127.0.0.1")
         )
-        async with Fetcher(Guard()) as fetcher:
+        async with Fetcher(AddressGuard()) as fetcher:
             with pytest.raises(FetchFailed, match=r"no source could be read.*private network"):
                 await gather(QUESTION, "quick", fetcher=fetcher, searxng=searxng.url("", "127.0.0.1"))
     assert inside.requests == []

@@ -16,7 +16,7 @@ from holdfast.i18n import say
 _Number = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network
 # A network, and the one port in it that is meant; 0 for all of them.
-_Place = tuple[_Network, int]
+_AllowedNetwork = tuple[_Network, int]
 
 # IPv4 that is not the public web: what the registry of special addresses lists, multicast, the future, and
 # one address that looks public but is the host of a virtual machine in a large cloud. The lists of Python's
@@ -36,7 +36,7 @@ _SPECIAL_V6 = tuple(
 )
 # A translator makes IPv4 of the last four bytes.
 _TRANSLATED = IPv6Network("64:ff9b::/96")
-_EVERYWHERE: tuple[_Place, ...] = ((IPv4Network("0.0.0.0/0"), 0), (IPv6Network("::/0"), 0))
+_EVERYWHERE: tuple[_AllowedNetwork, ...] = ((IPv4Network("0.0.0.0/0"), 0), (IPv6Network("::/0"), 0))
 
 _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _NUMERIC = re.compile(r"(?:\d+|0x[0-9a-f]*)", re.IGNORECASE)
@@ -44,32 +44,32 @@ _PORT = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]+):(?P<port>\d{1,5})")
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class AddressGuard:
     """`private` are the places outside the public web that may be asked; `own_port`, ours, never may."""
 
-    private: tuple[_Place, ...] = ()
+    private: tuple[_AllowedNetwork, ...] = ()
     own_port: int = 0
 
     @classmethod
-    def of(cls, text: str, *, own_port: int = 0) -> "Guard":
+    def of(cls, text: str, *, own_port: int = 0) -> "AddressGuard":
         """From the setting: `off`, `on`, or places like `192.168.1.0/24, 10.0.0.5:8080, [::1]:8080`."""
         word = text.strip().lower()
         if word in ("", "off"):
             return cls(own_port=own_port)
         if word == "on":
             return cls(_EVERYWHERE, own_port)
-        places = tuple(_place(part.strip()) for part in text.split(",") if part.strip())
+        places = tuple(_parse_network(part.strip()) for part in text.split(",") if part.strip())
         return cls(places, own_port)
 
     @classmethod
-    def open(cls) -> "Guard":
+    def open(cls) -> "AddressGuard":
         """For a server that the user named."""
         return cls(_EVERYWHERE)
 
     def lets_pass(self, host: str, port: int) -> bool:
         """Whether a connection may be made to this number."""
         try:
-            number = _meant(ip_address(host))
+            number = _unwrap_ipv4(ip_address(host))
         except ValueError:
             return False
         if _is_public(number):
@@ -79,25 +79,31 @@ class Guard:
         return any(number in network and wanted in (0, port) for network, wanted in self.private)
 
 
-def address_of(text: str) -> URL:
+def parse_address(text: str) -> URL:
     """An address of the web in its one spelling; FetchFailed says what is wrong with any other."""
     text = text.strip()
     if _ODD.search(text):
-        raise _wrong(say("it has characters that no address has", "sie enthält unzulässige Zeichen"))
+        raise _bad_address_error(
+            say("it has characters that no address has", "sie enthält unzulässige Zeichen")
+        )
     try:
         url = URL(text)
         # Reading these is what finds bad ports and hosts.
         host, port, user, password = url.raw_host, url.port, url.user, url.password
     except (ValueError, TypeError):
-        raise _wrong(say("it cannot be read", "sie ist nicht lesbar")) from None
+        raise _bad_address_error(say("it cannot be read", "sie ist nicht lesbar")) from None
     if url.scheme not in ("http", "https"):
-        raise _wrong(say("only http and https are fetched", "nur http und https werden abgerufen"))
+        raise _bad_address_error(
+            say("only http and https are fetched", "nur http und https werden abgerufen")
+        )
     if user is not None or password is not None:
-        raise _wrong(say("it has a user or a password in it", "sie enthält einen Benutzer oder ein Passwort"))
+        raise _bad_address_error(
+            say("it has a user or a password in it", "sie enthält einen Benutzer oder ein Passwort")
+        )
     if not host or not port or "%" in host:
-        raise _wrong(say("it names no server", "sie nennt keinen Server"))
+        raise _bad_address_error(say("it names no server", "sie nennt keinen Server"))
     if _is_odd_number(host):
-        raise _wrong(
+        raise _bad_address_error(
             say(
                 "its server is a number in an odd spelling",
                 "ihr Server ist eine Zahl in seltsamer Schreibweise",
@@ -106,12 +112,12 @@ def address_of(text: str) -> URL:
     return url.with_fragment(None) if url.fragment else url
 
 
-def host_of(url: URL) -> str:
+def host_name(url: URL) -> str:
     """The server's name without the dot that may end it."""
     return (url.raw_host or "").rstrip(".").lower()
 
 
-def _wrong(why: str) -> FetchFailed:
+def _bad_address_error(why: str) -> FetchFailed:
     return FetchFailed(
         say(f"this is no address to fetch: {why}", f"diese Adresse wird nicht abgerufen: {why}")
     )
@@ -127,7 +133,7 @@ def _is_odd_number(host: str) -> bool:
         return True
 
 
-def _meant(number: _Number) -> _Number:
+def _unwrap_ipv4(number: _Number) -> _Number:
     """Where packets to this number arrive: IPv4 has several spellings in IPv6."""
     if isinstance(number, IPv6Address):
         if number.ipv4_mapped is not None:
@@ -144,7 +150,7 @@ def _is_public(number: _Number) -> bool:
     return inside and not any(number in network for network in _SPECIAL_V6)
 
 
-def _place(text: str) -> _Place:
+def _parse_network(text: str) -> _AllowedNetwork:
     found = _PORT.fullmatch(text)
     host, port = (found["host"], int(found["port"])) if found else (text, 0)
     try:

@@ -15,7 +15,7 @@ ENCODINGS = "gzip, deflate"
 _GZIP, _ZLIB, _BARE = 31, 15, -15
 
 
-async def read(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> bytes:
+async def read_body(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> bytes:
     """All of it, unpacked; FetchFailed if it is more than `limit` bytes, or cannot be unpacked."""
     encoding = encoding.strip().lower()
     if encoding in ("", "identity"):
@@ -37,18 +37,18 @@ async def read(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> bytes
         body += piece if unpacker is None else unpacker.unpack(piece, room)
         # Packed data may be endless and stand for nothing.
         if len(body) > limit or received > limit:
-            raise too_large(limit)
+            raise too_large_error(limit)
     if unpacker is not None and not unpacker.complete:
-        raise broken()
+        raise broken_off_error()
     return bytes(body)
 
 
-def too_large(limit: int) -> FetchFailed:
+def too_large_error(limit: int) -> FetchFailed:
     size = f"{limit / 1_000_000:g} MB"
     return FetchFailed(say(f"it is larger than {size}", f"sie ist größer als {size}"))
 
 
-def broken() -> FetchFailed:
+def broken_off_error() -> FetchFailed:
     return FetchFailed(say("it broke off in the middle", "sie brach mittendrin ab"))
 
 

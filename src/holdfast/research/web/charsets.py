@@ -35,12 +35,12 @@ _MEANT = {
 _UNREADABLE = "\ufffd"
 
 
-def decoded(data: bytes, declared: str = "") -> str:
+def decode_page(data: bytes, declared: str = "") -> str:
     """The text of a page. `declared` is the character set in the header, which the page may contradict."""
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data.decode(name, errors="replace")
-    names = [name for label in (declared, _in_page(data)) if (name := _known(label))]
+    names = [name for label in (declared, _find_charset(data)) if (name := _normalise_charset(label))]
     wide = [name for name in names if name.startswith(("utf-16", "utf-32"))]
     if wide and b"\0" in data[:_HEAD]:
         return data.decode(wide[0], errors="replace")
@@ -51,10 +51,10 @@ def decoded(data: bytes, declared: str = "") -> str:
         # What can be read so was hardly ever written otherwise, whatever it says.
         return data.decode()
     except UnicodeDecodeError:
-        return _otherwise(data, names)
+        return _decode_fallback(data, names)
 
 
-def _otherwise(data: bytes, names: list[str]) -> str:
+def _decode_fallback(data: bytes, names: list[str]) -> str:
     others = [name for name in names if not name.startswith("utf-")]
     if not others:
         text = data.decode(errors="replace")
@@ -64,12 +64,12 @@ def _otherwise(data: bytes, names: list[str]) -> str:
     return data.decode(others[0] if others else "cp1252", errors="replace")
 
 
-def _in_page(data: bytes) -> str:
+def _find_charset(data: bytes) -> str:
     found = _DECLARED.search(data[:_HEAD])
     return found[1].decode("ascii", errors="replace") if found else ""
 
 
-def _known(label: str) -> str:
+def _normalise_charset(label: str) -> str:
     try:
         name = codecs.lookup(label.strip()).name if label.isascii() and "\0" not in label else ""
     except LookupError:

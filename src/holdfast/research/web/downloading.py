@@ -17,7 +17,7 @@ from holdfast import __version__
 from holdfast.errors import FetchFailed
 from holdfast.i18n import say
 from holdfast.research.web import bodies
-from holdfast.research.web.addresses import Guard
+from holdfast.research.web.addresses import AddressGuard
 
 ROBOT = "holdfast"
 AGENT = f"Holdfast/{__version__} (for one person, who asked for this page)"
@@ -26,7 +26,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DownloadLimits:
     """Bytes of a page and of a document; seconds in all, until connected, without a byte; redirects."""
 
     size: int = 2_000_000
@@ -38,7 +38,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Download:
     """What a server said. The body is there only if it said yes; `location` is where it sends us instead."""
 
     status: int
@@ -49,10 +49,10 @@ class Answer:
 
 
 # How many bytes of this type of content may be read; raises FetchFailed for what is not wanted.
-Room = Callable[[str], int]
+SizeLimit = Callable[[str], int]
 
 
-class _Refused(OSError):
+class _ConnectionBlocked(OSError):
     """The guard did not let a connection be made."""
 
     def __init__(self) -> None:
@@ -63,7 +63,12 @@ class Downloader:
     """`resolver` finds the numbers of names, by default as the system does."""
 
     def __init__(
-        self, guard: Guard, limits: Limits, *, agent: str = AGENT, resolver: AbstractResolver | None = None
+        self,
+        guard: AddressGuard,
+        limits: DownloadLimits,
+        *,
+        agent: str = AGENT,
+        resolver: AbstractResolver | None = None,
     ) -> None:
         self._guard = guard
         self._limits = limits
@@ -75,7 +80,7 @@ class Downloader:
         if self._opened is not None:
             await self._opened.close()
 
-    async def get(self, url: URL, room: Room, *, accept: str = "*/*", languages: str = "") -> Answer:
+    async def get(self, url: URL, room: SizeLimit, *, accept: str = "*/*", languages: str = "") -> Download:
         """The answer to one request, or FetchFailed."""
         headers = {"accept": accept, **({"accept-language": languages} if languages else {})}
         try:
@@ -85,20 +90,20 @@ class Downloader:
             # ValueError: a name that DNS cannot take, such as one with a label of a hundred letters.
             raise self._failure(error, url) from error
 
-    async def _read(self, response: aiohttp.ClientResponse, room: Room) -> Answer:
+    async def _read(self, response: aiohttp.ClientResponse, room: SizeLimit) -> Download:
         location = response.headers.get("location", "")
         if response.status in _REDIRECTS and location:
-            return Answer(response.status, location=location)
+            return Download(response.status, location=location)
         if not 200 <= response.status < 300:
-            return Answer(response.status)
+            return Download(response.status)
         content_type, _, parameters = response.headers.get("content-type", "").partition(";")
         content_type = content_type.strip().lower()
         limit = room(content_type)
         if (response.content_length or 0) > limit:
-            raise bodies.too_large(limit)
+            raise bodies.too_large_error(limit)
         encoding = response.headers.get("content-encoding", "")
-        body = await bodies.read(response.content.iter_any(), encoding, limit)
-        return Answer(response.status, content_type, _charset(parameters), body)
+        body = await bodies.read_body(response.content.iter_any(), encoding, limit)
+        return Download(response.status, content_type, _read_charset(parameters), body)
 
     @property
     def _session(self) -> aiohttp.ClientSession:
@@ -126,7 +131,7 @@ class Downloader:
         family, kind, protocol, _, number = place
         host, port = str(number[0]), int(number[1])
         if not self._guard.lets_pass(host, port):
-            raise _Refused
+            raise _ConnectionBlocked
         return socket.socket(family=family, type=kind, proto=protocol)
 
     def _failure(self, error: Exception, url: URL) -> FetchFailed:
@@ -143,8 +148,8 @@ class Downloader:
                         f"dem Zertifikat von {host} ist nicht zu trauen",
                     )
                 )
-            case aiohttp.ClientConnectorError() if isinstance(error.os_error, _Refused):
-                return _inside(host)
+            case aiohttp.ClientConnectorError() if isinstance(error.os_error, _ConnectionBlocked):
+                return _private_network_error(host)
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
                 return FetchFailed(say(f"{host} does not answer", f"{host} antwortet nicht"))
             case asyncio.TimeoutError():
@@ -152,7 +157,7 @@ class Downloader:
             case aiohttp.ServerDisconnectedError():
                 return FetchFailed(say(f"{host} hung up without an answer", f"{host} legte ohne Antwort auf"))
             case aiohttp.ClientPayloadError() | ConnectionError() | aiohttp.ClientOSError():
-                return bodies.broken()
+                return bodies.broken_off_error()
             case _:
                 return FetchFailed(
                     say(
@@ -162,7 +167,7 @@ class Downloader:
                 )
 
 
-def _inside(host: str) -> FetchFailed:
+def _private_network_error(host: str) -> FetchFailed:
     return FetchFailed(
         say(
             f"{host} is on this machine or in a private network",
@@ -175,7 +180,7 @@ def _inside(host: str) -> FetchFailed:
     )
 
 
-def _charset(parameters: str) -> str:
+def _read_charset(parameters: str) -> str:
     for parameter in parameters.split(";"):
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "charset":

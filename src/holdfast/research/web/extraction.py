@@ -11,11 +11,11 @@ from typing import Literal
 from holdfast.errors import BadRequest, FetchFailed
 from holdfast.files.reading import SECONDS, Read, reading
 from holdfast.i18n import say
-from holdfast.research.texts import cut
-from holdfast.research.web.charsets import decoded
-from holdfast.research.web.markup import one_line, stripped, tidy, title_in
+from holdfast.research.texts import limit_text
+from holdfast.research.web.charsets import decode_page
+from holdfast.research.web.markup import find_title, one_line, strip_tags, tidy
 
-Kind = Literal["html", "xml", "text", "pdf"]
+ContentKind = Literal["html", "xml", "text", "pdf"]
 
 _PDF = b"%PDF-"
 _PAGE = re.compile(r"\s*(?:<!--[^>]*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -24,39 +24,41 @@ _GLANCE = 1_024
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-async def read(data: bytes, kind: Kind, *, charset: str = "", seconds: float = SECONDS) -> Read:
+async def extract_text(
+    data: bytes, kind: ContentKind, *, charset: str = "", seconds: float = SECONDS
+) -> Read:
     """Title and text; FetchFailed if there is none. What `data` looks like counts more than its `kind`."""
     if _PDF in data[:_GLANCE]:
-        found = await _by_reader("pdf", data, seconds)
+        found = await _run_reader("pdf", data, seconds)
         if not found.text:
             raise FetchFailed(say("the PDF cannot be read", "das PDF lässt sich nicht lesen"))
     else:
-        markup = await asyncio.to_thread(decoded, data, charset)
+        markup = await asyncio.to_thread(decode_page, data, charset)
         if _is_binary(markup[:_GLANCE]):
             raise FetchFailed(
                 say("it is no text, whatever it says", "sie ist kein Text, was immer sie behauptet")
             )
         if kind == "html" or (kind != "xml" and _PAGE.match(markup[:_GLANCE])):
-            found = await _by_reader("page", markup.encode("utf-8", "replace"), seconds)
+            found = await _run_reader("page", markup.encode("utf-8", "replace"), seconds)
             if not found.text:
-                found = await asyncio.to_thread(_plain, markup)
+                found = await asyncio.to_thread(_strip_page, markup)
         else:
-            found = await asyncio.to_thread(_plain, markup) if kind == "xml" else Read("", markup)
+            found = await asyncio.to_thread(_strip_page, markup) if kind == "xml" else Read("", markup)
     text = await asyncio.to_thread(tidy, found.text)
     if not text:
         raise FetchFailed(say("there is no text on it", "es steht kein Text darauf"))
-    return Read(one_line(found.title), cut(text))
+    return Read(one_line(found.title), limit_text(text))
 
 
 def _is_binary(beginning: str) -> bool:
     return "\0" in beginning or len(_CONTROL.findall(beginning)) * 100 > len(beginning)
 
 
-def _plain(markup: str) -> Read:
-    return Read(title_in(markup), stripped(markup))
+def _strip_page(markup: str) -> Read:
+    return Read(find_title(markup), strip_tags(markup))
 
 
-async def _by_reader(kind: Literal["pdf", "page"], data: bytes, seconds: float) -> Read:
+async def _run_reader(kind: Literal["pdf", "page"], data: bytes, seconds: float) -> Read:
     """What the reader makes of it; nothing if it fell over it or took too long."""
     try:
         return await reading(kind, "", data, seconds)

@@ -18,12 +18,12 @@ from yarl import URL
 
 from holdfast.errors import FetchFailed
 from holdfast.i18n import say
-from holdfast.research.finding import Source
-from holdfast.research.web.addresses import Guard, address_of, host_of
-from holdfast.research.web.charsets import decoded
-from holdfast.research.web.downloading import AGENT, ROBOT, Answer, Downloader, Limits
-from holdfast.research.web.extraction import Kind, read
-from holdfast.research.web.robots import NOTHING, Rules
+from holdfast.research.finding import ResearchSource
+from holdfast.research.web.addresses import AddressGuard, host_name, parse_address
+from holdfast.research.web.charsets import decode_page
+from holdfast.research.web.downloading import AGENT, ROBOT, Download, Downloader, DownloadLimits
+from holdfast.research.web.extraction import ContentKind, extract_text
+from holdfast.research.web.robots import DISALLOW_ALL, RobotsRules
 
 _AT_ONCE = 4
 # Each is a process that is busy.
@@ -31,7 +31,7 @@ _READ_AT_ONCE = 2
 _ACCEPT = (
     "text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9,application/pdf;q=0.8,*/*;q=0.5"
 )
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, ContentKind] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
     "text/plain": "text",
@@ -48,7 +48,7 @@ _KINDS: dict[str, Kind] = {
     "binary/octet-stream": "text",
     "": "text",
 }
-_ENDINGS: tuple[tuple[str, Kind], ...] = (("+json", "text"), ("+xml", "xml"))
+_ENDINGS: tuple[tuple[str, ContentKind], ...] = (("+json", "text"), ("+xml", "xml"))
 # A longer robots.txt is no robots.txt. What it says holds for so many seconds.
 _ROBOTS_BYTES, _ROBOTS_HOLD = 512_000, 3_600.0
 _ROBOTS_KEPT = 500
@@ -59,18 +59,18 @@ class Fetcher:
 
     def __init__(
         self,
-        guard: Guard | None = None,
+        guard: AddressGuard | None = None,
         *,
-        limits: Limits | None = None,
+        limits: DownloadLimits | None = None,
         agent: str = AGENT,
         resolver: AbstractResolver | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.limits = limits or Limits()
+        self.limits = limits or DownloadLimits()
         self.agent = agent
         self.clock = clock
-        self._downloader = Downloader(guard or Guard(), self.limits, agent=agent, resolver=resolver)
-        self._robots: dict[URL, tuple[Rules, str, float]] = {}
+        self._downloader = Downloader(guard or AddressGuard(), self.limits, agent=agent, resolver=resolver)
+        self._robots: dict[URL, tuple[RobotsRules, str, float]] = {}
         self._places = asyncio.Semaphore(_AT_ONCE)
         self._readers = asyncio.Semaphore(_READ_AT_ONCE)
         self._hosts: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -86,20 +86,22 @@ class Fetcher:
     async def aclose(self) -> None:
         await self._downloader.aclose()
 
-    async def fetch(self, url: str, *, title: str = "") -> Source:
+    async def fetch(self, url: str, *, title: str = "") -> ResearchSource:
         """The page at `url`. Whatever goes wrong with it is the source's `trouble`, not an error.
 
         `title` is what others call it, for want of a title of its own.
         """
         try:
-            at, answer = await self._page(address_of(url))
+            at, answer = await self._page(parse_address(url))
             async with self._readers:
-                found = await read(answer.body, _kind(answer.content_type), charset=answer.charset)
+                found = await extract_text(
+                    answer.body, _content_kind(answer.content_type), charset=answer.charset
+                )
         except FetchFailed as error:
-            return Source(url, title, "", self.clock(), str(error))
-        return Source(url, found.title or title or _name(at), found.text, self.clock())
+            return ResearchSource(url, title, "", self.clock(), str(error))
+        return ResearchSource(url, found.title or title or _page_name(at), found.text, self.clock())
 
-    async def _page(self, url: URL) -> tuple[URL, Answer]:
+    async def _page(self, url: URL) -> tuple[URL, Download]:
         """What is at `url`, or at the end of its redirects, and where that is."""
         left = self.limits.whole
         seen: list[URL] = []
@@ -109,13 +111,13 @@ class Fetcher:
                     say("its redirects go round in circles", "ihre Weiterleitungen drehen sich im Kreis")
                 )
             seen.append(url)
-            async with self._turn(host_of(url)):
+            async with self._turn(host_name(url)):
                 began = time.monotonic()
                 answer = await self._within(left, url)
                 left -= time.monotonic() - began
             if not answer.location:
-                return url, _accepted(answer)
-            url = _onward(url, answer.location)
+                return url, _check_status(answer)
+            url = _follow_redirect(url, answer.location)
         raise FetchFailed(
             say(
                 f"it has more than {self.limits.redirects} redirects",
@@ -123,7 +125,7 @@ class Fetcher:
             )
         )
 
-    async def _within(self, seconds: float, url: URL) -> Answer:
+    async def _within(self, seconds: float, url: URL) -> Download:
         try:
             async with asyncio.timeout(seconds):
                 await self._ask_robots(url)
@@ -135,7 +137,7 @@ class Fetcher:
             ) from None
 
     def _room(self, content_type: str) -> int:
-        return self.limits.document if _kind(content_type) == "pdf" else self.limits.size
+        return self.limits.document if _content_kind(content_type) == "pdf" else self.limits.size
 
     @asynccontextmanager
     async def _turn(self, host: str) -> AsyncIterator[None]:
@@ -147,7 +149,7 @@ class Fetcher:
     async def _ask_robots(self, url: URL) -> None:
         """Raises FetchFailed where the site does not want to be read."""
         site = url.origin()
-        rules, why, until = self._robots.get(site, (NOTHING, "", 0.0))
+        rules, why, until = self._robots.get(site, (DISALLOW_ALL, "", 0.0))
         if until <= time.monotonic():
             rules, why = await self._rules(site)
             if len(self._robots) >= _ROBOTS_KEPT:
@@ -156,7 +158,7 @@ class Fetcher:
         if not rules.allow(url.raw_path_qs):
             raise FetchFailed(why or say("its robots.txt forbids it", "ihre robots.txt verbietet es"))
 
-    async def _rules(self, site: URL) -> tuple[Rules, str]:
+    async def _rules(self, site: URL) -> tuple[RobotsRules, str]:
         """What a site allows, and why nothing if it did not say so itself.
 
         No robots.txt: everything. One that is kept from us, or that the site fails to give: nothing.
@@ -166,19 +168,19 @@ class Fetcher:
             answer = await self._downloader.get(url, lambda _: _ROBOTS_BYTES, accept="text/plain,*/*;q=0.5")
             if not answer.location:
                 break
-            url = _onward(url, answer.location)
+            url = _follow_redirect(url, answer.location)
         status = answer.status
         if 200 <= status < 300:
-            return Rules.of(decoded(answer.body, answer.charset), ROBOT), ""
+            return RobotsRules.of(decode_page(answer.body, answer.charset), ROBOT), ""
         if status in (401, 403, 429) or status >= 500:
-            return NOTHING, say(
+            return DISALLOW_ALL, say(
                 f"its robots.txt cannot be read ({status}), so it is left alone",
                 f"ihre robots.txt ist nicht lesbar ({status}), also bleibt sie in Ruhe",
             )
-        return Rules(), ""
+        return RobotsRules(), ""
 
 
-def _kind(content_type: str) -> Kind:
+def _content_kind(content_type: str) -> ContentKind:
     kind = _KINDS.get(content_type) or next(
         (kind for ending, kind in _ENDINGS if content_type.endswith(ending) and "svg" not in content_type),
         None,
@@ -189,14 +191,14 @@ def _kind(content_type: str) -> Kind:
     return kind
 
 
-def _onward(url: URL, location: str) -> URL:
+def _follow_redirect(url: URL, location: str) -> URL:
     try:
-        return address_of(str(url.join(URL(location))))
+        return parse_address(str(url.join(URL(location))))
     except ValueError:
         raise FetchFailed(say("it redirects to nowhere", "sie leitet ins Nichts weiter")) from None
 
 
-def _accepted(answer: Answer) -> Answer:
+def _check_status(answer: Download) -> Download:
     match answer.status:
         case 401 | 403:
             said = say("it is not for everybody", "sie ist nicht für jeden")
@@ -213,7 +215,7 @@ def _accepted(answer: Answer) -> Answer:
     raise FetchFailed(f"{said} ({answer.status})")
 
 
-def _name(url: URL) -> str:
+def _page_name(url: URL) -> str:
     """What to call a page without a title: its last part, or its site."""
     last = unquote(url.raw_path.rstrip("/").rpartition("/")[2])
-    return last if last.isprintable() and last else host_of(url)
+    return last if last.isprintable() and last else host_name(url)

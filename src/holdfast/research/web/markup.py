@@ -48,7 +48,7 @@ _BLANK = re.compile(r"[^\S\n]+")
 _LONGEST_TITLE = 300
 
 
-def stripped(markup: str) -> str:
+def strip_tags(markup: str) -> str:
     """The text of a page without its tags, one line for what stands in one."""
     kept: list[str] = []
     done = 0
@@ -73,7 +73,7 @@ def stripped(markup: str) -> str:
     return tidy(unescape("".join(kept)))
 
 
-def title_in(markup: str) -> str:
+def find_title(markup: str) -> str:
     found = _TITLE.search(markup)
     return one_line(unescape(found[1])) if found else ""
 

@@ -43,18 +43,18 @@ class _Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class RobotsRules:
     """What one robot may read of one site. Without any rule, everything."""
 
     rules: tuple[_Rule, ...] = ()
 
     @classmethod
-    def of(cls, text: str, robot: str) -> "Rules":
+    def of(cls, text: str, robot: str) -> "RobotsRules":
         """The rules for `robot`: of the groups that name it, or else of those for everybody."""
         own: list[_Rule] = []
         general: list[_Rule] = []
         named = False
-        for names, rules in _groups(text):
+        for names, rules in _parse_groups(text):
             if robot.lower() in names:
                 named = True
                 own += rules
@@ -64,19 +64,19 @@ class Rules:
 
     def allow(self, path: str) -> bool:
         """Whether this path, with its query, may be read. Of two rules as long, the kinder one holds."""
-        path = _spelled(path)
+        path = _normalise_path(path)
         fitting = ((rule.length, rule.allows) for rule in self.rules if rule.fits(path))
         return max(fitting, default=(0, True))[1]
 
 
-NOTHING = Rules((_Rule(False, 1, ("/",), False),))
+DISALLOW_ALL = RobotsRules((_Rule(False, 1, ("/",), False),))
 
 
-def _groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
+def _parse_groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
     names: set[str] = set()
     rules: list[_Rule] = []
     ruled = False
-    for field, value in _lines(text):
+    for field, value in _parse_lines(text):
         if field == "user-agent":
             if ruled:
                 yield names, rules
@@ -87,23 +87,23 @@ def _groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
             ruled = True
             # A rule without a path says nothing.
             if names and value and len(rules) < _MOST:
-                rules.append(_rule(field == "allow", value))
+                rules.append(_parse_rule(field == "allow", value))
     if names:
         yield names, rules
 
 
-def _lines(text: str) -> Iterator[tuple[str, str]]:
+def _parse_lines(text: str) -> Iterator[tuple[str, str]]:
     for line in text.removeprefix("\ufeff").splitlines():
         field, colon, value = line[:_LONGEST].partition("#")[0].partition(":")
         if colon:
             yield field.strip().lower(), value.strip()
 
 
-def _rule(allows: bool, pattern: str) -> _Rule:
+def _parse_rule(allows: bool, pattern: str) -> _Rule:
     body = pattern.removesuffix("$")
-    return _Rule(allows, len(pattern), tuple(map(_spelled, body.split("*"))), body != pattern)
+    return _Rule(allows, len(pattern), tuple(map(_normalise_path, body.split("*"))), body != pattern)
 
 
-def _spelled(path: str) -> str:
+def _normalise_path(path: str) -> str:
     """One spelling for one path: what need not be escaped is not, everything else is."""
     return quote(unquote(path, errors="surrogateescape"), safe="/?=&:@!,;+~'()[]", errors="surrogateescape")

@@ -12,8 +12,8 @@ from yarl import URL
 
 from holdfast.errors import ConfigError, FetchFailed
 from holdfast.i18n import say
-from holdfast.research.web.addresses import Guard, address_of, host_of
-from holdfast.research.web.downloading import AGENT, Answer, Downloader, Limits
+from holdfast.research.web.addresses import AddressGuard, host_name, parse_address
+from holdfast.research.web.downloading import AGENT, Download, Downloader, DownloadLimits
 from holdfast.words import language_of
 
 # Longer questions are no queries; search engines refuse them or cut them.
@@ -26,22 +26,22 @@ _TRACKING = re.compile(r"utm_\w+|fbclid|gclid|mc_[ce]id")
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class WebResult:
     url: str
     title: str = ""
 
 
-async def search(
-    question: str, searxng: str, *, limits: Limits | None = None, agent: str = AGENT
-) -> list[Result]:
+async def search_web(
+    question: str, searxng: str, *, limits: DownloadLimits | None = None, agent: str = AGENT
+) -> list[WebResult]:
     """Pages in the order they should be tried: the best first, and no site more than twice before others."""
-    url = _place(searxng)
+    url = _search_url(searxng)
     shown = str(url.with_user(None).with_path(url.path.removesuffix("/search")))
     query = {"q": " ".join(question.split())[:_LONGEST], "format": "json"}
     if language := language_of(question):
         query["language"] = language
-    limits = limits or Limits()
-    downloader = Downloader(Guard.open(), limits, agent=agent)
+    limits = limits or DownloadLimits()
+    downloader = Downloader(AddressGuard.open(), limits, agent=agent)
     try:
         answer = await downloader.get(
             url.with_query(query), lambda _: limits.size, accept=_ACCEPT, languages=language or "en"
@@ -52,14 +52,14 @@ async def search(
                 f"SearXNG at {shown} cannot be asked: {error.message}.",
                 f"SearXNG unter {shown} ist nicht erreichbar: {error.message}.",
             ),
-            hint=_check(),
+            hint=_check_hint(),
         ) from error
     finally:
         await downloader.aclose()
-    return _spread(_results(_body(answer, shown), shown))
+    return _spread_hosts(_read_results(_read_json(answer, shown), shown))
 
 
-def _place(text: str) -> URL:
+def _search_url(text: str) -> URL:
     """The address to ask, from however people write it: with or without `/search` and a query."""
     try:
         url = URL(text.strip())
@@ -75,14 +75,14 @@ def _place(text: str) -> URL:
     return url.with_path(f"{path}/search")
 
 
-def _check() -> str:
+def _check_hint() -> str:
     return say(
         "Check that it runs, and the address in the setting searxng.",
         "Prüfen Sie, ob es läuft, und die Adresse in der Einstellung searxng.",
     )
 
 
-def _body(answer: Answer, shown: str) -> dict[str, Any]:
+def _read_json(answer: Download, shown: str) -> dict[str, Any]:
     if answer.location:
         raise FetchFailed(
             say(
@@ -100,7 +100,7 @@ def _body(answer: Answer, shown: str) -> dict[str, Any]:
                 f"SearXNG at {shown} refused ({answer.status}).",
                 f"SearXNG unter {shown} lehnte ab ({answer.status}).",
             ),
-            hint=_remedy(answer.status),
+            hint=_status_hint(answer.status),
         )
     try:
         value = json.loads(answer.body)
@@ -112,12 +112,12 @@ def _body(answer: Answer, shown: str) -> dict[str, Any]:
                 f"{shown} answered with something that is no JSON.",
                 f"{shown} antwortete mit etwas anderem als JSON.",
             ),
-            hint=_check(),
+            hint=_check_hint(),
         )
     return value
 
 
-def _remedy(status: int) -> str:
+def _status_hint(status: int) -> str:
     match status:
         case 403:
             return say(
@@ -134,20 +134,22 @@ def _remedy(status: int) -> str:
                 "limiter.toml, oder setzen Sie limiter: false.",
             )
         case _:
-            return _check()
+            return _check_hint()
 
 
-def _results(body: dict[str, Any], shown: str) -> list[Result]:
+def _read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
     listed = body.get("results")
-    found: dict[tuple[str, str], Result] = {}
+    found: dict[tuple[str, str], WebResult] = {}
     for item in listed if isinstance(listed, list) else []:
         if isinstance(item, dict) and isinstance(url := item.get("url"), str):
             try:
-                address = address_of(url)
+                address = parse_address(url)
             except FetchFailed:
                 continue
             title = item.get("title")
-            found.setdefault(_page(address), Result(str(address), title if isinstance(title, str) else ""))
+            found.setdefault(
+                _page_key(address), WebResult(str(address), title if isinstance(title, str) else "")
+            )
     if not found:
         raise FetchFailed(
             say(
@@ -170,19 +172,19 @@ def _silent_engines(body: dict[str, Any]) -> str:
     return say(f"; without an answer: {named}", f"; ohne Antwort: {named}") if named else ""
 
 
-def _page(url: URL) -> tuple[str, str]:
+def _page_key(url: URL) -> tuple[str, str]:
     """The same for addresses of the same page."""
     kept = sorted((name, value) for name, value in url.query.items() if not _TRACKING.fullmatch(name))
-    return host_of(url).removeprefix("www."), f"{url.path.rstrip('/')}?{kept}"
+    return host_name(url).removeprefix("www."), f"{url.path.rstrip('/')}?{kept}"
 
 
-def _spread(results: list[Result]) -> list[Result]:
+def _spread_hosts(results: list[WebResult]) -> list[WebResult]:
     """No site more than twice, until there is nothing else."""
     counts: dict[str, int] = {}
-    first: list[Result] = []
-    later: list[Result] = []
+    first: list[WebResult] = []
+    later: list[WebResult] = []
     for result in results:
-        host = host_of(URL(result.url)).removeprefix("www.")
+        host = host_name(URL(result.url)).removeprefix("www.")
         counts[host] = counts.get(host, 0) + 1
         (first if counts[host] <= _HOSTS_TWICE else later).append(result)
     return first + later

@@ -23,9 +23,8 @@ from holdfast.compaction.headings import sections_in
 from holdfast.compaction.ledger_lines import commands_in, error_lines
 from holdfast.compaction.ledger_reading import said_in
 from holdfast.compaction.lines import parse_lines
-from holdfast.conversations.likeness import remove_blocks, strip_whitespace
-from holdfast.conversations.side import classify_side_request
-from holdfast.conversations.summaries import find_summaries
+from holdfast.conversations.alignment import remove_blocks, strip_whitespace
+from holdfast.conversations.side_requests import classify_side_request, find_summaries
 from holdfast.files.digests import digest_of
 from holdfast.files.references import references_in
 from holdfast.i18n import without_banners
@@ -36,8 +35,8 @@ from holdfast.memory.searching.chunks import chunks
 from holdfast.memory.workspace.items import memories_in
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late
+from holdfast.research.finding import estimate_volatility
 from holdfast.research.questions import parse_question
-from holdfast.research.volatility import estimate_volatility
 from holdfast.server.pages.markdown import html_of
 from holdfast.text.dates import dates_in
 from holdfast.text.questions import asks, read_question, split_question, traits_of

@@ -20,7 +20,7 @@ from holdfast.background.stopping import Stop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.prompts import Prompts
 from holdfast.conversations import Recorder, read_hints
-from holdfast.conversations.context import split_context
+from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
 from holdfast.events import Events
 from holdfast.files.roots import Roots

@@ -16,7 +16,7 @@ from typing import Any, Self
 from holdfast.config import Settings, load
 from holdfast.conversations.search import MessageResults
 from holdfast.conversations.search import search as search_conversations
-from holdfast.conversations.shown import serialize_message
+from holdfast.conversations.serialization import serialize_message
 from holdfast.engine import Ask, Engine
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
 from holdfast.fitting.case import in_order

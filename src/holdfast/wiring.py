@@ -32,9 +32,8 @@ from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.models.knowledge import Models
-from holdfast.research.finding import Mode, ResearchSource
+from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
-from holdfast.research.telling import ProgressCallback, ignore_progress
 from holdfast.store import Store, open_store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.discovery import (

@@ -5,7 +5,7 @@ import pytest
 from evals.identity import Judge, Replay
 from evals.recorded import interleaved
 from holdfast.conversations.alignment import is_own
-from holdfast.conversations.placement import has_user_text
+from holdfast.conversations.identity import has_user_text
 from holdfast.messages import Scope
 from holdfast.store import Store, open_store
 from tests.clients import CLIENTS, Client, lines_of

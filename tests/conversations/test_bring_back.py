@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.conversations.passages import best_passage
+from holdfast.conversations.search import best_passage
 from holdfast.i18n import banner
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.recall import Evidence, Need, Snippet, recall_over

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.conversations.context import split_context
+from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Message
 

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.conversations.likeness import Likeness, anchor, compare_messages, is_wrapped, remove_blocks
+from holdfast.conversations.alignment import Likeness, anchor, compare_messages, is_wrapped, remove_blocks
 from holdfast.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
 from tests.conversations.kept import answer, result, system, user
 

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.conversations.named import find_answer, find_decision, find_message
+from holdfast.conversations.identity import find_answer, find_decision, find_message
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage

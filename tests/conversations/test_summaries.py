@@ -1,5 +1,5 @@
 from holdfast.conversations import SideRequestCache
-from holdfast.conversations.summaries import find_summaries
+from holdfast.conversations.side_requests import find_summaries
 from holdfast.messages import Scope, ToolCall
 from tests.conversations.kept import answer, result, system, user
 

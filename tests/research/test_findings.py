@@ -9,8 +9,15 @@ from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.research.finding import MODES, VOLATILITIES
-from holdfast.research.findings import FindingRepository, folder_of, path_of_note
-from holdfast.research.texts import LONGEST_TEXT, join_texts, limit_text, split_texts
+from holdfast.research.repository import (
+    LONGEST_TEXT,
+    FindingRepository,
+    folder_of,
+    join_texts,
+    limit_text,
+    path_of_note,
+    split_texts,
+)
 from tests.research.making import DAY, HOUR, NOW, finding, source
 
 HOUSE, GARDEN = Scope(project="house"), Scope(project="garden")

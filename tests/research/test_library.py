@@ -9,8 +9,8 @@ import pytest
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.embedders.use import PACKAGE
 from holdfast.messages import Scope
-from holdfast.research.findings import path_of_note
 from holdfast.research.library import KEEP_EXPIRED
+from holdfast.research.repository import path_of_note
 from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 
 HOUSE = Scope(project="house")

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
 from holdfast.messages import Scope
-from holdfast.research.nearest import OLD, rank_related
+from holdfast.research.matching import OLD, rank_related
 from tests.research.bearing import FINDINGS, KNOWN, UNSEEN
 from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
+from holdfast.research.matching import find_same, group_same, merge_findings
 from holdfast.research.questions import asks_same, may_be_translation, parse_question
-from holdfast.research.reuse import find_same, group_same, merge_findings
 from tests.research.making import DAY, NOW, finding, source
 from tests.research.translations import CASES
 

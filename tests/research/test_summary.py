@@ -6,9 +6,14 @@ from hypothesis import strategies as st
 
 from holdfast import words
 from holdfast.compaction.prompts import Prompts
-from holdfast.research.extractive import MOST_WORDS, count_words, extract_summary
-from holdfast.research.quoting import is_instruction
-from holdfast.research.summary import build_prompt, validate_summary
+from holdfast.research.summary import (
+    MOST_WORDS,
+    build_prompt,
+    count_words,
+    extract_summary,
+    is_instruction,
+    validate_summary,
+)
 from tests.research.making import finding, source
 
 WEATHER = finding(

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.research.finding import VOLATILITIES
-from holdfast.research.volatility import estimate_volatility, expiry_time, parse_volatility
+from holdfast.research.finding import VOLATILITIES, estimate_volatility, expiry_time, parse_volatility
 from tests.research.making import DAY, HOUR, NOW
 
 CASES = {

@@ -12,7 +12,7 @@ from holdfast.errors import NotFound
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.messages import Image, Message, Scope, Text, ToolCall, ToolResult
 from holdfast.research.finding import Finding, ResearchSource
-from holdfast.research.findings import FindingRepository
+from holdfast.research.repository import FindingRepository
 from holdfast.store import Key, NewMessage, open_store
 from holdfast.transfer.migrate import TABLES, count_rows
 from holdfast.transfer.staging import DataFolder

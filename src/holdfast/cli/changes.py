@@ -32,8 +32,8 @@ def pin(
     as_json: Json = False,
 ) -> None:
     """Keep a message in the window as it is, whatever has to give way."""
-    from holdfast.conversations.named import find_message
-    from holdfast.conversations.shown import serialize_message
+    from holdfast.conversations.identity import find_message
+    from holdfast.conversations.serialization import serialize_message
     from holdfast.fitting import marks
     from holdfast.window.presets import preset_from
 
@@ -67,8 +67,8 @@ def unpin(
 ) -> None:
     """Let a message be shortened or left out again."""
     from holdfast.conversations import lanes
-    from holdfast.conversations.named import find_message
-    from holdfast.conversations.shown import serialize_message
+    from holdfast.conversations.identity import find_message
+    from holdfast.conversations.serialization import serialize_message
 
     with kept(load(context).settings, conversation, project) as (store, row):
         found = find_message(store, row, message)
@@ -89,7 +89,7 @@ def undo(
     as_json: Json = False,
 ) -> None:
     """Take back what was shortened or left out; it is not done again before the last resort."""
-    from holdfast.conversations.shown import serialize_decision
+    from holdfast.conversations.serialization import serialize_decision
 
     with kept(load(context).settings, conversation, project) as (store, row):
         undone, back = taken_back(store, row, decision)
@@ -104,7 +104,7 @@ def taken_back(
 ) -> tuple[Sequence["Decision"], list[str]]:
     """The decisions that no longer hold, and the messages that are back."""
     from holdfast.conversations import lanes
-    from holdfast.conversations.named import find_decision
+    from holdfast.conversations.identity import find_decision
     from holdfast.fitting.account import came_back
 
     name = None if decision is None else find_decision(store, row, decision)
@@ -164,7 +164,7 @@ def expand(
     as_json: Json = False,
 ) -> None:
     """Show the originals of what the window shortened or left out."""
-    from holdfast.conversations.shown import serialize_message
+    from holdfast.conversations.serialization import serialize_message
 
     with kept(load(context).settings, conversation, project) as (store, row):
         found = _standings(store, row, message)
@@ -180,7 +180,7 @@ def expand(
 
 
 def _standings(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
-    from holdfast.conversations.named import find_message
+    from holdfast.conversations.identity import find_message
     from holdfast.fitting.account import Standing, changed, lane_of, standings
 
     if message is None:

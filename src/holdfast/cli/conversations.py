@@ -33,7 +33,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List conversations, the last used first."""
-    from holdfast.conversations.shown import serialize_conversation
+    from holdfast.conversations.serialization import serialize_conversation
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
@@ -94,7 +94,7 @@ def search(
 ) -> None:
     """Find messages by their words, in all conversations."""
     from holdfast.conversations.search import search as find
-    from holdfast.conversations.shown import serialize_results
+    from holdfast.conversations.serialization import serialize_results
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
@@ -136,7 +136,7 @@ def rename(
     as_json: Json = False,
 ) -> None:
     """Give a conversation another title."""
-    from holdfast.conversations.shown import serialize_conversation
+    from holdfast.conversations.serialization import serialize_conversation
 
     named = " ".join(" ".join(title).split())
     if not named:
@@ -163,7 +163,7 @@ def delete(
     as_json: Json = False,
 ) -> None:
     """Delete a conversation and its words, except those that a fork shares."""
-    from holdfast.conversations.shown import serialize_conversation
+    from holdfast.conversations.serialization import serialize_conversation
     from holdfast.wiring import build_remembering
 
     settings = load(context).settings
@@ -208,13 +208,13 @@ def fork(
     as_json: Json = False,
 ) -> None:
     """Go on in a second conversation from any message; both share what came before it."""
-    from holdfast.conversations import forks
-    from holdfast.conversations.named import find_message
-    from holdfast.conversations.shown import serialize_conversation
+    from holdfast.conversations import lanes
+    from holdfast.conversations.identity import find_message
+    from holdfast.conversations.serialization import serialize_conversation
 
     with kept(load(context).settings, conversation, project) as (store, row):
         start = None if message is None else find_message(store, row, message).id
-        made = store.atomically(forks.fork, store, row, start, title.strip())
+        made = store.atomically(lanes.fork, store, row, start, title.strip())
     if as_json:
         print_json(serialize_conversation(made))
     else:

@@ -64,7 +64,7 @@ def age_of(seconds: float) -> str:
 
 
 def finding_json(finding: "Finding", now: float, *, texts: bool) -> dict[str, Any]:
-    from holdfast.research.findings import path_of_note
+    from holdfast.research.repository import path_of_note
 
     return {**finding.to_json(now, whole=texts), "path": str(path_of_note(finding))}
 
@@ -101,7 +101,7 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
     """One finding in full, with all that is known of it."""
-    from holdfast.research.findings import path_of_note
+    from holdfast.research.repository import path_of_note
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")
     by = {

@@ -45,7 +45,7 @@ def prune(
 ) -> None:
     """Delete conversations in which nobody has spoken for a long time."""
     from holdfast.background.retention import DAY, Retention
-    from holdfast.conversations.shown import serialize_conversation
+    from holdfast.conversations.serialization import serialize_conversation
     from holdfast.store import open_store
     from holdfast.wiring import build_remembering
 

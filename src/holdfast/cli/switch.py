@@ -29,7 +29,7 @@ def switch(
     as_json: Json = False,
 ) -> None:
     """Switch Holdfast off for one conversation, or only its memory."""
-    from holdfast.conversations.shown import serialize_conversation
+    from holdfast.conversations.serialization import serialize_conversation
 
     wanted = {name: value for name, value in (("off", off), ("memory", memory)) if value is not None}
     if not wanted:

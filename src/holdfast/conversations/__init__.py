@@ -4,15 +4,12 @@
 answer. It knows no model server and no wire format.
 """
 
-from holdfast.conversations.alignment import Alignment, align
+from holdfast.conversations.alignment import Alignment, align, anchor
 from holdfast.conversations.hints import Hints, read_hints
-from holdfast.conversations.identity import locate, locate_at_end, locate_in_memory
-from holdfast.conversations.likeness import anchor
-from holdfast.conversations.placement import Placement
+from holdfast.conversations.identity import Placement, locate, locate_at_end, locate_in_memory
+from holdfast.conversations.recent import RecentConversation, RecentConversationCache
 from holdfast.conversations.recorder import Recorder
-from holdfast.conversations.side import classify_side_request
-from holdfast.conversations.standing import RecentConversation, RecentConversationCache
-from holdfast.conversations.summaries import SideRequestCache
+from holdfast.conversations.side_requests import SideRequestCache, classify_side_request
 
 __all__ = [
     "Alignment",

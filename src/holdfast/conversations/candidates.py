@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from holdfast.conversations.alignment import Alignment, align, is_own
-from holdfast.conversations.hints import Hints, read_person
-from holdfast.conversations.likeness import (
+from holdfast.conversations.alignment import (
     DISTINCTIVE_LENGTH,
+    Alignment,
     Likeness,
+    align,
     anchor,
     comparable_text,
     compare_messages,
+    is_own,
 )
+from holdfast.conversations.hints import Hints, read_person
 from holdfast.errors import NotFound
 from holdfast.messages import Message, Scope
 from holdfast.store import AnchorHit, Conversation, Store, Stored

@@ -5,21 +5,162 @@ convince, a new conversation begins. How histories are found and weighed is the 
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from holdfast.conversations.alignment import is_own
+from holdfast.conversations.alignment import (
+    DISTINCTIVE_LENGTH,
+    anchor,
+    comparable_text,
+    is_own,
+    strip_additions,
+)
 from holdfast.conversations.candidates import CandidateFinder, HistoryCandidate, Inquiry
 from holdfast.conversations.hints import Hints
-from holdfast.conversations.likeness import DISTINCTIVE_LENGTH, comparable_text
-from holdfast.conversations.named import find_answer
-from holdfast.conversations.placement import Placement, to_new_message
-from holdfast.conversations.side import COMPACTION, classify_side_request
-from holdfast.conversations.standing import RecentConversation, RecentConversationCache
-from holdfast.conversations.summaries import SideAnswer, SideRequestCache, find_summaries
-from holdfast.errors import NotFound
+from holdfast.conversations.lanes import get_message
+from holdfast.conversations.recent import RecentConversation, RecentConversationCache
+from holdfast.conversations.side_requests import (
+    COMPACTION,
+    SideAnswer,
+    SideRequestCache,
+    classify_side_request,
+    find_summaries,
+)
+from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.store import Conversation, NewMessage, Store
+from holdfast.store import Conversation, Job, NewMessage, Store, Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The conversation of a request, and what is new in it.
+
+    A side request has no conversation: nothing of it is kept. In a main request, no conversation means a new
+    one, to be made with `external_id` and `client`.
+    """
+
+    kind: Literal["main", "side"]
+    # Why, in a sentence for a person.
+    reason: str
+    # Which kind of side request it is, and the conversation it was made for where that is known.
+    side: str = ""
+    beside: str | None = None
+    conversation: str | None = None
+    # The conversation's head when this was decided; appending expects it to be there still.
+    head: str | None = None
+    # The message that what is new follows; an answer without anything new follows it too.
+    parent: str | None = None
+    new: tuple[NewMessage, ...] = ()
+    # For each message of the request, what the log holds for it: matched ones are sent as stored.
+    matched: tuple[Stored | None, ...] = ()
+    # Whether an answered message already follows the parent: an edit, or an answer wanted once more.
+    forks: bool = False
+    external_id: str = ""
+    client: str = ""
+    # The client leaves the history to us: the request holds only what is new.
+    from_log: bool = False
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What is new, without the messages in which only a program speaks."""
+        said = (new.message for new in self.new)
+        return tuple(message for message in said if message.role != "user" or has_user_text(message))
+
+
+def has_user_text(message: Message) -> bool:
+    """Whether there is more in a user message than what a program put there."""
+    text = strip_additions(message)
+    return bool(text) and not (text.startswith("<") and text.endswith(">") and text == message.text.strip())
+
+
+def to_new_message(message: Message) -> NewMessage:
+    """A message that a client sent, as it goes into the log.
+
+    Only a user's words can be looked up later: an answer is found again by its anchor only if it was ours.
+    """
+    return NewMessage(message, anchor(message) if message.role == "user" else None)
+
+
+# In front of the job that gave an answer, in the ids of OpenAI's responses.
+_RESPONSE = "resp_"
+# Shorter beginnings mean many: an id begins with the time at which it was made.
+_BEGINNING = re.compile(r"[a-z]_[0-9a-z]{6,26}")
+
+
+def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
+    """Any message of the tree by its whole id; by less of it, or by number, one that leads to the head."""
+    path = store.log.path_ids(conversation.head) if conversation.head else []
+    if name.isdecimal() and len(name) < 10:
+        if not 1 <= int(name) <= len(path):
+            raise NotFound(
+                f"{conversation.id} has no message number {name}.", hint=f"It has {len(path)} messages."
+            )
+        return store.log.message(path[int(name) - 1])
+    found = _find_by_prefix(name.lower(), path, "messages")
+    try:
+        return get_message(store, conversation, found or name)
+    except NotFound:
+        raise NotFound(
+            f"message '{name}' not found in {conversation.id}.",
+            hint=f"`holdfast conversations show {conversation.id}` has the ids, and so has"
+            f" /api/chats/{conversation.id}/messages; a message's number in it will do, too.",
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """An answer that was given, with its job. The answer is None as long as nothing was said."""
+
+    job: Job
+    conversation: Conversation
+    answer: Stored | None
+
+
+def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
+    """The answer that a client calls by the name we gave it; one of another scope is as good as missing."""
+    missing = NotFound(
+        f"Response with id '{name}' not found.",
+        hint="It was not stored, was deleted, or belongs to somebody else: send the history itself.",
+    )
+    try:
+        job = store.jobs.get(name.removeprefix(_RESPONSE))
+        if job.conversation is None:
+            raise missing
+        conversation = store.log.get(job.conversation, scope)
+    except NotFound:
+        raise missing from None
+    found = store.log.answer(conversation.tree, job.id)
+    if found is None and job.status == "done":
+        # The same words had been said there before, and are kept once.
+        latest = store.jobs.recent(1, conversation=conversation.id)
+        if [one.id for one in latest] != [job.id] or conversation.head is None:
+            raise missing
+        found = store.log.message(conversation.head)
+    return GivenAnswer(job, conversation, found)
+
+
+def find_decision(store: Store, conversation: Conversation, name: str) -> str:
+    """The id of a decision that is in force in one of the conversation's windows."""
+    ids = [made.id for lane in store.lanes.of(conversation.id) for made in store.decisions.of(lane.id)]
+    found = name if name in ids else _find_by_prefix(name.lower(), ids, "decisions")
+    if found is None:
+        raise NotFound(
+            f"no decision '{name}' is in force in {conversation.id}.",
+            hint=f"`holdfast window {conversation.id}` has their ids, and so has"
+            f" /api/chats/{conversation.id}/window.",
+        )
+    return found
+
+
+def _find_by_prefix(beginning: str, ids: Iterable[str], what: str) -> str | None:
+    if not _BEGINNING.fullmatch(beginning):
+        return None
+    found = [name for name in ids if name.startswith(beginning)]
+    if len(found) > 1:
+        raise BadRequest(f"{len(found)} {what} begin with '{beginning}'.", hint="Give more of the id.")
+    return found[0] if found else None
+
 
 # An id that only we give: a conversation with such an id is there, or it is gone.
 _OUR_ID = re.compile(r"c_[0-9a-z]{26}")

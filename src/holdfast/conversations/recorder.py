@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from holdfast.conversations.likeness import anchor
+from holdfast.conversations.alignment import anchor
 from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
 from holdfast.messages import Answer, Chunk, FinishReason, Message
 from holdfast.store import NewMessage, Store, Stored

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.conversations.lanes import PIN
-from holdfast.conversations.shown import (
+from holdfast.conversations.serialization import (
     serialize_compaction,
     serialize_content,
     serialize_conversation,

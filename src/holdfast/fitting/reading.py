@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.conversations.shown import serialize_conversation, serialize_draft, serialize_message
+from holdfast.conversations.serialization import serialize_conversation, serialize_draft, serialize_message
 from holdfast.errors import NotFound
 from holdfast.fitting.account import pins_of
 from holdfast.fitting.lot import item_of

@@ -15,8 +15,8 @@ from holdfast.fitting.noting import Noting
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.library import Research
-from holdfast.research.nearest import is_old
-from holdfast.research.quoting import defuse
+from holdfast.research.matching import is_old
+from holdfast.research.summary import defuse
 from holdfast.store import new_id
 from holdfast.text.excerpts import excerpts
 from holdfast.window.additions import addition, found, pages, past

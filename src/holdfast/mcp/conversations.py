@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.conversations.search import MessageHit
 from holdfast.conversations.search import search as find
-from holdfast.conversations.shown import serialize_results
+from holdfast.conversations.serialization import serialize_results
 from holdfast.errors import BadRequest, NotFound
 from holdfast.fitting.account import changed, lane_of, standings
 from holdfast.mcp.arguments import Values

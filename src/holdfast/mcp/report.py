@@ -6,7 +6,7 @@ A short form of the report that `fitting` keeps for every window. Knows no proto
 from collections import Counter
 from typing import Any
 
-from holdfast.conversations.shown import serialize_conversation
+from holdfast.conversations.serialization import serialize_conversation
 from holdfast.fitting.account import lane_of, standings, window_account
 from holdfast.mcp.arguments import Values
 from holdfast.mcp.conversations import last_used

@@ -9,8 +9,8 @@ from holdfast.mcp.arguments import LONGEST_QUERY, Values
 from holdfast.mcp.parts import Caller, Parts, words_only
 from holdfast.mcp.told import Told, few, fitting, moment, notices, shortened
 from holdfast.research.finding import Finding, ResearchSource
-from holdfast.research.findings import path_of_note
-from holdfast.research.nearest import RelatedFinding
+from holdfast.research.matching import RelatedFinding
+from holdfast.research.repository import path_of_note
 
 HITS = 6
 _SUMMARY = 1_500

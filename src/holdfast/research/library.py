@@ -15,14 +15,35 @@ from holdfast.errors import BadRequest, EmbedderError
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.messages import Scope
-from holdfast.research.extractive import extract_summary
-from holdfast.research.finding import Finding, Mode, ResearchSource, SummaryBy, Volatility
-from holdfast.research.findings import FindingRepository, Troubles, clean_finding, collect_names, folder_of
-from holdfast.research.nearest import RelatedFinding, rank_related
-from holdfast.research.reuse import ReusedFinding, find_same, group_same, merge_findings
-from holdfast.research.telling import ProgressCallback, ignore_progress
-from holdfast.research.texts import MOST_SOURCES, find_addresses
-from holdfast.research.volatility import estimate_volatility, expiry_time
+from holdfast.research.finding import (
+    Finding,
+    Mode,
+    ProgressCallback,
+    ResearchSource,
+    SummaryBy,
+    Volatility,
+    estimate_volatility,
+    expiry_time,
+    ignore_progress,
+)
+from holdfast.research.matching import (
+    RelatedFinding,
+    ReusedFinding,
+    find_same,
+    group_same,
+    merge_findings,
+    rank_related,
+)
+from holdfast.research.repository import (
+    MOST_SOURCES,
+    FindingRepository,
+    Troubles,
+    clean_finding,
+    collect_names,
+    find_addresses,
+    folder_of,
+)
+from holdfast.research.summary import extract_summary
 from holdfast.store.ids import new_id
 
 log = logging.getLogger("holdfast.research")

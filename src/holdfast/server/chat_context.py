@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
-from holdfast.conversations.shown import serialize_content
+from holdfast.conversations.serialization import serialize_content
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.fitting.account import Standing, compactions_account, lane_of, pins_of, standings
 from holdfast.fitting.course import Sent, last_sent, turns_of

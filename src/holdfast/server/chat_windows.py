@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 
 from holdfast.conversations import lanes
-from holdfast.conversations.named import find_decision, find_message
-from holdfast.conversations.shown import serialize_decision, serialize_message
+from holdfast.conversations.identity import find_decision, find_message
+from holdfast.conversations.serialization import serialize_decision, serialize_message
 from holdfast.fitting.account import came_back, compactions_account, lane_of, summary_account, window_account
 from holdfast.fitting.filing import files_of
 from holdfast.fitting.marks import pin

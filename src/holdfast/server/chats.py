@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.conversations import forks
-from holdfast.conversations.named import find_message
+from holdfast.conversations import lanes
+from holdfast.conversations.identity import find_message
 from holdfast.conversations.search import search
-from holdfast.conversations.shown import serialize_conversation, serialize_results
+from holdfast.conversations.serialization import serialize_conversation, serialize_results
 from holdfast.errors import BadRequest
 from holdfast.fitting.account import message_account
 from holdfast.fitting.reading import Part
@@ -135,7 +135,7 @@ async def fork(request: Request, conversation: str, start: ForkFrom | None = Non
     def work() -> Conversation:
         row = store.log.get(conversation, scope)
         message = find_message(store, row, start.message).id if start.message is not None else None
-        return forks.fork(store, row, message, start.title or "")
+        return lanes.fork(store, row, message, start.title or "")
 
     return serialize_conversation(await store.run(store.atomically, work))
 

@@ -17,8 +17,8 @@ from holdfast.conversations.hints import RESEARCH_SETTING
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, ResearchSource
-from holdfast.research.findings import path_of_note
 from holdfast.research.library import Research, ResearchAnswer
+from holdfast.research.repository import path_of_note
 from holdfast.server.door import engine_of, scope_of, unless_gone
 from holdfast.server.memories import Whose, scope_for
 

@@ -16,9 +16,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
+from holdfast.conversations.identity import find_answer
 from holdfast.conversations.lanes import get_message
-from holdfast.conversations.named import find_answer
-from holdfast.conversations.shown import serialize_conversation
+from holdfast.conversations.serialization import serialize_conversation
 from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.fitting.intake import title_of

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FetchFailed
-from holdfast.research.texts import limit_text
-from holdfast.research.web.extraction import extract_text
-from holdfast.research.web.markup import find_title, strip_tags
+from holdfast.research.repository import limit_text
+from holdfast.research.web.extract import extract_text, find_title, strip_tags
 
 PAGE = """<!doctype html><html><head><title>Wetter in Kassel - Wetterdienst</title>
 <style>p {color: red}</style></head>

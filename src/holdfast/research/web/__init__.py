@@ -5,8 +5,7 @@ reached.
 """
 
 from holdfast.research.web.addresses import AddressGuard
-from holdfast.research.web.downloading import DownloadLimits
-from holdfast.research.web.fetching import Fetcher
-from holdfast.research.web.gathering import ReadLocal, gather
+from holdfast.research.web.fetch import DownloadLimits, Fetcher
+from holdfast.research.web.gather import ReadLocal, gather
 
 __all__ = ["AddressGuard", "DownloadLimits", "Fetcher", "ReadLocal", "gather"]

@@ -4,21 +4,246 @@ The files are the truth. Texts are written first and the note last, so a crash l
 does leave is cleared away later. Knows nothing of what findings are good for.
 """
 
+import hashlib
+import re
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
+from typing import Any
 
-from holdfast.errors import HoldfastError, NotFound
+from holdfast.errors import HoldfastError, NotFound, StoreError
 from holdfast.memory.private import redacted
 from holdfast.memory.scopes import folder, owner, visible
 from holdfast.memory.workspace.base import Away, Entry, Workspace, change, inside, look
+from holdfast.memory.workspace.comments import (
+    BEGINNING,
+    COMMENT,
+    comment,
+    comments_in,
+    first_comment,
+    moment,
+    seconds_of,
+)
+from holdfast.memory.workspace.items import spelled
 from holdfast.messages import Scope
-from holdfast.research import note
-from holdfast.research.finding import Finding, ResearchSource, SummaryBy, Volatility
-from holdfast.research.texts import MOST_SOURCES, join_texts, limit_text, split_texts
+from holdfast.patterns import late
+from holdfast.research.finding import (
+    MODES,
+    VOLATILITIES,
+    Finding,
+    ResearchSource,
+    SummaryBy,
+    Volatility,
+    expiry_time,
+)
 from holdfast.store.ids import new_id
+
+KIND = "finding"
+
+_HEADINGS = {"en": "Sources", "de": "Quellen"}
+_QUESTION = late(r"^#[ \t]+(\S.*)$", re.MULTILINE)
+_SOURCES = late(rf"^##[ \t]+(?:{'|'.join(_HEADINGS.values())})[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_BY: dict[object, SummaryBy] = {"model": "model", "text": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class _NoteLayout:
+    """Where things stand in the text of a note."""
+
+    fields: Mapping[str, Any]
+    question: re.Match[str]
+    sources: re.Match[str]
+
+    def summary(self, text: str) -> str:
+        return spelled(text[self.question.end() : self.sources.start()])
+
+
+def to_plain_line(text: str) -> str:
+    """Words on one line, in which nothing can be taken for a comment of ours."""
+    return " ".join(spelled(text).split()).replace("<!--", "< !--")
+
+
+def format_note(finding: Finding) -> str:
+    """The note of a finding, whose question and summary are plain."""
+    told = comment(_note_fields(finding))
+    listed = "\n".join(_format_source(number, source) for number, source in enumerate(finding.sources, 1))
+    summary = f"{finding.summary}\n\n" if finding.summary else ""
+    return f"{told}\n# {finding.question}\n\n{summary}## {_HEADINGS[finding.language]}\n\n{listed}\n"
+
+
+def parse_note(text: str, name: str, scope: Scope) -> Finding:
+    """The finding of this name in its note, without the texts of its sources; StoreError if it is none."""
+    places = _find_layout(text, name)
+    fields, summary = places.fields, places.summary(text)
+    mode, volatility = fields.get("mode"), fields.get("volatility")
+    if mode not in MODES or volatility not in VOLATILITIES:
+        raise StoreError(
+            f"The finding {name} has an unknown mode or volatility.",
+            hint=f"Modes are {', '.join(MODES)}; volatilities {', '.join(VOLATILITIES)}.",
+        )
+    created = seconds_of(fields.get("created"))
+    merged = fields.get("merged")
+    return Finding(
+        id=name,
+        scope=scope,
+        question=places.question[1].rstrip(),
+        mode=mode,
+        sources=tuple(_parse_sources(text[places.sources.end() :])),
+        summary=summary,
+        volatility=volatility,
+        created_at=created,
+        expires_at=seconds_of(fields.get("expires")) or expiry_time(volatility, created),
+        summary_by=_summary_author(fields, summary),
+        conversation=str(fields.get("conversation", "")),
+        merged=tuple(map(str, merged)) if isinstance(merged, list) else (),
+    )
+
+
+def replace_summary(text: str, name: str, summary: str, by: SummaryBy, volatility: Volatility | None) -> str:
+    """The note with another summary, unless a person wrote the one that is there; all else stays."""
+    places = _find_layout(text, name)
+    fields = dict(places.fields)
+    if volatility is not None and volatility != fields.get("volatility"):
+        fields["volatility"] = volatility
+        fields["expires"] = moment(expiry_time(volatility, seconds_of(fields.get("created"))))
+    if _summary_author(fields, places.summary(text)) != "person":
+        fields |= {"summary_by": by, "summary_of": _digest(summary)}
+        text = f"{text[: places.question.end()]}\n\n{summary}\n\n{text[places.sources.start() :]}"
+    told = comment(fields)
+    return COMMENT.sub(lambda _: told, text, count=1)
+
+
+def _find_layout(text: str, name: str) -> _NoteLayout:
+    fields, head = first_comment(text), COMMENT.search(text)
+    if head is None or fields.get("kind") != KIND or fields.get("id") != name:
+        raise _broken_note_error(name, "the comment that says what it is")
+    question = _QUESTION.search(text, head.end())
+    # The last one is ours: nothing but the list comes after it.
+    headings = list(_SOURCES.finditer(text, question.end())) if question else []
+    if question is None or not headings:
+        raise _broken_note_error(
+            name, "the heading of its sources" if question else "its question, the first heading"
+        )
+    end = headings[-1].end()
+    if len(BEGINNING.findall(text, end)) != len(COMMENT.findall(text, end)) or not COMMENT.search(text, end):
+        raise _broken_note_error(name, "sources, or the end of one")
+    return _NoteLayout(fields, question, headings[-1])
+
+
+def _broken_note_error(name: str, what: str) -> StoreError:
+    return StoreError(
+        f"The note of the finding {name} lacks {what}.", hint="Mend it, or take it away; it was not touched."
+    )
+
+
+def _note_fields(finding: Finding) -> dict[str, Any]:
+    by_person = finding.summary_by == "person"
+    return {
+        "id": finding.id,
+        "kind": KIND,
+        "mode": finding.mode,
+        "volatility": finding.volatility,
+        "created": moment(finding.created_at),
+        "expires": moment(finding.expires_at),
+        "conversation": finding.conversation,
+        "summary_by": "" if by_person else finding.summary_by,
+        # By which it is known whether a person wrote another one since.
+        "summary_of": "" if by_person else _digest(finding.summary),
+        "merged": list(finding.merged),
+    }
+
+
+def _summary_author(fields: Mapping[str, Any], summary: str) -> SummaryBy:
+    if not summary:
+        return ""
+    return _BY.get(fields.get("summary_by"), "") if fields.get("summary_of") == _digest(summary) else "person"
+
+
+def _digest(summary: str) -> str:
+    return hashlib.sha256(" ".join(summary.split()).encode()).hexdigest()[:16] if summary else ""
+
+
+def _format_source(number: int, source: ResearchSource) -> str:
+    told = {
+        "source": number,
+        "url": source.url,
+        "title": source.title,
+        "at": moment(source.at),
+        "trouble": source.trouble,
+    }
+    when = datetime.fromtimestamp(source.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M") if source.at else ""
+    shown = [to_plain_line(one) for one in (source.title, source.url, when, source.trouble) if one.strip()]
+    return f"- {' · '.join(dict.fromkeys(shown)) or number}\n  {comment(told)}"
+
+
+def _parse_sources(text: str) -> Iterator[ResearchSource]:
+    for fields in comments_in(text):
+        if "source" in fields:
+            told = {name: str(fields.get(name, "")) for name in ("url", "title", "trouble")}
+            yield ResearchSource(
+                told["url"], told["title"], "", seconds_of(fields.get("at")), told["trouble"]
+            )
+
+
+# In characters; and in bytes, so that what the most sources have fits into one file of a workspace.
+LONGEST_TEXT = 60_000
+_LONGEST_BYTES = 170_000
+MOST_SOURCES = 20
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"'“”„`|\\^{}]+", re.IGNORECASE)
+_CUT = re.compile(r"\n\[cut: ([0-9,]{1,12}) more characters\]\Z")
+_CUT_NOTE_LENGTH = 50
+_PAGE = "\f"
+# Form feeds inside of a text would part it.
+_PARTING = str.maketrans({_PAGE: "\n", "\v": "\n"})
+
+
+def find_addresses(text: str) -> list[str]:
+    """The web pages that a text names, each once; signs that end a sentence are no part of an address."""
+    return list(dict.fromkeys(_trim_address(found) for found in _ADDRESS.findall(text)))
+
+
+def _trim_address(found: str) -> str:
+    address = found.rstrip(".,;:!?*_")
+    while address.endswith((")", "]")):
+        opening = "(" if address.endswith(")") else "["
+        if address.count(opening) >= address.count(address[-1]):
+            break
+        address = address[:-1].rstrip(".,;:!?*_")
+    return address
+
+
+def limit_text(text: str) -> str:
+    """As much of a text as is kept, and how much is not; what was cut before is not cut again."""
+    text = spelled(text.translate(_PARTING))
+    before = _CUT.search(text, max(0, len(text) - _CUT_NOTE_LENGTH))
+    whole = text[: before.start()] if before else text
+    kept = whole[:LONGEST_TEXT].encode()[:_LONGEST_BYTES].decode(errors="ignore")
+    if len(kept) == len(whole):
+        return text
+    missing = len(whole) - len(kept) + (int(before[1].replace(",", "")) if before else 0)
+    return f"{kept.rstrip()}\n[cut: {missing:,} more characters]"
+
+
+def join_texts(sources: Sequence[ResearchSource]) -> str:
+    """The file for these sources, whose texts are cut."""
+    pages = (f"{number} {source.url}\n{source.text}\n" for number, source in enumerate(sources, 1))
+    return _PAGE.join(pages)
+
+
+def split_texts(text: str) -> dict[int, str]:
+    """The texts in such a file, each by the number of its source."""
+    found: dict[int, str] = {}
+    for page in text.split(_PAGE):
+        head, _, words = page.partition("\n")
+        number = head.partition(" ")[0]
+        if number.isascii() and number.isdigit():
+            found[int(number)] = words.rstrip("\n")
+    return found
+
 
 RESEARCH = "research"
 
@@ -61,7 +286,7 @@ class FindingRepository:
         """The same, into this folder."""
         made = clean_finding(finding)
         self.workspace.write(_texts_path(place, made.id), join_texts(made.sources))
-        self.workspace.write(_note_path(place, made.id), note.format_note(made))
+        self.workspace.write(_note_path(place, made.id), format_note(made))
         return made
 
     def list(self, scope: Scope, *, own: bool = False, troubles: Troubles | None = None) -> list[Finding]:
@@ -100,11 +325,11 @@ class FindingRepository:
         found = self._find(scope, name)
         if found.id != name:
             return found
-        words, place = note.to_plain_line(redacted(summary)), _note_path(folder_of(found.scope), found.id)
+        words, place = to_plain_line(redacted(summary)), _note_path(folder_of(found.scope), found.id)
 
         def work(text: str) -> str:
             # Somebody may have forgotten it meanwhile: then there is nothing to write.
-            return note.replace_summary(text, found.id, words, by, volatility) if text else ""
+            return replace_summary(text, found.id, words, by, volatility) if text else ""
 
         change(self.workspace, place, work)
         return self._find(scope, name)
@@ -187,7 +412,7 @@ class FindingRepository:
         if known is None or known.tag != entry.tag:
             try:
                 text = self.workspace.read(entry.path).text
-                known = _CachedNote(entry.tag, note.parse_note(text, entry.path.stem, scope))
+                known = _CachedNote(entry.tag, parse_note(text, entry.path.stem, scope))
             except NotFound:
                 return _CachedNote(entry.tag)
             except Away as error:
@@ -240,18 +465,18 @@ def clean_finding(finding: Finding) -> Finding:
     sources = (
         replace(
             source,
-            url=note.to_plain_line(redacted(source.url)),
-            title=note.to_plain_line(redacted(source.title)),
+            url=to_plain_line(redacted(source.url)),
+            title=to_plain_line(redacted(source.title)),
             text="" if source.trouble else limit_text(redacted(source.text)),
             at=round(source.at, 3),
-            trouble=note.to_plain_line(source.trouble),
+            trouble=to_plain_line(source.trouble),
         )
         for source in finding.sources[:MOST_SOURCES]
     )
     return replace(
         finding,
-        question=note.to_plain_line(redacted(finding.question)),
-        summary=note.to_plain_line(redacted(finding.summary)),
+        question=to_plain_line(redacted(finding.question)),
+        summary=to_plain_line(redacted(finding.summary)),
         sources=tuple(sources),
         created_at=round(finding.created_at, 3),
         expires_at=round(finding.expires_at, 3),

@@ -184,10 +184,10 @@ def build_research(
         question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: ProgressCallback = ignore_progress
     ) -> Sequence[ResearchSource]:
         # Loaded when something is fetched, which is only when somebody asks for it.
-        from holdfast.research.web import AddressGuard, Fetcher, gather
+        from holdfast.research.web import AddressGuard, Fetcher, gather_sources
 
         async with Fetcher(AddressGuard.of(settings.research_private, own_port=settings.port)) as fetcher:
-            return await gather(
+            return await gather_sources(
                 question,
                 mode,
                 fetcher=fetcher,

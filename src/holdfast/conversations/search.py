@@ -21,12 +21,6 @@ _BRIEF = 160
 _LONGEST_TEXT = 200_000
 
 
-def pieces_of(text: str) -> list[str]:
-    """Its sentences, and the lines of its blocks of code."""
-    pieces = words.sentences(text[:_LONGEST_TEXT])
-    return [line for piece in pieces for line in (piece.splitlines() if _is_block(piece) else (piece,))]
-
-
 def best_passage(text: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
     """The best passage that `count` gives at most `room`; empty if there is no room for anything."""
     pieces = words.sentences(text[:_LONGEST_TEXT])

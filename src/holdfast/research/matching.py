@@ -46,9 +46,9 @@ def find_same(
 
     With `nearness`, it may have been asked in another language.
     """
-    wanted = _parse(question, now)
+    wanted = parse_question(question, _local_date(now))
     holding = [
-        (finding, _parse(finding.question, finding.created_at))
+        (finding, parse_question(finding.question, _local_date(finding.created_at)))
         for finding in findings
         if _is_valid(finding, now) and (finding.mode == "deep" or mode == "quick")
     ]
@@ -67,7 +67,7 @@ def group_same(findings: Sequence[Finding], *, now: float) -> list[list[Finding]
     for finding in sorted(findings, key=lambda one: (one.created_at, one.id), reverse=True):
         if not _is_valid(finding, now):
             continue
-        this = _parse(finding.question, finding.created_at)
+        this = parse_question(finding.question, _local_date(finding.created_at))
         group = next((found for known, found in groups if asks_same(known, this)), None)
         if group is None:
             groups.append((this, [finding]))
@@ -101,10 +101,6 @@ def merge_findings(group: Sequence[Finding]) -> Finding:
 
 def _is_valid(finding: Finding, now: float) -> bool:
     return not finding.expired(now) and bool(finding.usable)
-
-
-def _parse(question: str, at: float) -> ParsedQuestion:
-    return parse_question(question, datetime.fromtimestamp(at, UTC).astimezone().date())
 
 
 _DAY = 86_400.0

@@ -82,7 +82,7 @@ _BOILERPLATE = late(
     r"|read more|weiterlesen|mehr erfahren|click here|hier klicken|copyright|©)",
     re.IGNORECASE,
 )
-_FIGURE = late(r"\d+(?:[.,:]\d+)*")
+_NUMBER = late(r"\d+(?:[.,:]\d+)*")
 _DATE = late(
     r"\b\d{1,2}\.\s?(?:\d{1,2}\.|[A-ZÄ]\w{2,8})|\b\d{4}-\d{2}-\d{2}\b|\b(?:19|20)\d{2}\b"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)\b",
@@ -190,7 +190,7 @@ def _score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
 def _score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
     text = sentence.text
     worth = sum(weights.get(term, 0.0) for term in sentence.terms)
-    worth += 0.3 * min(3, len(_FIGURE.findall(text))) + 0.4 * bool(_DATE.search(text))
+    worth += 0.3 * min(3, len(_NUMBER.findall(text))) + 0.4 * bool(_DATE.search(text))
     worth += 0.15 * min(4, len(_CAPITALISED.findall(text)))
     worth += 0.5 / (1 + sentence.place / 5)
     # Lines of a menu end with no sign.
@@ -251,7 +251,6 @@ _MARKUP = late(
     r"</?[a-z_|]{2,20}>|<\||\[/?TOOL_CALLS?\]|```|\A\s*[{\[]|\"(?:name|function|arguments)\"\s*:",
     re.IGNORECASE,
 )
-_NUMBER = late(r"\d+(?:[.,:]\d+)*")
 _GROUPED = late(r"\d{1,3}(?:[.,]\d{3})+")
 _WHEN = late(
     r"(?<!\d)(?:3[01]|[12]\d|0?[1-9])\.(?:1[0-2]|0?[1-9])(?!\d)(?:\.(?:\d{4}|\d{2})(?!\d))?|(?<!\d)[0-2]?\d:[0-5]\d"

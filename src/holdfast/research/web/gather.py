@@ -212,7 +212,7 @@ _Item = TypeVar("_Item")
 ReadLocal = Callable[[str], tuple[str, bytes]]
 
 
-async def gather(
+async def gather_sources(
     question: str,
     mode: Mode,
     *,

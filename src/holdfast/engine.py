@@ -229,7 +229,7 @@ class Engine:
             model=model,
             conversation=conversation,
             parent=kept.parent,
-            kept=self._intake.answering(incoming, kept),
+            on_saved=self._intake.answering(incoming, kept),
         )
         about = {"job": kept.job, "conversation": conversation, "kind": kept.placement.kind, "model": model}
         return _Run(ask, kept, recorder, Progress(self.events, ask.scope, about))

@@ -58,11 +58,11 @@ def anchor(message: Message) -> str | None:
     None for what has nothing to be found by, and for roles that are not looked up.
     """
     if message.role == "user":
-        said = comparable_text(message) or "".join(image.data or image.url for image in message.images)
-        return f"u:{_digest(said)}" if said else None
+        text = comparable_text(message) or "".join(image.data or image.url for image in message.images)
+        return f"u:{_digest(text)}" if text else None
     if message.role == "assistant":
-        said = _comparable_calls(message) or comparable_text(message)
-        return f"a:{_digest(said)}" if said else None
+        text = _comparable_calls(message) or comparable_text(message)
+        return f"a:{_digest(text)}" if text else None
     return None
 
 
@@ -93,7 +93,7 @@ def strip_additions(message: Message) -> str:
 
 def remove_blocks(text: str, names: tuple[str, ...]) -> str:
     """`text` without the elements of these names. Linear in the text, also when they are never closed."""
-    kept: list[str] = []
+    parts: list[str] = []
     done = 0
     unclosed: set[str] = set()
     for opening in _OPENING_TAG.finditer(text):
@@ -105,10 +105,10 @@ def remove_blocks(text: str, names: tuple[str, ...]) -> str:
         if end < 0:
             unclosed.add(name)
             continue
-        kept.append(text[done : opening.start()])
+        parts.append(text[done : opening.start()])
         done = end + len(closing)
-    kept.append(text[done:])
-    return "".join(kept).strip()
+    parts.append(text[done:])
+    return "".join(parts).strip()
 
 
 def compare_messages(stored: Message, sent: Message) -> Likeness:
@@ -132,9 +132,9 @@ def _compare_questions(stored: Message, sent: Message) -> Likeness:
     return Likeness.PART if is_wrapped(strip_additions(stored), strip_additions(sent)) else Likeness.DIFFERENT
 
 
-def is_wrapped(one: str, other: str) -> bool:
+def is_wrapped(first: str, second: str) -> bool:
     """Whether one text is whole lines of the other: a question inside a page, a reminder under a question."""
-    shorter, longer = sorted((_comparable_lines(one), _comparable_lines(other)), key=len)
+    shorter, longer = sorted((_comparable_lines(first), _comparable_lines(second)), key=len)
     return len(shorter) > 2 and shorter in longer
 
 
@@ -149,13 +149,13 @@ def _compare_answers(stored: Message, sent: Message) -> Likeness:
             return Likeness.DIFFERENT
         known, given = call_ids(stored), call_ids(sent)
         return Likeness.LOOSE if known and given and known != given else Likeness.EXACT
-    said, resent = comparable_text(stored), comparable_text(sent)
-    if said == resent:
+    stored_text, sent_text = comparable_text(stored), comparable_text(sent)
+    if stored_text == sent_text:
         same_kind = bool(stored.tool_calls) == bool(sent.tool_calls)
-        return Likeness.EXACT if same_kind else Likeness.PART if said else Likeness.DIFFERENT
+        return Likeness.EXACT if same_kind else Likeness.PART if stored_text else Likeness.DIFFERENT
     if stored.tool_calls or sent.tool_calls:
         return Likeness.PART if _is_written_out(stored, sent) else Likeness.DIFFERENT
-    if is_beginning_or_end(said, resent):
+    if is_beginning_or_end(stored_text, sent_text):
         return Likeness.PART
     return Likeness.LOOSE if _overlaps(stored, sent) else Likeness.DIFFERENT
 
@@ -163,26 +163,28 @@ def _compare_answers(stored: Message, sent: Message) -> Likeness:
 def _is_written_out(stored: Message, sent: Message) -> bool:
     """Whether one has as text what the other has as calls: small models write calls into their answer."""
     calling, writing = (sent, stored) if sent.tool_calls else (stored, sent)
-    said = writing.text
+    text = writing.text
     return comparable_text(writing).startswith(comparable_text(calling)) and all(
-        call.name in said for call in calling.tool_calls
+        call.name in text for call in calling.tool_calls
     )
 
 
-def is_beginning_or_end(said: str, resent: str) -> bool:
+def is_beginning_or_end(first: str, second: str) -> bool:
     """Whether one answer begins or ends the other.
 
     A continued answer comes back glued to its first half; an old one comes back cut short, with dots.
     """
-    shorter, longer = sorted((said, resent), key=len)
+    shorter, longer = sorted((first, second), key=len)
     shorter = shorter.rstrip(".…")
     return len(shorter) >= DISTINCTIVE_LENGTH and (longer.startswith(shorter) or longer.endswith(shorter))
 
 
 def _overlaps(stored: Message, sent: Message) -> bool:
-    one = set(_WORD.findall(strip_additions(stored)[:_GLANCE].lower()))
-    other = set(_WORD.findall(strip_additions(sent)[:_GLANCE].lower()))
-    return bool(one and other) and len(one & other) >= _OVERLAP * len(one | other)
+    stored_words = set(_WORD.findall(strip_additions(stored)[:_GLANCE].lower()))
+    sent_words = set(_WORD.findall(strip_additions(sent)[:_GLANCE].lower()))
+    return bool(stored_words and sent_words) and len(stored_words & sent_words) >= _OVERLAP * len(
+        stored_words | sent_words
+    )
 
 
 def _compare_results(stored: tuple[ToolResult, ...], sent: tuple[ToolResult, ...]) -> Likeness:
@@ -215,8 +217,8 @@ def _comparable_arguments(call: ToolCall) -> str:
         return strip_whitespace(call.arguments)
 
 
-def _digest(said: str) -> str:
-    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 __all__ = ["Alignment", "Pair", "StoredMessage", "align", "anchor", "is_own"]
@@ -292,9 +294,9 @@ class Alignment:
         return not self.inserted and bool(self.pairs) and self.pairs[0].stored == 0
 
 
-def is_own(kept: StoredMessage) -> bool:
+def is_own(stored: StoredMessage) -> bool:
     """Whether a stored assistant message was answered through us, and not brought along by a client."""
-    return kept.message.role == "assistant" and bool(kept.job or kept.model or kept.finish)
+    return stored.message.role == "assistant" and bool(stored.job or stored.model or stored.finish)
 
 
 def align(
@@ -319,7 +321,7 @@ class _Aligner:
         self.sent = [(index, message) for index, message in enumerate(sent) if message.role != "system"]
         self.total = len(sent)
         self.sent_keys = [keys[index] for index, _ in self.sent]
-        self.stored_keys = [kept.anchor or anchor(kept.message) for kept in stored]
+        self.stored_keys = [message.anchor or anchor(message.message) for message in stored]
         self.answers: dict[str, list[int]] = defaultdict(list)
         for place, key in enumerate(self.stored_keys):
             if key is not None and stored[place].message.role == "assistant":
@@ -394,24 +396,24 @@ class _Aligner:
         """Whether up to here a program put other exchanges of its own in the place of those it had there."""
         roles = [message.role for _, message in self.sent[self.i : i]]
         replaced = self.stored[self.j : j]
-        return roles == [kept.message.role for kept in replaced] and not any(map(is_own, replaced))
+        return roles == [message.message.role for message in replaced] and not any(map(is_own, replaced))
 
     def pair(self, i: int, j: int, like: Likeness) -> None:
-        kept, message = self.stored[j], self.sent[i][1]
-        held = self.last == (i - 1, j - 1) or bool(call_ids(message) & call_ids(kept.message))
-        self.pairs.append(Pair(self.sent[i][0], j, like, held and is_own(kept)))
+        stored, message = self.stored[j], self.sent[i][1]
+        held = self.last == (i - 1, j - 1) or bool(call_ids(message) & call_ids(stored.message))
+        self.pairs.append(Pair(self.sent[i][0], j, like, held and is_own(stored)))
         if like is Likeness.PART and message.role == "assistant":
             j = self.glued(comparable_text(message), j)
         self.last = (i, j)
         self.i, self.j, self.reach = i + 1, j + 1, j + 1
 
-    def glued(self, said: str, j: int) -> int:
+    def glued(self, text: str, j: int) -> int:
         """The last of the stored answers that this one was glued together from ("continue")."""
         part = comparable_text(self.stored[j].message)
-        while said.startswith(part) and j + 1 < len(self.stored):
-            said = said.removeprefix(part)
+        while text.startswith(part) and j + 1 < len(self.stored):
+            text = text.removeprefix(part)
             part = comparable_text(self.stored[j + 1].message)
-            if self.stored[j + 1].message.role != "assistant" or not part or not said.startswith(part):
+            if self.stored[j + 1].message.role != "assistant" or not part or not text.startswith(part):
                 break
             j += 1
         return j
@@ -440,8 +442,8 @@ class _Aligner:
         """Where a sent answer is stored, the likeliest place first."""
         if self.sent[i][1].role != "assistant":
             return []
-        found = self.answers.get(self.sent_keys[i] or "", [])
-        ahead = found[bisect_left(found, self.j) :]
+        positions = self.answers.get(self.sent_keys[i] or "", [])
+        ahead = positions[bisect_left(positions, self.j) :]
         if self.pairs or len(ahead) == 1:
             return ahead[:_PLACES]
         # Where a shortened history takes up: at the place from which it can be followed the furthest.

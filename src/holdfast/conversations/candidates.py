@@ -109,13 +109,13 @@ class CandidateFinder:
 
     def convincing(self) -> list[HistoryCandidate]:
         """The candidates whose evidence is good enough, the best first."""
-        found = [
+        candidates = [
             candidate
             for conversation in self._likely()
             for candidate in self.within(conversation)
             if self._convinces(candidate)
         ]
-        return sorted(found, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
+        return sorted(candidates, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
 
     def within(self, conversation: Conversation) -> list[HistoryCandidate]:
         """The histories of one conversation: the one it ends with, and branches that the request names."""
@@ -124,11 +124,11 @@ class CandidateFinder:
         for tip in [*tips, *self._tips(conversation.tree)]:
             if not any(stored.id == tip for path in paths for stored in path):
                 paths.append(self._log.path(tip))
-        found = [self._candidate(conversation, path) for path in paths]
+        candidates = [self._candidate(conversation, path) for path in paths]
         # Branches of one conversation are much alike: an edited question may have got the answer of the first
         # one, or a second answer begins as the first did. What came back word for word tells them apart.
-        exact = max((one.alignment.exact for one in found), default=0)
-        return [one for one in found if one.alignment.exact >= exact]
+        exact = max((candidate.alignment.exact for candidate in candidates), default=0)
+        return [candidate for candidate in candidates if candidate.alignment.exact >= exact]
 
     # Which conversations are worth reading
 
@@ -160,12 +160,16 @@ class CandidateFinder:
             for hit in hits:
                 newest[hit.tree] = max(newest[hit.tree], hit.created_at)
         trees = sorted(shared, key=lambda tree: (shared[tree], newest[tree]), reverse=True)
-        known = [one for tree in trees[:_CONVERSATIONS] for one in self._log.conversations_of(tree)]
-        return list({one.id: one for one in [*hinted, *known]}.values())
+        known = [
+            conversation
+            for tree in trees[:_CONVERSATIONS]
+            for conversation in self._log.conversations_of(tree)
+        ]
+        return list({conversation.id: conversation for conversation in [*hinted, *known]}.values())
 
     def _tips(self, tree: str) -> list[str]:
         """Messages of a tree that the newest messages of the request are."""
-        hits = [hit for found in self._hits.values() for hit in found if hit.tree == tree]
+        hits = [hit for group in self._hits.values() for hit in group if hit.tree == tree]
         known = {hit.message for hit in hits}
         # The same answer may stand in many branches: meant is one behind a question of this request.
         behind = [hit for hit in hits if hit.parent in known]
@@ -193,13 +197,18 @@ class CandidateFinder:
 
     def _resumed(self, path: Sequence[Stored], start: int) -> int:
         """Where the new part begins behind a summary: not with what the history ends with anyway."""
-        rest = [index for index, one in enumerate(self._messages) if index >= start and one.role != "system"]
-        for count in range(min(len(rest), len(path), _RESUMED), 0, -1):
-            kept = zip(path[-count:], rest[:count], strict=True)
+        indexes = [
+            index
+            for index, message in enumerate(self._messages)
+            if index >= start and message.role != "system"
+        ]
+        for count in range(min(len(indexes), len(path), _RESUMED), 0, -1):
+            pairs = zip(path[-count:], indexes[:count], strict=True)
             if all(
-                compare_messages(one.message, self._messages[index]) is Likeness.EXACT for one, index in kept
+                compare_messages(message.message, self._messages[index]) is Likeness.EXACT
+                for message, index in pairs
             ):
-                return rest[count - 1] + 1
+                return indexes[count - 1] + 1
         return start
 
     def _forks(self, conversation: Conversation, path: Sequence[Stored], reach: int) -> bool:
@@ -265,8 +274,8 @@ class CandidateFinder:
         """Whether a history that lacks its beginning, or has another one, is known all the same."""
         lined_up = candidate.alignment
         own = [pair for pair in lined_up.pairs if pair.own and pair.like >= Likeness.PART]
-        said = sum(len(comparable_text(self._messages[pair.sent])) for pair in lined_up.pairs)
-        if lined_up.grown or said < _TELLING_EXCHANGE:
+        length = sum(len(comparable_text(self._messages[pair.sent])) for pair in lined_up.pairs)
+        if lined_up.grown or length < _TELLING_EXCHANGE:
             return False
         at_end = lined_up.reach == len(candidate.path) and not candidate.forks
         exact = all(pair.like is Likeness.EXACT for pair in lined_up.pairs)

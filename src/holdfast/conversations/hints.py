@@ -158,12 +158,12 @@ def _is_state(value: Any) -> bool:
 def _read_texts(value: Any, where: str) -> list[str]:
     if value is None:
         return []
-    found = [_read_text(item) for item in (value if isinstance(value, list) else [value])]
-    if any(text is None for text in found):
+    texts = [_read_text(item) for item in (value if isinstance(value, list) else [value])]
+    if any(text is None for text in texts):
         raise BadRequest(
             f"{where} must be a text, a list of texts, or a list of objects with a text", param=where
         )
-    return [text for text in found if text and text.strip()]
+    return [text for text in texts if text and text.strip()]
 
 
 def _read_text(item: Any) -> str | None:

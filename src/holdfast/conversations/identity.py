@@ -64,8 +64,8 @@ class Placement:
     @property
     def messages(self) -> tuple[Message, ...]:
         """What is new, without the messages in which only a program speaks."""
-        said = (new.message for new in self.new)
-        return tuple(message for message in said if message.role != "user" or has_user_text(message))
+        messages = (new.message for new in self.new)
+        return tuple(message for message in messages if message.role != "user" or has_user_text(message))
 
 
 def has_user_text(message: Message) -> bool:
@@ -97,9 +97,9 @@ def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
                 f"{conversation.id} has no message number {name}.", hint=f"It has {len(path)} messages."
             )
         return store.log.message(path[int(name) - 1])
-    found = _find_by_prefix(name.lower(), path, "messages")
+    identifier = _find_by_prefix(name.lower(), path, "messages")
     try:
-        return get_message(store, conversation, found or name)
+        return get_message(store, conversation, identifier or name)
     except NotFound:
         raise NotFound(
             f"message '{name}' not found in {conversation.id}.",
@@ -130,36 +130,38 @@ def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
         conversation = store.log.get(job.conversation, scope)
     except NotFound:
         raise missing from None
-    found = store.log.answer(conversation.tree, job.id)
-    if found is None and job.status == "done":
+    answer = store.log.answer(conversation.tree, job.id)
+    if answer is None and job.status == "done":
         # The same words had been said there before, and are kept once.
         latest = store.jobs.recent(1, conversation=conversation.id)
-        if [one.id for one in latest] != [job.id] or conversation.head is None:
+        if [latest_job.id for latest_job in latest] != [job.id] or conversation.head is None:
             raise missing
-        found = store.log.message(conversation.head)
-    return GivenAnswer(job, conversation, found)
+        answer = store.log.message(conversation.head)
+    return GivenAnswer(job, conversation, answer)
 
 
 def find_decision(store: Store, conversation: Conversation, name: str) -> str:
     """The id of a decision that is in force in one of the conversation's windows."""
-    ids = [made.id for lane in store.lanes.of(conversation.id) for made in store.decisions.of(lane.id)]
-    found = name if name in ids else _find_by_prefix(name.lower(), ids, "decisions")
-    if found is None:
+    ids = [
+        decision.id for lane in store.lanes.of(conversation.id) for decision in store.decisions.of(lane.id)
+    ]
+    identifier = name if name in ids else _find_by_prefix(name.lower(), ids, "decisions")
+    if identifier is None:
         raise NotFound(
             f"no decision '{name}' is in force in {conversation.id}.",
             hint=f"`holdfast window {conversation.id}` has their ids, and so has"
             f" /api/chats/{conversation.id}/window.",
         )
-    return found
+    return identifier
 
 
-def _find_by_prefix(beginning: str, ids: Iterable[str], what: str) -> str | None:
+def _find_by_prefix(beginning: str, ids: Iterable[str], kind: str) -> str | None:
     if not _BEGINNING.fullmatch(beginning):
         return None
-    found = [name for name in ids if name.startswith(beginning)]
-    if len(found) > 1:
-        raise BadRequest(f"{len(found)} {what} begin with '{beginning}'.", hint="Give more of the id.")
-    return found[0] if found else None
+    matches = [name for name in ids if name.startswith(beginning)]
+    if len(matches) > 1:
+        raise BadRequest(f"{len(matches)} {kind} begin with '{beginning}'.", hint="Give more of the id.")
+    return matches[0] if matches else None
 
 
 # An id that only we give: a conversation with such an id is there, or it is gone.
@@ -216,8 +218,8 @@ def locate(
     inquiry = _build_inquiry(scope, request.messages, hints, asides)
     if hints.explicit:
         return _place_by_id(store, inquiry)
-    if hints.previous and (found := _place_after_answer(store, inquiry)):
-        return found
+    if hints.previous and (placement := _place_after_answer(store, inquiry)):
+        return placement
     if best := _pick_best(CandidateFinder(store, inquiry).convincing()):
         return _place_in_candidate(best, inquiry, _explain(best))
     if conversation := _find_handover(store, inquiry):
@@ -284,13 +286,13 @@ def _build_inquiry(
     talk = [index for index, message in enumerate(messages) if message.role != "system"]
     # A person who begins with a summary of ours begins anew; a program has more to send, or no question.
     front = talk[:_FRONT] if len(talk) > 1 or (talk and messages[talk[0]].role == "assistant") else []
-    found = {
+    answers = {
         index: aside
         for index in sorted({*looks, *front})
         if (aside := asides.summary(scope, hints.sender, messages[index], inside=index in looks))
     }
-    made_for = next((aside.conversation for aside in found.values() if aside.conversation), None)
-    return Inquiry(scope, messages, hints, looks | found.keys(), made_for)
+    made_for = next((aside.conversation for aside in answers.values() if aside.conversation), None)
+    return Inquiry(scope, messages, hints, looks | answers.keys(), made_for)
 
 
 def _drop_question(messages: Sequence[Message]) -> Sequence[Message]:
@@ -306,14 +308,18 @@ def _find_summarised(store: Store, inquiry: Inquiry) -> str | None:
     return known[0].id if known else None
 
 
-def _pick_best(found: Sequence[HistoryCandidate]) -> HistoryCandidate | None:
+def _pick_best(candidates: Sequence[HistoryCandidate]) -> HistoryCandidate | None:
     """The best candidate, unless it is a toss-up between conversations that would both fork."""
-    if not found:
+    if not candidates:
         return None
-    rivals = [one for one in found[1:] if one.conversation.tree != found[0].conversation.tree]
-    if found[0].forks and rivals and rivals[0].evidence == found[0].evidence:
+    rivals = [
+        candidate
+        for candidate in candidates[1:]
+        if candidate.conversation.tree != candidates[0].conversation.tree
+    ]
+    if candidates[0].forks and rivals and rivals[0].evidence == candidates[0].evidence:
         return None
-    return found[0]
+    return candidates[0]
 
 
 def _place_by_id(store: Store, inquiry: Inquiry) -> Placement:
@@ -324,9 +330,13 @@ def _place_by_id(store: Store, inquiry: Inquiry) -> Placement:
         return _place_new(
             inquiry, f"a new conversation, named {name} by the client", _CLIENT_ID_PREFIX + name
         )
-    candidates = [one for one in CandidateFinder(store, inquiry).within(conversation) if one.alignment.pairs]
+    candidates = [
+        candidate
+        for candidate in CandidateFinder(store, inquiry).within(conversation)
+        if candidate.alignment.pairs
+    ]
     if candidates:
-        return _place_in_candidate(max(candidates, key=lambda one: one.worth), inquiry, reason)
+        return _place_in_candidate(max(candidates, key=lambda candidate: candidate.worth), inquiry, reason)
     placement = _place_in(
         inquiry, conversation, conversation.head, _to_new_messages(inquiry.messages), reason
     )
@@ -363,25 +373,29 @@ def _find_handover(store: Store, inquiry: Inquiry) -> Conversation | None:
     a new conversation too, but then there is nothing in front of it.
     """
     messages = inquiry.messages
-    if not messages or messages[-1].role != "user" or not any(one.role == "assistant" for one in messages):
+    if (
+        not messages
+        or messages[-1].role != "user"
+        or not any(message.role == "assistant" for message in messages)
+    ):
         return None
     asked = comparable_text(messages[-1])
     for conversation in store.log.recent(inquiry.scope, _RECENT):
         if conversation.head and conversation.client == inquiry.hints.sender:
             answer = store.log.message(conversation.head)
-            said = comparable_text(answer.message)
-            if is_own(answer) and len(said) >= DISTINCTIVE_LENGTH and asked.startswith(said):
+            text = comparable_text(answer.message)
+            if is_own(answer) and len(text) >= DISTINCTIVE_LENGTH and asked.startswith(text):
                 return conversation
     return None
 
 
-def _place_in_candidate(found: HistoryCandidate, inquiry: Inquiry, reason: str) -> Placement:
-    matched = {pair.sent: found.path[pair.stored] for pair in found.alignment.pairs}
-    new = _to_new_messages(inquiry.messages[found.start :])
+def _place_in_candidate(candidate: HistoryCandidate, inquiry: Inquiry, reason: str) -> Placement:
+    matched = {pair.sent: candidate.path[pair.stored] for pair in candidate.alignment.pairs}
+    new = _to_new_messages(inquiry.messages[candidate.start :])
     return replace(
-        _place_in(inquiry, found.conversation, found.parent, new, reason),
+        _place_in(inquiry, candidate.conversation, candidate.parent, new, reason),
         matched=tuple(matched.get(index) for index in range(len(inquiry.messages))),
-        forks=found.forks,
+        forks=candidate.forks,
     )
 
 
@@ -421,15 +435,15 @@ def _to_new_messages(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
     return tuple(to_new_message(message) for message in messages if message.role != "system")
 
 
-def _explain(found: HistoryCandidate) -> str:
+def _explain(candidate: HistoryCandidate) -> str:
     """The evidence, and what follows from it, in a sentence."""
-    count = found.alignment.proven
+    count = candidate.alignment.proven
     answers = "one of our answers" if count == 1 else f"{count} of our answers"
     evidence = f"{answers} came back" if count else "its beginning came back"
-    if found.hinted:
+    if candidate.hinted:
         evidence += ", and more than the messages says so"
-    if found.summarised:
+    if candidate.summarised:
         return f"{evidence}: a summary stands for what was said before"
-    if not found.forks:
+    if not candidate.forks:
         return f"{evidence}: it goes on where the conversation ends"
     return f"{evidence}: it leaves the conversation before its end, to edit or to repeat"

@@ -122,11 +122,11 @@ class Lane:
 
     def sentences(self, kind: str, below: int | None = None) -> dict[str, list[str]]:
         """The rules or decisions in messages, up to a depth where one is given."""
-        found: dict[str, list[str]] = {}
+        texts: dict[str, list[str]] = {}
         for mark in self.marks:
             if mark.kind == kind and (below is None or mark.depth <= below):
-                found.setdefault(mark.message, []).append(mark.text)
-        return found
+                texts.setdefault(mark.message, []).append(mark.text)
+        return texts
 
 
 def lane_id(conversation: str, window: int) -> str:
@@ -135,8 +135,8 @@ def lane_id(conversation: str, window: int) -> str:
 
 def load_lane(store: Store, conversation: str, window: int, head: str | None) -> Lane:
     name = lane_id(conversation, window)
-    version, kept = store.lanes.standing(name)
-    state = LaneState.from_json(kept)
+    version, values = store.lanes.standing(name)
+    state = LaneState.from_json(values)
     if state.active is not None:
         decisions = store.decisions.named(state.active)
     else:
@@ -166,18 +166,18 @@ def load_history(store: Store, lane: Lane, head: str, characters: int) -> Histor
     """The messages that the lane's window may have, read from the log; at most about so many characters."""
     base = lane.state.base
     if base is not None:
-        found = store.log.part(head, below=base.depth, keep=(*base.keep, base.through))
-        if {base.through, base.holds_at[0]} <= {stored.id for stored in found}:
-            kept = [stored for stored in found if stored.id != base.through or stored.id in base.keep]
-            return History(lane, tuple(kept))
+        messages = store.log.part(head, below=base.depth, keep=(*base.keep, base.through))
+        if {base.through, base.holds_at[0]} <= {stored.id for stored in messages}:
+            visible = [stored for stored in messages if stored.id != base.through or stored.id in base.keep]
+            return History(lane, tuple(visible))
         lane = without_base(store, lane)
     edge = _find_edge(store, lane, head, characters)
-    found = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
+    messages = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
     if edge is None:
-        return History(lane, tuple(found))
+        return History(lane, tuple(messages))
     through, depth = edge
-    keep = tuple(stored.id for stored in found if stored.depth <= depth)
-    return History(lane, tuple(found), Base(through, depth, keep))
+    keep = tuple(stored.id for stored in messages if stored.depth <= depth)
+    return History(lane, tuple(messages), Base(through, depth, keep))
 
 
 def _find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
@@ -185,8 +185,8 @@ def _find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[st
 
     It stands before a question: no answer is left without its own, and the newest question is never left out.
     """
-    out = {name for made in lane.decisions if made.kind in _GONE for name in made.messages}
-    cut = {name for made in lane.decisions if made.kind == "shorten" for name in made.messages}
+    out = {name for decision in lane.decisions if decision.kind in _GONE for name in decision.messages}
+    cut = {name for decision in lane.decisions if decision.kind == "shorten" for name in decision.messages}
     limit = _LOOKED_AT
     while True:
         sizes, left = store.log.sizes(head, limit), characters
@@ -211,16 +211,16 @@ def undo(store: Store, conversation: Conversation, decision: str | None = None) 
     """Undo a decision, or all of the last batch. What they did is not done again before the last resort."""
     lanes = store.lanes.of(conversation.id)
     if decision is None:
-        undone = next((found for lane in lanes if (found := _last_batch(store, lane.id))), [])
+        undone = next((batch for lane in lanes if (batch := _last_batch(store, lane.id))), [])
         if not undone:
             raise NotFound(f"nothing was shortened or left out in {conversation.id}")
     else:
-        of_all = (made for lane in lanes for made in store.decisions.of(lane.id))
-        undone = [made for made in of_all if made.id == decision]
+        of_all = (entry for lane in lanes for entry in store.decisions.of(lane.id))
+        undone = [entry for entry in of_all if entry.id == decision]
         if not undone:
             raise NotFound(f"decision '{decision}' not found in {conversation.id}")
     row = next(lane for lane in lanes if lane.id == undone[0].lane)
-    removed = [store.decisions.remove(made.id) for made in undone]
+    removed = [store.decisions.remove(entry.id) for entry in undone]
     state = LaneState.from_json(row.state)
     # Until history has grown, nothing else is cut in the place of what came back.
     save_state(store, row, replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD)))
@@ -241,25 +241,25 @@ def save_state(store: Store, row: StoredLane, state: LaneState) -> None:
 
 def _last_batch(store: Store, lane: str) -> list[Decision]:
     """The decisions that were made last to free room; what was brought in is not among them."""
-    made = [one for one in store.decisions.of(lane) if one.batch]
-    return [one for one in made if one.batch == made[-1].batch]
+    decisions = [decision for decision in store.decisions.of(lane) if decision.batch]
+    return [decision for decision in decisions if decision.batch == decisions[-1].batch]
 
 
 def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
-    found = get_message(store, conversation, message)
-    if not store.marks.remove(found.id, PIN):
+    stored = get_message(store, conversation, message)
+    if not store.marks.remove(stored.id, PIN):
         raise BadRequest(
             f"message '{message}' is not pinned", hint="`holdfast window` shows the pinned ones."
         )
-    return found
+    return stored
 
 
 def get_message(store: Store, conversation: Conversation, message: str) -> Stored:
     """A message of the conversation's tree; one of another conversation is as good as missing."""
-    found = store.log.message(message)
-    if found.tree != conversation.tree:
+    stored = store.log.message(message)
+    if stored.tree != conversation.tree:
         raise NotFound(f"message '{message}' not found")
-    return found
+    return stored
 
 
 def fork(store: Store, origin: Conversation, message: str | None = None, title: str = "") -> Conversation:
@@ -267,25 +267,25 @@ def fork(store: Store, origin: Conversation, message: str | None = None, title: 
     start = message or origin.head
     if start is None:
         raise BadRequest(f"{origin.id} has no messages yet.", hint="There is nothing to go on from.")
-    made = store.log.fork(origin.id, start, title)
+    conversation = store.log.fork(origin.id, start, title)
     shared = set(store.log.path_ids(start))
     # The last used is written last, so that it stays the first to be shown.
     for lane in reversed(store.lanes.of(origin.id)):
-        _copy_decisions(store, lane, made, shared)
-    return made
+        _copy_decisions(store, lane, conversation, shared)
+    return conversation
 
 
-def _copy_decisions(store: Store, lane: StoredLane, made: Conversation, shared: Collection[str]) -> None:
+def _copy_decisions(store: Store, lane: StoredLane, copy: Conversation, shared: Collection[str]) -> None:
     """The lane's decisions on shared messages, the ones that were undone too, as decisions of the fork."""
     known = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
     known.sort(key=lambda decision: (decision.created_at, decision.id))
     carried = [decision for decision in known if _is_only_about(shared, decision)]
     new = {decision.id: new_id("d") for decision in carried}
-    target = lane_id(made.id, lane.window)
+    target = lane_id(copy.id, lane.window)
     for decision in carried:
         store.decisions.record(
             target,
-            made.id,
+            copy.id,
             kind=decision.kind,
             rule=decision.rule,
             messages=decision.messages,
@@ -303,7 +303,7 @@ def _copy_decisions(store: Store, lane: StoredLane, made: Conversation, shared: 
     # What was condensed may reach beyond the fork: it is worked out anew. Nothing was sent here yet, so
     # there is no report.
     start = replace(state, base=None, active=None)
-    store.lanes.put(target, made.id, window=lane.window, state=start.to_json(), report={}, expect=0)
+    store.lanes.put(target, copy.id, window=lane.window, state=start.to_json(), report={}, expect=0)
 
 
 def _is_only_about(shared: Collection[str], decision: Decision) -> bool:

@@ -58,14 +58,21 @@ class RecentConversationCache:
         last = next((at for at in range(len(messages), 0, -1) if messages[at - 1].role == "assistant"), 0)
         for end in (last, len(messages)):
             if 0 < end <= _MESSAGES and (end < len(messages) or last < end):
-                found = self._known.get((scope, _fingerprint(messages[:end])))
-                if found is not None and len(found.path) == end and found.is_answered == (end == last):
-                    same = (found.sender, found.external_id) == (hints.sender, hints.external_id)
-                    return found if same else None
+                conversation = self._known.get((scope, _fingerprint(messages[:end])))
+                if (
+                    conversation is not None
+                    and len(conversation.path) == end
+                    and conversation.is_answered == (end == last)
+                ):
+                    same = (conversation.sender, conversation.external_id) == (
+                        hints.sender,
+                        hints.external_id,
+                    )
+                    return conversation if same else None
         return None
 
     def forget(self, conversation: str) -> None:
-        gone = [key for key, one in self._known.items() if one and one.conversation == conversation]
+        gone = [key for key, recent in self._known.items() if recent and recent.conversation == conversation]
         for key in gone:
             del self._known[key]
 

@@ -37,10 +37,10 @@ class Recorder:
         model: str,
         conversation: str | None,
         parent: str | None,
-        kept: Callable[[Stored | None], None] = lambda _: None,
+        on_saved: Callable[[Stored | None], None] = lambda _: None,
     ) -> None:
         # Is told of the message that the answer became before its last piece goes out; None if it is none.
-        self._kept = kept
+        self._kept = on_saved
         # Which server was asked, and the window that the request was made for, once that is known.
         self.window: int | None = None
         self.upstream: str | None = None
@@ -112,11 +112,11 @@ class Recorder:
 
     async def _keep(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
         try:
-            kept = await self._store.run(
+            stored = await self._store.run(
                 self._store.atomically, self._write, conversation, finish, ends, trouble
             )
             if conversation is not None:
-                self._kept(kept)
+                self._kept(stored)
         except (Conflict, NotFound):
             if conversation is None or await self._store.run(self._is_there, conversation):
                 raise
@@ -133,14 +133,14 @@ class Recorder:
     def _write(
         self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
     ) -> Stored | None:
-        message, drafts, kept = self._answer.message, self._store.drafts, None
+        message, drafts, stored = self._answer.message, self._store.drafts, None
         if conversation is not None and message.parts:
             new = NewMessage(message, anchor(message), self._model, finish, self._job)
-            kept = drafts.finish(self._job, new)
-            if kept is None:
+            stored = drafts.finish(self._job, new)
+            if stored is None:
                 # Another process has taken a sleeping one's draft for abandoned.
                 drafts.save(self._job, conversation, self._parent, message, self._model)
-                kept = drafts.finish(self._job, new)
+                stored = drafts.finish(self._job, new)
         elif conversation is not None:
             drafts.discard(self._job)
         if ends:
@@ -154,4 +154,4 @@ class Recorder:
                 window=self.window,
                 first_token_at=self._first_token_at,
             )
-        return kept
+        return stored

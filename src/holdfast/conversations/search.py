@@ -63,8 +63,8 @@ def _is_block(piece: str) -> bool:
 
 def _score(piece: str, weights: Mapping[str, float]) -> float:
     """What a piece has of the terms. Long ones have more of everything, so length counts against them."""
-    found = words.terms(piece)
-    return sum(weights.get(term, 0.0) for term in set(found)) / (1 + log(1 + len(found) / 20))
+    terms = words.terms(piece)
+    return sum(weights.get(term, 0.0) for term in set(terms)) / (1 + log(1 + len(terms) / 20))
 
 
 def _add_neighbours(pieces: list[str], best: int, weights: Mapping[str, float]) -> tuple[int, int]:
@@ -163,9 +163,9 @@ def search(
         return MessageResults((), store.texts.engine, "nothing to search for")
     exactly = _ExactTerms(query)
     terms = sorted(asked, key=lambda term: term not in exactly.telling)
-    found = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
-    weights = {term: value or 1.0 for term, value in found.rarity.items()}
-    candidates = _read_messages(store, found.hits, exactly, limit)
+    ranking = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
+    weights = {term: value or 1.0 for term, value in ranking.rarity.items()}
+    candidates = _read_messages(store, ranking.hits, exactly, limit)
     candidates += _read_near(store, near or {}, {stored.id for _, stored in candidates})
     if near:
         # The score of the search that recall uses too; what has a name or a phrase word for word stays in
@@ -173,7 +173,7 @@ def search(
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
         candidates.sort(key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
     hits = _build_hits(store, scope, candidates, asked, weights, limit)
-    return MessageResults(tuple(hits), found.engine, "" if hits else "nothing found")
+    return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found")
 
 
 class _ExactTerms:
@@ -207,8 +207,8 @@ def _read_messages(
         if taken[hit.tree] <= _READ_OF_TREE:
             chosen.append(hit)
     read = store.texts.read([hit.message for hit in chosen[: limit * _READ_FOR_ONE]])
-    found = [(hit, read[hit.message]) for hit in chosen if hit.message in read]
-    return sorted(found, key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
+    messages = [(hit, read[hit.message]) for hit in chosen if hit.message in read]
+    return sorted(messages, key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
 
 
 def _read_near(
@@ -216,8 +216,19 @@ def _read_near(
 ) -> list[tuple[TextHit, Stored]]:
     read = store.texts.read([name for name in near if name not in known])
     return [
-        (TextHit(one.id, one.tree, one.branch, one.depth, one.message.role, near[one.id], frozenset()), one)
-        for one in read.values()
+        (
+            TextHit(
+                stored.id,
+                stored.tree,
+                stored.branch,
+                stored.depth,
+                stored.message.role,
+                near[stored.id],
+                frozenset(),
+            ),
+            stored,
+        )
+        for stored in read.values()
     ]
 
 
@@ -285,7 +296,11 @@ class _OwnerFinder:
         return (heads[0][0], False) if heads else (None, False)
 
     def _heads_of(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
-        known = [one for one in self._store.log.conversations_of(tree) if one.scope == self._scope]
-        known.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
-        ways = self._store.texts.ways_to([one.head for one in known if one.head])
-        return [(one, ways.get(one.head or "", {})) for one in known]
+        known = [
+            conversation
+            for conversation in self._store.log.conversations_of(tree)
+            if conversation.scope == self._scope
+        ]
+        known.sort(key=lambda conversation: (conversation.updated_at, conversation.id), reverse=True)
+        ways = self._store.texts.ways_to([conversation.head for conversation in known if conversation.head])
+        return [(conversation, ways.get(conversation.head or "", {})) for conversation in known]

@@ -37,23 +37,23 @@ def serialize_message(stored: Stored, pins: Collection[str] = ()) -> dict[str, A
 
 
 def serialize_draft(draft: Draft) -> dict[str, Any]:
-    said = serialize_content(draft.message)
-    return {"id": None, "parent": draft.parent, **said, "model": draft.model or None, "finish": "writing"}
+    content = serialize_content(draft.message)
+    return {"id": None, "parent": draft.parent, **content, "model": draft.model or None, "finish": "writing"}
 
 
-def serialize_decision(made: Decision) -> dict[str, Any]:
+def serialize_decision(decision: Decision) -> dict[str, Any]:
     return {
-        "id": made.id,
-        "lane": made.lane,
-        "kind": made.kind,
-        "rule": made.rule,
-        "messages": list(made.messages),
-        "tokens_before": made.tokens_before,
-        "tokens_after": made.tokens_after,
-        "reason": made.reason or None,
-        "batch": made.batch or None,
-        "created_at": made.created_at,
-        **({"undone_at": made.vetoed_at} if made.vetoed_at is not None else {}),
+        "id": decision.id,
+        "lane": decision.lane,
+        "kind": decision.kind,
+        "rule": decision.rule,
+        "messages": list(decision.messages),
+        "tokens_before": decision.tokens_before,
+        "tokens_after": decision.tokens_after,
+        "reason": decision.reason or None,
+        "batch": decision.batch or None,
+        "created_at": decision.created_at,
+        **({"undone_at": decision.vetoed_at} if decision.vetoed_at is not None else {}),
     }
 
 
@@ -74,11 +74,11 @@ def serialize_compaction(row: Compaction, decisions: Sequence[Decision]) -> dict
         "path": row.path or None,
         "duration_ms": row.duration_ms,
         "created_at": row.created_at,
-        "decisions": [serialize_decision(made) for made in decisions if made.batch == row.id],
+        "decisions": [serialize_decision(decision) for decision in decisions if decision.batch == row.id],
     }
 
 
-def serialize_results(found: MessageResults) -> dict[str, Any]:
+def serialize_results(results: MessageResults) -> dict[str, Any]:
     """What a search found, and with what; where that is nothing, why."""
     hits = [
         {
@@ -92,9 +92,9 @@ def serialize_results(found: MessageResults) -> dict[str, Any]:
             "matched": list(hit.matched),
             "current": hit.current,
         }
-        for hit in found.hits
+        for hit in results.hits
     ]
-    return {"hits": hits, "engine": found.engine, "empty": found.empty or None}
+    return {"hits": hits, "engine": results.engine, "empty": results.empty or None}
 
 
 def serialize_content(message: Message) -> dict[str, Any]:

@@ -213,10 +213,10 @@ def _find_transcript(text: str) -> int | None:
     """Where a transcript begins: at a tag, or where a user speaks and is answered later on."""
     answers = list(_ANSWERED.finditer(text))
     last = answers[-1].start() if answers else -1
-    found = (
+    starts = (
         match.start() for match in _TRANSCRIPT.finditer(text) if not match["user"] or match.end() - 1 <= last
     )
-    return next(found, None)
+    return next(starts, None)
 
 
 def _find_task(text: str, stream: bool) -> str:
@@ -264,12 +264,14 @@ _SEARCHED_LENGTH = 100_000
 
 def find_summaries(messages: Sequence[Message]) -> frozenset[int]:
     """Which messages of a request are a client's summary of what it left out, by the looks of them."""
-    found = {index for index, message in enumerate(messages) if _is_summary(message)}
-    for index, (asked, said) in enumerate(pairwise(messages)):
-        exchange = asked.role == "user" and said.role == "assistant"
-        if exchange and (_SELF_ASKED.fullmatch(strip_additions(asked)) or _ACKNOWLEDGED.match(said.text)):
-            found |= {index, index + 1}
-    return frozenset(found)
+    indexes = {index for index, message in enumerate(messages) if _is_summary(message)}
+    for index, (question, answer) in enumerate(pairwise(messages)):
+        exchange = question.role == "user" and answer.role == "assistant"
+        if exchange and (
+            _SELF_ASKED.fullmatch(strip_additions(question)) or _ACKNOWLEDGED.match(answer.text)
+        ):
+            indexes |= {index, index + 1}
+    return frozenset(indexes)
 
 
 def _is_summary(message: Message) -> bool:
@@ -317,10 +319,10 @@ class SideRequestCache:
         self, scope: Scope, sender: str, message: Message, *, inside: bool = False
     ) -> SideAnswer | None:
         """The side request whose answer this message is, or, where it looks like it, has inside."""
-        said = comparable_text(message)[:_SEARCHED_LENGTH]
+        text = comparable_text(message)[:_SEARCHED_LENGTH]
         for aside in self._newest(scope):
-            found = aside.said in said if inside else aside.said == said
-            if found and aside.sender == sender and len(aside.said) >= _LEAST_SUMMARY:
+            matches = aside.said in text if inside else aside.said == text
+            if matches and aside.sender == sender and len(aside.said) >= _LEAST_SUMMARY:
                 return aside
         return None
 

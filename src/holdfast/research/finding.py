@@ -52,8 +52,8 @@ class ResearchSource:
         return " ".join((name or self.title).split()[:_MOST_WORDS])[:_LONGEST_NAME].strip()
 
     def to_json(self, *, whole: bool = True) -> dict[str, Any]:
-        told = {**asdict(self), "name": self.name, "trouble": self.trouble or None}
-        return told if whole else {name: value for name, value in told.items() if name != "text"}
+        value = {**asdict(self), "name": self.name, "trouble": self.trouble or None}
+        return value if whole else {name: value for name, value in value.items() if name != "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,13 @@ class Finding:
     @property
     def language(self) -> str:
         """That of the question, else of what was found; English where nothing tells."""
-        said = "\n".join((*(f"{one.title}\n{one.text[:_SAMPLE]}" for one in self.usable), self.summary))
-        known = language_of(self.question) or language_of(said) or language_of(f"{self.question}\n{said}")
-        return known or ("de" if _GERMAN.search(f"{self.question}\n{said}") else "en")
+        content = "\n".join(
+            (*(f"{source.title}\n{source.text[:_SAMPLE]}" for source in self.usable), self.summary)
+        )
+        known = (
+            language_of(self.question) or language_of(content) or language_of(f"{self.question}\n{content}")
+        )
+        return known or ("de" if _GERMAN.search(f"{self.question}\n{content}") else "en")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,11 +113,11 @@ class Finding:
         return replace(self, sources=tuple(replace(source, text="") for source in self.sources))
 
     def to_json(self, now: float, *, whole: bool = True) -> dict[str, Any]:
-        told = asdict(self)
-        told["sources"] = [source.to_json(whole=whole) for source in self.sources]
-        told["merged"] = list(self.merged)
-        told["expires_at"] = self.expires_at or None
-        return {**told, "expired": self.expired(now), "age": round(self.age(now), 3)}
+        value = asdict(self)
+        value["sources"] = [source.to_json(whole=whole) for source in self.sources]
+        value["merged"] = list(self.merged)
+        value["expires_at"] = self.expires_at or None
+        return {**value, "expired": self.expired(now), "age": round(self.age(now), 3)}
 
 
 def _split_url(url: str) -> tuple[str, str] | None:

@@ -117,8 +117,8 @@ class Research:
             if known is not None:
                 return known
         sources = await self.gathered(question, mode, addresses or find_addresses(question), tell)
-        made = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
-        return ResearchAnswer(made)
+        finding = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
+        return ResearchAnswer(finding)
 
     async def gathered(
         self,
@@ -138,12 +138,12 @@ class Research:
         """An earlier finding that still holds and answers the question, with its texts."""
         _check_input(question)
         known = self.findings.list(scope)
-        found: ReusedFinding | None = find_same(
+        match: ReusedFinding | None = find_same(
             question, known, now=self.clock(), mode=mode, nearness=self._nearness_made
         )
-        if found is None:
+        if match is None:
             return None
-        return ResearchAnswer(self.findings.get(scope, found.finding.id), reused=True, age=found.age)
+        return ResearchAnswer(self.findings.get(scope, match.finding.id), reused=True, age=match.age)
 
     def add(
         self,
@@ -176,9 +176,9 @@ class Research:
             )
         )
         _check_input(new.question, new.sources)
-        made = self._merged(new, self.findings.list(scope, own=True), now)
-        self._understood([made])
-        return made
+        finding = self._merged(new, self.findings.list(scope, own=True), now)
+        self._understood([finding])
+        return finding
 
     def get(self, scope: Scope, name: str) -> Finding:
         return self.findings.get(scope, name)
@@ -191,8 +191,10 @@ class Research:
     ) -> Sequence[Finding]:
         """Those of a list that have this text in their question or summary."""
         wanted = text.casefold()
-        found = self.findings.list(scope, own=own, troubles=troubles)
-        return [one for one in found if wanted in f"{one.question}\n{one.summary}".casefold()]
+        findings = self.findings.list(scope, own=own, troubles=troubles)
+        return [
+            finding for finding in findings if wanted in f"{finding.question}\n{finding.summary}".casefold()
+        ]
 
     def forget(self, scope: Scope, name: str) -> Finding:
         """Take a finding away for good, out of the files and out of the index."""
@@ -223,9 +225,15 @@ class Research:
         """Those of these findings that bear on a question and no longer hold."""
         now, wanted = self.clock(), frozenset(names)
         past = [
-            one for one in self.findings.list(scope) if one.expired(now) and wanted & {*collect_names([one])}
+            finding
+            for finding in self.findings.list(scope)
+            if finding.expired(now) and wanted & {*collect_names([finding])}
         ]
-        return [one.finding for one in rank_related(question, past, now=now, expired=True)] if past else []
+        return (
+            [finding.finding for finding in rank_related(question, past, now=now, expired=True)]
+            if past
+            else []
+        )
 
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
@@ -239,12 +247,12 @@ class Research:
             if stop():
                 break
             left |= dict.fromkeys(self.findings.clear(place, now))
-            there = self.findings.at(place)
-            for finding in there:
+            findings = self.findings.at(place)
+            for finding in findings:
                 if 0 < finding.expires_at < now - KEEP_EXPIRED:
                     self.findings.take(place, finding.id)
                     removed[finding.id] = None
-            for group in group_same([one for one in there if one.id not in removed], now=now):
+            for group in group_same([other for other in findings if other.id not in removed], now=now):
                 joined |= dict.fromkeys(self._joined(place, group))
         if removed or joined:
             log.info("%d findings were removed, %d became part of others", len(removed), len(joined))
@@ -257,24 +265,24 @@ class Research:
         for place in self.findings.places():
             if stop():
                 return
-            self._understood([one for one in self.findings.at(place) if not one.expired(now)])
+            self._understood([finding for finding in self.findings.at(place) if not finding.expired(now)])
 
-    def _merged(self, new: Finding, others: Sequence[Finding], now: float) -> Finding:
+    def _merged(self, new: Finding, known: Sequence[Finding], now: float) -> Finding:
         """The new finding, written down, with those in it that were asked for the same."""
-        group = next((one for one in group_same([new, *others], now=now) if new in one), [new])
-        old = [one for one in group if one is not new]
-        whole = [new, *(self.findings.get(new.scope, one.id) for one in old)]
-        made = self.findings.add(_add_summary(merge_findings(whole) if old else new))
-        for one in old:
-            self.findings.take(folder_of(made.scope), one.id)
-        return made
+        group = next((finding for finding in group_same([new, *known], now=now) if new in finding), [new])
+        old = [finding for finding in group if finding is not new]
+        whole = [new, *(self.findings.get(new.scope, finding.id) for finding in old)]
+        stored = self.findings.add(_add_summary(merge_findings(whole) if old else new))
+        for finding in old:
+            self.findings.take(folder_of(stored.scope), finding.id)
+        return stored
 
     def _joined(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
         """Make one finding of several in a folder; the names of those that are part of it now."""
-        newest, *old = [self.findings.whole(place, one) for one in group]
+        newest, *old = [self.findings.whole(place, finding) for finding in group]
         self.findings.put(place, _add_summary(merge_findings([newest, *old])))
-        for one in old:
-            self.findings.take(place, one.id)
+        for finding in old:
+            self.findings.take(place, finding.id)
         return collect_names(old)
 
     def _understood(self, findings: Sequence[Finding]) -> None:
@@ -294,7 +302,7 @@ class Research:
             return {}
         embedder = self._remembering.embedder.ready()
         usual = self._usual.get(str(embedder.identity), MEASURED) if embedder else MEASURED
-        return {name: on_scale(one, usual) for name, one in near.items()}
+        return {name: on_scale(score, usual) for name, score in near.items()}
 
     def _nearness_made(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
         """By vectors that are made for it, which takes a while; nothing without an embedder."""

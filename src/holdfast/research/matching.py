@@ -55,7 +55,7 @@ def find_same(
     fits = [finding for finding, theirs in holding if asks_same(wanted, theirs)]
     if not fits and nearness is not None:
         maybe = [finding for finding, theirs in holding if may_be_translation(wanted, theirs)]
-        near = nearness(question, {one.id: one.question for one in maybe}) if maybe else {}
+        near = nearness(question, {finding.id: finding.question for finding in maybe}) if maybe else {}
         fits = [finding for finding in maybe if near.get(finding.id, 0.0) >= _SURE]
     newest = max(fits, key=lambda finding: finding.created_at, default=None)
     return None if newest is None else ReusedFinding(newest, newest.age(now))
@@ -68,7 +68,7 @@ def group_same(findings: Sequence[Finding], *, now: float) -> list[list[Finding]
         if not _is_valid(finding, now):
             continue
         this = parse_question(finding.question, _local_date(finding.created_at))
-        group = next((found for known, found in groups if asks_same(known, this)), None)
+        group = next((members for known, members in groups if asks_same(known, this)), None)
         if group is None:
             groups.append((this, [finding]))
         else:
@@ -81,13 +81,13 @@ def merge_findings(group: Sequence[Finding]) -> Finding:
 
     It has the sources of all, the newest first and each address once, and holds as long as the newest does.
     """
-    newest, *others = group
+    newest, *older = group
     sources: dict[str, ResearchSource] = {}
     for number, source in enumerate(source for finding in group for source in finding.sources):
         key = source.url or f"{number} {source.title}"
         if key not in sources or sources[key].trouble:
             sources[key] = source
-    names = dict.fromkeys(name for finding in others for name in (finding.id, *finding.merged))
+    names = dict.fromkeys(name for finding in older for name in (finding.id, *finding.merged))
     by_person = newest.summary_by == "person"
     return replace(
         newest,
@@ -172,25 +172,36 @@ def rank_related(
     """The findings that bear on a question, those that hold or those that are `expired`; not those named in
     `without`.
     """
-    there = [one for one in findings if one.expired(now) is expired and one.id not in without]
-    if not there or not question.strip():
+    candidates = [
+        finding for finding in findings if finding.expired(now) is expired and finding.id not in without
+    ]
+    if not candidates or not question.strip():
         return []
-    told = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"
-    days, rest = dates_in(told, _local_date(now))
+    excerpt = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"
+    days, undated = dates_in(excerpt, _local_date(now))
     # Today is when everything is asked.
     days -= {_local_date(now).isoformat()}
-    asked = {term for term in _stems(rest) if _is_distinctive(term)}
-    read = {one.id: _read_terms(one.question, one.summary, _local_date(one.created_at)) for one in there}
-    known = Counter(term for one in read.values() for term in one.terms)
-    weights = {term: log(1 + (1 + len(there)) / (0.5 + known[term])) for term in asked}
-    near = nearness(told, {one.id: one.question for one in there}) if nearness is not None else {}
-    found = [
-        RelatedFinding(one, round(score, 4), is_old(one, now))
-        for one in there
-        if (score := _score(one, read[one.id], weights, days, near.get(one.id, 0.0)))
+    asked = {term for term in _stems(undated) if _is_distinctive(term)}
+    read = {
+        finding.id: _read_terms(finding.question, finding.summary, _local_date(finding.created_at))
+        for finding in candidates
+    }
+    known = Counter(term for finding in read.values() for term in finding.terms)
+    weights = {term: log(1 + (1 + len(candidates)) / (0.5 + known[term])) for term in asked}
+    near = (
+        nearness(excerpt, {finding.id: finding.question for finding in candidates})
+        if nearness is not None
+        else {}
+    )
+    ranked = [
+        RelatedFinding(finding, round(score, 4), is_old(finding, now))
+        for finding in candidates
+        if (score := _score(finding, read[finding.id], weights, days, near.get(finding.id, 0.0)))
     ]
-    found.sort(key=lambda one: (one.score, one.finding.created_at, one.finding.id), reverse=True)
-    return found[:limit]
+    ranked.sort(
+        key=lambda finding: (finding.score, finding.finding.created_at, finding.finding.id), reverse=True
+    )
+    return ranked[:limit]
 
 
 def is_old(finding: Finding, now: float) -> bool:
@@ -203,16 +214,16 @@ def _score(
 ) -> float:
     """How much a finding has to do with a question, 0 for nothing."""
     whole = sum(weights.values())
-    asked = sum(weight for term, weight in weights.items() if term in read.asked)
-    said = sum(weight for term, weight in weights.items() if term in read.said - read.asked)
-    shared = (asked + said) / whole if whole else 0.0
-    bears = (asked and shared >= _ASKED) or (said and shared >= _SAID) or near >= _NEAR
+    in_question = sum(weight for term, weight in weights.items() if term in read.asked)
+    in_summary = sum(weight for term, weight in weights.items() if term in read.said - read.asked)
+    shared = (in_question + in_summary) / whole if whole else 0.0
+    bears = (in_question and shared >= _ASKED) or (in_summary and shared >= _SAID) or near >= _NEAR
     # What changes from day to day bears on whatever is planned for those days.
     of_days = finding.volatility in ("hourly", "daily") and bool(days & read.dates)
     depends = any(on & read.terms and plans & weights.keys() for on, plans in _dependencies())
     if not (bears or of_days or depends):
         return 0.0
-    by_words = (asked + _SUMMARY * said) / whole if whole else 0.0
+    by_words = (in_question + _SUMMARY * in_summary) / whole if whole else 0.0
     return by_words + max(0.0, near) + 0.5 * of_days + 0.5 * depends
 
 

@@ -162,7 +162,7 @@ def _load_terms() -> _Terms:
     """Made for the first question, which is long after the start."""
     rows = [words.terms(row) for row in _SAME]
     one_of = {term: row[0] for row in rows for term in row}
-    beside = {words.terms(word)[0]: frozenset(words.terms(others)) for word, others in _BESIDE.items()}
+    beside = {words.terms(word)[0]: frozenset(words.terms(row)) for word, row in _BESIDE.items()}
     implied = {words.terms(word)[0]: _word_set(wanted) | {"what", ""} for word, wanted in _IMPLIED.items()}
     return _Terms(one_of, beside, implied)
 
@@ -187,18 +187,18 @@ class ParsedQuestion:
 
 
 def parse_question(question: str, day: date) -> ParsedQuestion:
-    dates, rest = dates_in(_strip_opening(unicodedata.normalize("NFC", question)), day)
-    language, shouted = words.language_of(question), rest.isupper()
+    dates, undated = dates_in(_strip_opening(unicodedata.normalize("NFC", question)), day)
+    language, shouted = words.language_of(question), undated.isupper()
     manner = _MANNER | _GERMAN if language == "de" else _MANNER
     past = _PAST.get(language, frozenset())
-    wanted = _WANTED.search(rest)
+    wanted = _WANTED.search(undated)
     known = _load_terms()
-    told: list[str] = []
+    distinctive: list[str] = []
     topics: set[str] = set()
     turns: list[str] = []
     leads: set[tuple[str, str]] = set()
     lead = ""
-    tokens = _TOKEN.findall(_HYPHEN.sub(" ", rest))
+    tokens = _TOKEN.findall(_HYPHEN.sub(" ", undated))
     for place, token in enumerate(tokens):
         small = token.lower()
         if small in _TURNS or (small in _LEFT_BEHIND and place + 1 == len(tokens)):
@@ -213,33 +213,33 @@ def parse_question(question: str, day: date) -> ParsedQuestion:
         for term in _distinctive_terms(token, first=place == 0, shouted=shouted):
             if term in known.one_of:
                 topics.add(known.one_of[term])
-            elif term not in told:
-                told.append(term)
+            elif term not in distinctive:
+                distinctive.append(term)
             if lead:
                 leads.add((lead, known.one_of.get(term, term)))
             lead = ""
         lead = _LEADS.get(small, lead)
-    signs = (sign for sign in rest if unicodedata.category(sign) in _SIGNS or sign in _TELLING_SIGNS)
-    if topics and told[:1] == [_CURRENT]:
-        told = told[1:]
+    signs = (sign for sign in undated if unicodedata.category(sign) in _SIGNS or sign in _TELLING_SIGNS)
+    if topics and distinctive[:1] == [_CURRENT]:
+        distinctive = distinctive[1:]
     for topic, beside in known.beside.items():
         if topic in topics:
             topics -= beside
-            told = [term for term in told if term not in beside]
+            distinctive = [term for term in distinctive if term not in beside]
     return ParsedQuestion(
         wanted=(wanted.lastgroup or "") if wanted else "",
-        told=(*told, *signs),
+        told=(*distinctive, *signs),
         topics=frozenset(topics),
         dates=dates,
         turns=tuple(turns),
         leads=frozenset(leads),
         day=day,
         language=language,
-        text=rest,
+        text=undated,
     )
 
 
-def may_be_translation(one: ParsedQuestion, other: ParsedQuestion) -> bool:
+def may_be_translation(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """Whether nothing speaks against that one is the other in another language; what they mean is to be
     compared as well.
 
@@ -247,31 +247,31 @@ def may_be_translation(one: ParsedQuestion, other: ParsedQuestion) -> bool:
     turns a question around, and names, which are the same in both.
     """
     return (
-        {one.language, other.language} == {"de", "en"}
-        and one.topics == other.topics
-        and _same_wish(one, other)
-        and _number_terms(one) == _number_terms(other)
-        and _normalise_turns(one) == _normalise_turns(other)
-        and _same_dates(one, other)
-        and not any(_MOST.search(question.text) for question in (one, other))
-        and _count_opposites(one) == _count_opposites(other)
-        and _same_leads(one, other)
-        and _same_length(one, other)
-        and _has_names(one, other)
-        and _has_names(other, one)
+        {first.language, second.language} == {"de", "en"}
+        and first.topics == second.topics
+        and _same_wish(first, second)
+        and _number_terms(first) == _number_terms(second)
+        and _normalise_turns(first) == _normalise_turns(second)
+        and _same_dates(first, second)
+        and not any(_MOST.search(question.text) for question in (first, second))
+        and _count_opposites(first) == _count_opposites(second)
+        and _same_leads(first, second)
+        and _same_length(first, second)
+        and _has_names(first, second)
+        and _has_names(second, first)
     )
 
 
-def asks_same(one: ParsedQuestion, other: ParsedQuestion) -> bool:
+def asks_same(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """Whether both ask for the same, so that what was found for the one answers the other."""
     return (
-        bool(one.terms)
-        and one.topics == other.topics
-        and _same_wish(one, other)
-        and _same_words(one.told, other.told)
-        and one.turns == other.turns
-        and _same_dates(one, other)
-        and _same_leads(one, other)
+        bool(first.terms)
+        and first.topics == second.topics
+        and _same_wish(first, second)
+        and _same_words(first.told, second.told)
+        and first.turns == second.turns
+        and _same_dates(first, second)
+        and _same_leads(first, second)
     )
 
 
@@ -289,27 +289,27 @@ def _count_opposites(question: ParsedQuestion) -> int:
     return len(_OPPOSITE.findall(question.text))
 
 
-def _same_length(one: ParsedQuestion, other: ParsedQuestion) -> bool:
+def _same_length(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """German puts words together: where it has more of them than English, one says something more."""
-    german, english = (one, other) if one.language == "de" else (other, one)
+    german, english = (first, second) if first.language == "de" else (second, first)
     return len(german.told) <= len(english.told)
 
 
-def _has_names(one: ParsedQuestion, other: ParsedQuestion) -> bool:
+def _has_names(question: ParsedQuestion, other: ParsedQuestion) -> bool:
     """Whether the one has every name of the other, alone or in a compound."""
     names = {*_NAME[other.language].findall(other.text), *_MIXED.findall(other.text)}
-    text = one.text.casefold()
+    text = question.text.casefold()
     return all(name.casefold() in text for name in names)
 
 
-def _same_wish(one: ParsedQuestion, other: ParsedQuestion) -> bool:
+def _same_wish(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """Who invented it is not when; where the thing alone says what is wanted, the word may be left out."""
-    wishes = {one.wanted, other.wanted}
+    wishes = {first.wanted, second.wanted}
     implied = _load_terms().implied
     return (
         len(wishes) == 1
         or wishes == {"what", ""}
-        or any(wishes <= implied.get(topic, frozenset()) for topic in one.topics)
+        or any(wishes <= implied.get(topic, frozenset()) for topic in first.topics)
     )
 
 
@@ -320,29 +320,29 @@ def _strip_opening(question: str) -> str:
     return _HOW_EXPENSIVE.sub("price", _JUST_NOW.sub(" ", question))
 
 
-def _same_words(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _same_words(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     """In the same order: from Kassel to Cologne is another way than from Cologne to Kassel."""
-    return one == other or (_join_words(one) == _join_words(other))
+    return first == second or (_join_words(first) == _join_words(second))
 
 
-def _join_words(told: tuple[str, ...]) -> str:
+def _join_words(terms: tuple[str, ...]) -> str:
     """Words as they are without the spaces between them, which people put differently; never numbers."""
-    return "".join(term if term.isalpha() else f" {term} " for term in told)
+    return "".join(term if term.isalpha() else f" {term} " for term in terms)
 
 
-def _same_dates(one: ParsedQuestion, other: ParsedQuestion) -> bool:
+def _same_dates(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """Who names no day means the day on which they ask, where the other names one."""
-    if not one.dates and not other.dates:
+    if not first.dates and not second.dates:
         return True
-    return (one.dates or {one.day.isoformat()}) == (other.dates or {other.day.isoformat()})
+    return (first.dates or {first.day.isoformat()}) == (second.dates or {second.day.isoformat()})
 
 
-def _same_leads(one: ParsedQuestion, other: ParsedQuestion) -> bool:
+def _same_leads(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """No word has another part in the one than in the other; it need not be said which."""
     parts = dict[str, set[str]]()
-    for lead, term in one.leads:
+    for lead, term in first.leads:
         parts.setdefault(term, set()).add(lead)
-    return all(lead in parts.get(term, {lead}) for lead, term in other.leads)
+    return all(lead in parts.get(term, {lead}) for lead, term in second.leads)
 
 
 def _distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
@@ -359,9 +359,9 @@ def _distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[st
         yield token
         return
     sharp = token.endswith(("+", "#")) or token.startswith(".")
-    found = words.terms(token)
-    if found and not sharp:
-        yield from _split_compound(small) or found[:1]
+    terms = words.terms(token)
+    if terms and not sharp:
+        yield from _split_compound(small) or terms[:1]
         return
     # Names that are shorter than a word, or spelled like a small one: C, C++, R, US, IT.
     letter = len(token) == 1 and token.isupper() and small != "i" and not (first and small == "a")

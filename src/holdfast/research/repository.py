@@ -68,10 +68,10 @@ def to_plain_line(text: str) -> str:
 
 def format_note(finding: Finding) -> str:
     """The note of a finding, whose question and summary are plain."""
-    told = comment(_note_fields(finding))
-    listed = "\n".join(_format_source(number, source) for number, source in enumerate(finding.sources, 1))
+    header = comment(_note_fields(finding))
+    sources = "\n".join(_format_source(number, source) for number, source in enumerate(finding.sources, 1))
     summary = f"{finding.summary}\n\n" if finding.summary else ""
-    return f"{told}\n# {finding.question}\n\n{summary}## {_HEADINGS[finding.language]}\n\n{listed}\n"
+    return f"{header}\n# {finding.question}\n\n{summary}## {_HEADINGS[finding.language]}\n\n{sources}\n"
 
 
 def parse_note(text: str, name: str, scope: Scope) -> Finding:
@@ -112,8 +112,8 @@ def replace_summary(text: str, name: str, summary: str, by: SummaryBy, volatilit
     if _summary_author(fields, places.summary(text)) != "person":
         fields |= {"summary_by": by, "summary_of": _digest(summary)}
         text = f"{text[: places.question.end()]}\n\n{summary}\n\n{text[places.sources.start() :]}"
-    told = comment(fields)
-    return COMMENT.sub(lambda _: told, text, count=1)
+    header = comment(fields)
+    return COMMENT.sub(lambda _: header, text, count=1)
 
 
 def _find_layout(text: str, name: str) -> _NoteLayout:
@@ -133,9 +133,9 @@ def _find_layout(text: str, name: str) -> _NoteLayout:
     return _NoteLayout(fields, question, headings[-1])
 
 
-def _broken_note_error(name: str, what: str) -> StoreError:
+def _broken_note_error(name: str, part: str) -> StoreError:
     return StoreError(
-        f"The note of the finding {name} lacks {what}.", hint="Mend it, or take it away; it was not touched."
+        f"The note of the finding {name} lacks {part}.", hint="Mend it, or take it away; it was not touched."
     )
 
 
@@ -167,7 +167,7 @@ def _digest(summary: str) -> str:
 
 
 def _format_source(number: int, source: ResearchSource) -> str:
-    told = {
+    fields = {
         "source": number,
         "url": source.url,
         "title": source.title,
@@ -175,16 +175,18 @@ def _format_source(number: int, source: ResearchSource) -> str:
         "trouble": source.trouble,
     }
     when = datetime.fromtimestamp(source.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M") if source.at else ""
-    shown = [to_plain_line(one) for one in (source.title, source.url, when, source.trouble) if one.strip()]
-    return f"- {' · '.join(dict.fromkeys(shown)) or number}\n  {comment(told)}"
+    shown = [
+        to_plain_line(value) for value in (source.title, source.url, when, source.trouble) if value.strip()
+    ]
+    return f"- {' · '.join(dict.fromkeys(shown)) or number}\n  {comment(fields)}"
 
 
 def _parse_sources(text: str) -> Iterator[ResearchSource]:
     for fields in comments_in(text):
         if "source" in fields:
-            told = {name: str(fields.get(name, "")) for name in ("url", "title", "trouble")}
+            values = {name: str(fields.get(name, "")) for name in ("url", "title", "trouble")}
             yield ResearchSource(
-                told["url"], told["title"], "", seconds_of(fields.get("at")), told["trouble"]
+                values["url"], values["title"], "", seconds_of(fields.get("at")), values["trouble"]
             )
 
 
@@ -203,11 +205,11 @@ _PARTING = str.maketrans({_PAGE: "\n", "\v": "\n"})
 
 def find_addresses(text: str) -> list[str]:
     """The web pages that a text names, each once; signs that end a sentence are no part of an address."""
-    return list(dict.fromkeys(_trim_address(found) for found in _ADDRESS.findall(text)))
+    return list(dict.fromkeys(_trim_address(match) for match in _ADDRESS.findall(text)))
 
 
-def _trim_address(found: str) -> str:
-    address = found.rstrip(".,;:!?*_")
+def _trim_address(match: str) -> str:
+    address = match.rstrip(".,;:!?*_")
     while address.endswith((")", "]")):
         opening = "(" if address.endswith(")") else "["
         if address.count(opening) >= address.count(address[-1]):
@@ -221,11 +223,11 @@ def limit_text(text: str) -> str:
     text = spelled(text.translate(_PARTING))
     before = _CUT.search(text, max(0, len(text) - _CUT_NOTE_LENGTH))
     whole = text[: before.start()] if before else text
-    kept = whole[:LONGEST_TEXT].encode()[:_LONGEST_BYTES].decode(errors="ignore")
-    if len(kept) == len(whole):
+    head = whole[:LONGEST_TEXT].encode()[:_LONGEST_BYTES].decode(errors="ignore")
+    if len(head) == len(whole):
         return text
-    missing = len(whole) - len(kept) + (int(before[1].replace(",", "")) if before else 0)
-    return f"{kept.rstrip()}\n[cut: {missing:,} more characters]"
+    missing = len(whole) - len(head) + (int(before[1].replace(",", "")) if before else 0)
+    return f"{head.rstrip()}\n[cut: {missing:,} more characters]"
 
 
 def join_texts(sources: Sequence[ResearchSource]) -> str:
@@ -236,13 +238,13 @@ def join_texts(sources: Sequence[ResearchSource]) -> str:
 
 def split_texts(text: str) -> dict[int, str]:
     """The texts in such a file, each by the number of its source."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for page in text.split(_PAGE):
         head, _, words = page.partition("\n")
         number = head.partition(" ")[0]
         if number.isascii() and number.isdigit():
-            found[int(number)] = words.rstrip("\n")
-    return found
+            texts[int(number)] = words.rstrip("\n")
+    return texts
 
 
 RESEARCH = "research"
@@ -279,29 +281,33 @@ class FindingRepository:
 
         One that has no name gets one. One that is known already is written over.
         """
-        made = replace(finding, id=finding.id or new_id("r"), scope=owner(finding.scope))
-        return self.put(folder_of(made.scope), made)
+        owned = replace(finding, id=finding.id or new_id("r"), scope=owner(finding.scope))
+        return self.put(folder_of(owned.scope), owned)
 
     def put(self, place: PurePosixPath, finding: Finding) -> Finding:
         """The same, into this folder."""
-        made = clean_finding(finding)
-        self.workspace.write(_texts_path(place, made.id), join_texts(made.sources))
-        self.workspace.write(_note_path(place, made.id), format_note(made))
-        return made
+        clean = clean_finding(finding)
+        self.workspace.write(_texts_path(place, clean.id), join_texts(clean.sources))
+        self.workspace.write(_note_path(place, clean.id), format_note(clean))
+        return clean
 
     def list(self, scope: Scope, *, own: bool = False, troubles: Troubles | None = None) -> list[Finding]:
         """The findings a scope can see, or only its own, newest first, without the texts of their sources.
 
         Notes that cannot be read are told in `troubles`, where the caller has a list for them.
         """
-        seen = (owner(scope),) if own else visible(scope)
-        found = [finding for one in seen for finding in self.at(folder_of(one), one, troubles)]
-        return sorted(found, key=lambda finding: (finding.created_at, finding.id), reverse=True)
+        scopes = (owner(scope),) if own else visible(scope)
+        findings = [
+            finding
+            for folder_scope in scopes
+            for finding in self.at(folder_of(folder_scope), folder_scope, troubles)
+        ]
+        return sorted(findings, key=lambda finding: (finding.created_at, finding.id), reverse=True)
 
     def get(self, scope: Scope, name: str) -> Finding:
         """A finding with all its texts, by its name or that of one that became part of it."""
-        found = self._find(scope, name)
-        return self.whole(folder_of(found.scope), found)
+        finding = self._find(scope, name)
+        return self.whole(folder_of(finding.scope), finding)
 
     def whole(self, place: PurePosixPath, finding: Finding) -> Finding:
         """A finding of a folder with the texts of its sources."""
@@ -311,9 +317,9 @@ class FindingRepository:
 
     def forget(self, scope: Scope, name: str) -> Finding:
         """Take a finding away, note and texts."""
-        found = self._find(scope, name)
-        self.take(folder_of(found.scope), found.id)
-        return found
+        finding = self._find(scope, name)
+        self.take(folder_of(finding.scope), finding.id)
+        return finding
 
     def set_summary(
         self, scope: Scope, name: str, summary: str, by: SummaryBy, volatility: Volatility | None = None
@@ -322,22 +328,22 @@ class FindingRepository:
 
         What became part of another meanwhile is summed up there, with all that is in it.
         """
-        found = self._find(scope, name)
-        if found.id != name:
-            return found
-        words, place = to_plain_line(redacted(summary)), _note_path(folder_of(found.scope), found.id)
+        finding = self._find(scope, name)
+        if finding.id != name:
+            return finding
+        words, place = to_plain_line(redacted(summary)), _note_path(folder_of(finding.scope), finding.id)
 
-        def work(text: str) -> str:
+        def update(text: str) -> str:
             # Somebody may have forgotten it meanwhile: then there is nothing to write.
-            return replace_summary(text, found.id, words, by, volatility) if text else ""
+            return replace_summary(text, finding.id, words, by, volatility) if text else ""
 
-        change(self.workspace, place, work)
+        change(self.workspace, place, update)
         return self._find(scope, name)
 
     def places(self) -> Sequence[PurePosixPath]:
         """The folders of all scopes in which there are findings, or what is left of some."""
-        there = {entry.path.parent for entry in self.workspace.entries()}
-        return sorted(place for place in there if place.name == RESEARCH and _is_findings_folder(place))
+        parents = {entry.path.parent for entry in self.workspace.entries()}
+        return sorted(place for place in parents if place.name == RESEARCH and _is_findings_folder(place))
 
     def at(
         self,
@@ -346,15 +352,15 @@ class FindingRepository:
         troubles: Troubles | None = None,
     ) -> Sequence[Finding]:
         """The findings in one folder, those left out that became part of another."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for entry in self._entries(place, ".md", troubles):
             known = self._read(entry, scope)
             if known.finding is not None:
-                found.append(known.finding)
+                findings.append(known.finding)
             elif troubles is not None and known.trouble:
                 troubles.append(f"{entry.path}: {known.trouble}")
-        merged = {name for finding in found for name in finding.merged if name != finding.id}
-        return [finding for finding in found if finding.id not in merged]
+        merged = {name for finding in findings for name in finding.merged if name != finding.id}
+        return [finding for finding in findings if finding.id not in merged]
 
     def take(self, place: PurePosixPath, name: str) -> None:
         """The note goes first: a crash in between leaves texts that nobody finds, and no note without any."""
@@ -363,17 +369,17 @@ class FindingRepository:
 
     def clear(self, place: PurePosixPath, now: float) -> Sequence[str]:
         """Take away what a crash left: texts without a note, and notes that became part of another."""
-        kept = {finding.id for finding in self.at(place)}
+        current = {finding.id for finding in self.at(place)}
         notes = {entry.path.stem: entry for entry in self._entries(place, ".md")}
-        merged = {name for name, entry in notes.items() if name not in kept and self._read(entry).finding}
-        left = {
+        merged = {name for name, entry in notes.items() if name not in current and self._read(entry).finding}
+        orphans = {
             entry.path.stem
             for entry in self._entries(place, ".txt")
             if entry.path.stem not in notes and entry.mtime < now - _LEFT_BEHIND
         }
-        for name in sorted(merged | left):
+        for name in sorted(merged | orphans):
             self.take(place, name)
-        return sorted(merged | left)
+        return sorted(merged | orphans)
 
     def _find(self, scope: Scope, name: str) -> Finding:
         # Which folder it is in tells whose it is; a name that is no file name is nobody's.
@@ -384,9 +390,11 @@ class FindingRepository:
         raise NotFound(f"There is no finding {name[:100]}.", hint="See which ones there are.")
 
     def _named(self, scope: Scope, name: str) -> Iterator[Finding]:
-        for one in visible(scope):
-            entries = self.workspace.entries(_note_path(folder_of(one), name)) if "/" not in name else []
-            found = self._read(entries[0], one).finding if entries else None
+        for visible_scope in visible(scope):
+            entries = (
+                self.workspace.entries(_note_path(folder_of(visible_scope), name)) if "/" not in name else []
+            )
+            found = self._read(entries[0], visible_scope).finding if entries else None
             if found is not None:
                 yield found
         for finding in self.list(scope):
@@ -396,14 +404,14 @@ class FindingRepository:
     def _entries(
         self, place: PurePosixPath, suffix: str, troubles: Troubles | None = None
     ) -> Sequence[Entry]:
-        found = [
+        matching = [
             entry
             for entry in self.workspace.entries(place)
             if entry.path.suffix == suffix and entry.path.parent == place
         ]
         if troubles is not None:
-            troubles += [f"{entry.path}: {entry.trouble}" for entry in found if entry.trouble]
-        return [entry for entry in found if not entry.trouble]
+            troubles += [f"{entry.path}: {entry.trouble}" for entry in matching if entry.trouble]
+        return [entry for entry in matching if not entry.trouble]
 
     def _read(self, entry: Entry, scope: Scope = _ANYBODY) -> _CachedNote:
         """A note as it is now; one that did not change is not read again."""
@@ -442,7 +450,7 @@ def path_of_note(finding: Finding) -> PurePosixPath:
 
 def collect_names(findings: Collection[Finding]) -> tuple[str, ...]:
     """The names of findings and of all that became part of them."""
-    return tuple(dict.fromkeys(name for one in findings for name in (one.id, *one.merged)))
+    return tuple(dict.fromkeys(name for finding in findings for name in (finding.id, *finding.merged)))
 
 
 def _is_findings_folder(place: PurePosixPath) -> bool:

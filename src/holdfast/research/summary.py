@@ -111,8 +111,8 @@ def count_words(text: str) -> int:
 
 def name_sources(finding: Finding) -> str:
     """The sentence that names the sources; none where there are none."""
-    told = "Quellen" if finding.language == "de" else "Sources"
-    return f"{told}: {', '.join(finding.names)}." if finding.names else ""
+    label = "Quellen" if finding.language == "de" else "Sources"
+    return f"{label}: {', '.join(finding.names)}." if finding.names else ""
 
 
 def extract_summary(finding: Finding) -> str:
@@ -121,37 +121,40 @@ def extract_summary(finding: Finding) -> str:
     room = MOST_WORDS - count_words(tail)
     texts = [source.text for source in finding.usable]
     chosen = _choose(_score_all(finding.question, texts), len(texts), room)
-    quotes = (_end_sentence(one.text) for one in sorted(chosen, key=lambda one: (one.source, one.place)))
+    quotes = (
+        _end_sentence(sentence.text)
+        for sentence in sorted(chosen, key=lambda sentence: (sentence.source, sentence.place))
+    )
     return " ".join(filter(None, (*quotes, tail)))
 
 
 def _choose(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Sentence]:
     """First one of every source, within its share of the room; then the best of the rest."""
-    best = sorted(sentences, key=lambda one: (-one.score, one.source, one.place))
+    best = sorted(sentences, key=lambda sentence: (-sentence.score, sentence.source, sentence.place))
     chosen: list[_Sentence] = []
     for source in range(sources):
         share = room // (sources - source)
-        theirs = [one for one in best if one.source == source]
+        theirs = [sentence for sentence in best if sentence.source == source]
         first = _choose_first(theirs, chosen, share)
         if first is not None:
             chosen.append(first)
             room -= first.length
-    for one in best:
-        if one.length <= room and one.score > 0 and not _repeats(one, chosen):
-            chosen.append(one)
-            room -= one.length
+    for sentence in best:
+        if sentence.length <= room and sentence.score > 0 and not _repeats(sentence, chosen):
+            chosen.append(sentence)
+            room -= sentence.length
     return chosen
 
 
 def _choose_first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], share: int) -> _Sentence | None:
     if not theirs or share < _LEAST:
         return None
-    new = [one for one in theirs if not _repeats(one, chosen)]
+    new = [sentence for sentence in theirs if not _repeats(sentence, chosen)]
     # What others say in other words still has its say; what they say word for word has had it.
-    new = new or [one for one in theirs if not _is_quoted(one, chosen)]
+    new = new or [sentence for sentence in theirs if not _is_quoted(sentence, chosen)]
     if not new:
         return None
-    whole = next((one for one in new if one.length <= share), None)
+    whole = next((sentence for sentence in new if sentence.length <= share), None)
     # A good sentence in part is worth more than a poor one whole.
     if whole is not None and 2 * whole.score >= new[0].score:
         return whole
@@ -159,31 +162,33 @@ def _choose_first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], shar
 
 
 def _clip(sentence: _Sentence, most: int) -> _Sentence:
-    told = sentence.text.split()
-    text = sentence.text if len(told) <= most else f"{' '.join(told[:most]).rstrip(',;:–-')}…"
+    tokens = sentence.text.split()
+    text = sentence.text if len(tokens) <= most else f"{' '.join(tokens[:most]).rstrip(',;:–-')}…"
     return _Sentence(text, sentence.source, sentence.place, sentence.terms, sentence.score)
 
 
 def _repeats(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
     return _is_quoted(sentence, chosen) or any(
-        len(sentence.terms & one.terms) >= _ALIKE * max(1, min(len(sentence.terms), len(one.terms)))
-        for one in chosen
+        len(sentence.terms & other.terms) >= _ALIKE * max(1, min(len(sentence.terms), len(other.terms)))
+        for other in chosen
     )
 
 
 def _is_quoted(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
     """Word for word, or as far as the one that is there was cut."""
-    return any(sentence.text.startswith(one.text.removesuffix("…")) for one in chosen)
+    return any(sentence.text.startswith(other.text.removesuffix("…")) for other in chosen)
 
 
 def _score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
     asked = frozenset(words.terms(question))
-    found = [one for source, text in enumerate(texts) for one in _read_sentences(text, source)]
-    having = Counter(term for one in found for term in one.terms & asked)
-    weights = {term: log(1 + len(found) / having[term]) for term in having}
+    sentences = [sentence for source, text in enumerate(texts) for sentence in _read_sentences(text, source)]
+    having = Counter(term for sentence in sentences for term in sentence.terms & asked)
+    weights = {term: log(1 + len(sentences) / having[term]) for term in having}
     return [
-        _Sentence(one.text, one.source, one.place, one.terms, _score_sentence(one, weights))
-        for one in (_clip(one, _LONGEST) for one in found)
+        _Sentence(
+            sentence.text, sentence.source, sentence.place, sentence.terms, _score_sentence(sentence, weights)
+        )
+        for sentence in (_clip(sentence, _LONGEST) for sentence in sentences)
     ]
 
 
@@ -201,14 +206,16 @@ def _score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
 
 def _read_sentences(text: str, source: int) -> Iterator[_Sentence]:
     place = 0
-    for told in words.sentences(text[:_READ])[:_SENTENCES]:
-        plain = _strip_marks(told)
-        if count_words(plain) >= _FEWEST and not told.startswith(("```", "~~~")) and not _is_noise(plain):
+    for sentence in words.sentences(text[:_READ])[:_SENTENCES]:
+        plain = _strip_marks(sentence)
+        if count_words(plain) >= _FEWEST and not sentence.startswith(("```", "~~~")) and not _is_noise(plain):
             yield _Sentence(plain, source, place, frozenset(words.terms(plain)))
             place += 1
     # A source that has no sentence still has words.
-    rest = " ".join(_strip_marks(told) for told in words.sentences(text[:2_000])) if not place else ""
-    plain = " ".join(one for one in words.sentences(rest) if not is_instruction(one))
+    beginning = (
+        " ".join(_strip_marks(sentence) for sentence in words.sentences(text[:2_000])) if not place else ""
+    )
+    plain = " ".join(part for part in words.sentences(beginning) if not is_instruction(part))
     if plain and not is_instruction(plain):
         yield _Sentence(plain, source, 0, frozenset(words.terms(plain)))
 
@@ -298,8 +305,8 @@ def build_prompt(finding: Finding, filled: FillPrompt, *, room: int = _ROOM, tro
 
 def validate_summary(finding: Finding, reply: str) -> ValidatedSummary:
     """A model's reply, thinking left out, as a summary; the extractive one where it may not be used."""
-    told = _VOLATILITY.search(reply)
-    volatility = parse_volatility(told["word"]) if told else None
+    match = _VOLATILITY.search(reply)
+    volatility = parse_volatility(match["word"]) if match else None
     body = _LABEL.sub("", _VOLATILITY.sub("", reply).strip())
     refused = _find_problem(finding, body)
     if refused:
@@ -307,17 +314,17 @@ def validate_summary(finding: Finding, reply: str) -> ValidatedSummary:
         return ValidatedSummary(extract_summary(finding), "text", None, refused)
     body = to_plain_line(_SOURCES_LINE.sub("", body.strip()))
     tail, ours = name_sources(finding), extract_summary(finding)
-    kept = _fit_sentences(body, MOST_WORDS - count_words(tail))
-    if not kept:
+    body_part = _fit_sentences(body, MOST_WORDS - count_words(tail))
+    if not body_part:
         return ValidatedSummary(ours, "text", volatility, "empty" if not body else "too long")
     mine, wanted = (
         len(shared_facts(text, _source_texts(finding), finding.language, finding.question))
-        for text in (kept, ours.removesuffix(tail))
+        for text in (body_part, ours.removesuffix(tail))
     )
     if mine < wanted:
         # However well it reads, it says less.
         return ValidatedSummary(ours, "text", volatility, f"{mine} of {wanted} names and values", mine)
-    return ValidatedSummary(f"{kept} {tail}".strip(), "model", volatility, carried=mine)
+    return ValidatedSummary(f"{body_part} {tail}".strip(), "model", volatility, carried=mine)
 
 
 def _find_problem(finding: Finding, body: str) -> str:
@@ -328,15 +335,15 @@ def _find_problem(finding: Finding, body: str) -> str:
         return "markup"
     if any(map(is_instruction, (body, *words.sentences(body)))):
         return "an order"
-    wanted, spoken = finding.language, words.language_of(body)
-    if spoken and spoken != wanted:
+    wanted, language = finding.language, words.language_of(body)
+    if language and language != wanted:
         return "language"
-    said = _SOURCES_LINE.sub("", body)
-    invented = next(_find_invented(said, f"{finding.question}\n{_source_texts(finding)}", wanted), "")
+    text = _SOURCES_LINE.sub("", body)
+    invented = next(_find_invented(text, f"{finding.question}\n{_source_texts(finding)}", wanted), "")
     if invented:
         return f"not in the sources: {invented}"
     return (
-        "too short" if count_words(said) < min(_SHORTEST, count_words(extract_summary(finding)) / 4) else ""
+        "too short" if count_words(text) < min(_SHORTEST, count_words(extract_summary(finding)) / 4) else ""
     )
 
 
@@ -347,41 +354,41 @@ def _source_texts(finding: Finding) -> str:
     )
 
 
-def shared_facts(said: str, known: str, spoken: str, asked: str = "") -> set[str]:
+def shared_facts(text: str, known: str, language: str, question: str = "") -> set[str]:
     """The names, numbers, days and months of what is known that a text carries, each once.
 
     Who only repeats those of what was asked says nothing.
     """
-    days = (_find_calendar_words(said) & _find_calendar_words(known)) - _find_calendar_words(asked)
-    numbers = (_find_numbers(said) & _find_numbers(known)) - _find_numbers(asked)
-    names = _find_names(said, spoken) & frozenset(words.terms(known)) - frozenset(words.terms(asked))
+    days = (_find_calendar_words(text) & _find_calendar_words(known)) - _find_calendar_words(question)
+    numbers = (_find_numbers(text) & _find_numbers(known)) - _find_numbers(question)
+    names = _find_names(text, language) & frozenset(words.terms(known)) - frozenset(words.terms(question))
     return {
-        *(f"{kind} {which}" for kind, which in days),
+        *(f"{kind} {number}" for kind, number in days),
         *numbers,
         *(name for name in names if not _has_digit(name)),
     }
 
 
-def _find_invented(said: str, known: str, spoken: str) -> Iterator[str]:
+def _find_invented(text: str, known: str, language: str) -> Iterator[str]:
     """What a summary names and its sources do not: numbers, days, months and names."""
     numbers, calendar = _find_numbers(known), _find_calendar_words(known)
     parts = {part for number in numbers for part in re.split(r"[.,:-]", number)} | {
         part.lstrip("0") or "0" for number in _NUMBER.findall(known) for part in re.split(r"[.,:]", number)
     }
     parts |= {str(month) for kind, month in calendar if kind == "month"}
-    for number in _NUMBER.findall(_WHEN.sub(lambda when: _drop_known_date(when[0], parts), said)):
+    for number in _NUMBER.findall(_WHEN.sub(lambda when: _drop_known_date(when[0], parts), text)):
         if _normalise_number(number) not in numbers:
             yield number
-    yield from (f"{kind} {which}" for kind, which in sorted(_find_calendar_words(said) - calendar))
-    there = frozenset(words.terms(known))
-    yield from sorted(name for name in _find_names(said, spoken) - there if not _has_digit(name))
+    yield from (f"{kind} {index}" for kind, index in sorted(_find_calendar_words(text) - calendar))
+    known_terms = frozenset(words.terms(known))
+    yield from sorted(name for name in _find_names(text, language) - known_terms if not _has_digit(name))
 
 
-def _find_names(said: str, spoken: str) -> frozenset[str]:
-    names = words.telling(said)
-    if spoken == "en":
+def _find_names(text: str, language: str) -> frozenset[str]:
+    names = words.telling(text)
+    if language == "en":
         # Every German noun has a capital letter.
-        names |= {words.terms(name)[0] for name in _INSIDE.findall(said) if words.terms(name)}
+        names |= {words.terms(name)[0] for name in _INSIDE.findall(text) if words.terms(name)}
     return names - frozenset(words.terms(" ".join((*DAYS, *MONTHS))))
 
 
@@ -391,19 +398,19 @@ def _has_digit(name: str) -> bool:
 
 def _drop_known_date(when: str, parts: set[str]) -> str:
     """A date or a time may be spelled otherwise than in the sources, if they have all that it is made of."""
-    there = all((part.lstrip("0") or "0") in parts or part in parts for part in re.split(r"[.:-]", when))
-    return " " if there else when
+    is_known = all((part.lstrip("0") or "0") in parts or part in parts for part in re.split(r"[.:-]", when))
+    return " " if is_known else when
 
 
 def _find_numbers(text: str) -> set[str]:
     return {_normalise_number(number) for number in _NUMBER.findall(text)}
 
 
-def _normalise_number(told: str) -> str:
+def _normalise_number(text: str) -> str:
     """One spelling for one number: 67.000, 67,000 and 67000 are the same, and so are 1,5 and 1.5."""
-    if _GROUPED.fullmatch(told):
-        return re.sub("[.,]", "", told)
-    return told.replace(",", ".").lstrip("0") or "0"
+    if _GROUPED.fullmatch(text):
+        return re.sub("[.,]", "", text)
+    return text.replace(",", ".").lstrip("0") or "0"
 
 
 def _find_calendar_words(text: str) -> set[tuple[str, int]]:
@@ -415,12 +422,12 @@ def _find_calendar_words(text: str) -> set[tuple[str, int]]:
 
 def _fit_sentences(body: str, most: int) -> str:
     """As many whole sentences from the beginning as fit."""
-    kept: list[str] = []
+    sentences: list[str] = []
     for sentence in words.sentences(body):
-        if count_words(" ".join((*kept, sentence))) > most:
+        if count_words(" ".join((*sentences, sentence))) > most:
             break
-        kept.append(sentence)
-    return " ".join(kept)
+        sentences.append(sentence)
+    return " ".join(sentences)
 
 
 def _remove_fence(text: str) -> str:

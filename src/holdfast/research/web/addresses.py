@@ -153,8 +153,8 @@ def _is_public(number: _Number) -> bool:
 
 
 def _parse_network(text: str) -> _AllowedNetwork:
-    found = _PORT.fullmatch(text)
-    host, port = (found["host"], int(found["port"])) if found else (text, 0)
+    match = _PORT.fullmatch(text)
+    host, port = (match["host"], int(match["port"])) if match else (text, 0)
     try:
         return ip_network(host.strip("[]"), strict=False), port
     except ValueError:
@@ -179,19 +179,19 @@ class _Rule:
     whole: bool
 
     def fits(self, path: str) -> bool:
-        first, *others = self.pieces
+        first, *later = self.pieces
         if not path.startswith(first):
             return False
-        if not others:
+        if not later:
             return not self.whole or path == first
         at = len(first)
         # The earliest place is always the best one: what follows has the most room then.
-        for piece in others[:-1]:
-            found = path.find(piece, at)
-            if found < 0:
+        for piece in later[:-1]:
+            position = path.find(piece, at)
+            if position < 0:
                 return False
-            at = found + len(piece)
-        last = others[-1]
+            at = position + len(piece)
+        last = later[-1]
         if self.whole:
             return len(path) - len(last) >= at and path.endswith(last)
         return path.find(last, at) >= 0

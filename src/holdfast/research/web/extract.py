@@ -59,7 +59,7 @@ _LONGEST_TITLE = 300
 
 def strip_tags(markup: str) -> str:
     """The text of a page without its tags, one line for what stands in one."""
-    kept: list[str] = []
+    parts: list[str] = []
     done = 0
     hidden = ""
     for mark in _MARK.finditer(markup):
@@ -70,21 +70,21 @@ def strip_tags(markup: str) -> str:
             if mark[0] == hidden or (closes and name == hidden):
                 hidden = ""
             continue
-        kept.append(before)
+        parts.append(before)
         if mark[0] == "<!--":
             hidden = "-->"
         elif name in _HIDDEN and not closes and not mark[0].endswith("/>"):
             hidden = name
         elif name and name not in _INLINE:
-            kept.append("\n")
+            parts.append("\n")
     if not hidden:
-        kept.append(markup[done:])
-    return tidy(unescape("".join(kept)))
+        parts.append(markup[done:])
+    return tidy(unescape("".join(parts)))
 
 
 def find_title(markup: str) -> str:
-    found = _TITLE.search(markup)
-    return one_line(unescape(found[1])) if found else ""
+    match = _TITLE.search(markup)
+    return one_line(unescape(match[1])) if match else ""
 
 
 def one_line(text: str) -> str:
@@ -94,11 +94,11 @@ def one_line(text: str) -> str:
 def tidy(text: str) -> str:
     """Without blanks at the ends of lines and without empty lines in a row."""
     lines = (_BLANK.sub(" ", line).strip() for line in text.replace("\0", "").splitlines())
-    kept: list[str] = []
+    result: list[str] = []
     for line in lines:
-        if line or (kept and kept[-1]):
-            kept.append(line)
-    return "\n".join(kept).strip()
+        if line or (result and result[-1]):
+            result.append(line)
+    return "\n".join(result).strip()
 
 
 _MARKS = (
@@ -150,18 +150,18 @@ def decode_page(data: bytes, declared: str = "") -> str:
 
 
 def _decode_fallback(data: bytes, names: list[str]) -> str:
-    others = [name for name in names if not name.startswith("utf-")]
-    if not others:
+    legacy = [name for name in names if not name.startswith("utf-")]
+    if not legacy:
         text = data.decode(errors="replace")
         # A few bad bytes in a page of UTF-8 spoil those characters only.
         if text.count(_UNREADABLE) * 20 <= sum(sign > "\x7f" for sign in text):
             return text
-    return data.decode(others[0] if others else "cp1252", errors="replace")
+    return data.decode(legacy[0] if legacy else "cp1252", errors="replace")
 
 
 def _find_charset(data: bytes) -> str:
-    found = _DECLARED.search(data[:_HEAD])
-    return found[1].decode("ascii", errors="replace") if found else ""
+    match = _DECLARED.search(data[:_HEAD])
+    return match[1].decode("ascii", errors="replace") if match else ""
 
 
 def _normalise_charset(label: str) -> str:
@@ -186,8 +186,8 @@ async def extract_text(
 ) -> Read:
     """Title and text; FetchFailed if there is none. What `data` looks like counts more than its `kind`."""
     if _PDF in data[:_GLANCE]:
-        found = await _run_reader("pdf", data, seconds)
-        if not found.text:
+        content = await _run_reader("pdf", data, seconds)
+        if not content.text:
             raise FetchFailed(say("the PDF cannot be read", "das PDF lässt sich nicht lesen"))
     else:
         markup = await asyncio.to_thread(decode_page, data, charset)
@@ -196,15 +196,15 @@ async def extract_text(
                 say("it is no text, whatever it says", "sie ist kein Text, was immer sie behauptet")
             )
         if kind == "html" or (kind != "xml" and _PAGE.match(markup[:_GLANCE])):
-            found = await _run_reader("page", markup.encode("utf-8", "replace"), seconds)
-            if not found.text:
-                found = await asyncio.to_thread(_strip_page, markup)
+            content = await _run_reader("page", markup.encode("utf-8", "replace"), seconds)
+            if not content.text:
+                content = await asyncio.to_thread(_strip_page, markup)
         else:
-            found = await asyncio.to_thread(_strip_page, markup) if kind == "xml" else Read("", markup)
-    text = await asyncio.to_thread(tidy, found.text)
+            content = await asyncio.to_thread(_strip_page, markup) if kind == "xml" else Read("", markup)
+    text = await asyncio.to_thread(tidy, content.text)
     if not text:
         raise FetchFailed(say("there is no text on it", "es steht kein Text darauf"))
-    return Read(one_line(found.title), limit_text(text))
+    return Read(one_line(content.title), limit_text(text))
 
 
 def _is_binary(beginning: str) -> bool:

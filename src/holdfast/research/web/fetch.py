@@ -354,12 +354,12 @@ class Fetcher:
         try:
             at, answer = await self._page(parse_address(url))
             async with self._readers:
-                found = await extract_text(
+                content = await extract_text(
                     answer.body, _content_kind(answer.content_type), charset=answer.charset
                 )
         except FetchFailed as error:
             return ResearchSource(url, title, "", self.clock(), str(error))
-        return ResearchSource(url, found.title or title or _page_name(at), found.text, self.clock())
+        return ResearchSource(url, content.title or title or _page_name(at), content.text, self.clock())
 
     async def _page(self, url: URL) -> tuple[URL, Download]:
         """What is at `url`, or at the end of its redirects, and where that is."""
@@ -461,18 +461,18 @@ def _follow_redirect(url: URL, location: str) -> URL:
 def _check_status(answer: Download) -> Download:
     match answer.status:
         case 401 | 403:
-            said = say("it is not for everybody", "sie ist nicht für jeden")
+            message = say("it is not for everybody", "sie ist nicht für jeden")
         case 404 | 410:
-            said = say("it is not there", "es gibt sie nicht")
+            message = say("it is not there", "es gibt sie nicht")
         case 429:
-            said = say("it is asked too often", "sie wird zu oft abgerufen")
+            message = say("it is asked too often", "sie wird zu oft abgerufen")
         case status if status >= 500:
-            said = say("its server is in trouble", "ihr Server hat Schwierigkeiten")
+            message = say("its server is in trouble", "ihr Server hat Schwierigkeiten")
         case status if 200 <= status < 300:
             return answer
         case _:
-            said = say("its server refused", "ihr Server lehnte ab")
-    raise FetchFailed(f"{said} ({answer.status})")
+            message = say("its server refused", "ihr Server lehnte ab")
+    raise FetchFailed(f"{message} ({answer.status})")
 
 
 def _page_name(url: URL) -> str:

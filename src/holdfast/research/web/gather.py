@@ -146,7 +146,7 @@ def _status_hint(status: int) -> str:
 
 def _read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
     listed = body.get("results")
-    found: dict[tuple[str, str], WebResult] = {}
+    results: dict[tuple[str, str], WebResult] = {}
     for item in listed if isinstance(listed, list) else []:
         if isinstance(item, dict) and isinstance(url := item.get("url"), str):
             try:
@@ -154,10 +154,10 @@ def _read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
             except FetchFailed:
                 continue
             title = item.get("title")
-            found.setdefault(
+            results.setdefault(
                 _page_key(address), WebResult(str(address), title if isinstance(title, str) else "")
             )
-    if not found:
+    if not results:
         raise FetchFailed(
             say(
                 f"SearXNG at {shown} found nothing{_silent_engines(body)}.",
@@ -168,7 +168,7 @@ def _read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
                 "Fragen Sie mit anderen Worten, oder nennen Sie selbst Seiten oder Dateien.",
             ),
         )
-    return list(found.values())
+    return list(results.values())
 
 
 def _silent_engines(body: dict[str, Any]) -> str:
@@ -181,8 +181,8 @@ def _silent_engines(body: dict[str, Any]) -> str:
 
 def _page_key(url: URL) -> tuple[str, str]:
     """The same for addresses of the same page."""
-    kept = sorted((name, value) for name, value in url.query.items() if not _TRACKING.fullmatch(name))
-    return host_name(url).removeprefix("www."), f"{url.path.rstrip('/')}?{kept}"
+    query = sorted((name, value) for name, value in url.query.items() if not _TRACKING.fullmatch(name))
+    return host_name(url).removeprefix("www."), f"{url.path.rstrip('/')}?{query}"
 
 
 def _spread_hosts(results: list[WebResult]) -> list[WebResult]:

@@ -69,7 +69,7 @@ class Replay:
         if placement.kind == "main":
             return placement, self._keep(line, placement)
         if line.answer is not None:
-            self.asides.note(
+            self.asides.add(
                 self.scope, placement.side, line.answer, sender=hints.sender, conversation=placement.beside
             )
         return placement, None

@@ -186,7 +186,9 @@ def build_research(
         # Loaded when something is fetched, which is only when somebody asks for it.
         from holdfast.research.web import AddressGuard, Fetcher, gather_sources
 
-        async with Fetcher(AddressGuard.of(settings.research_private, own_port=settings.port)) as fetcher:
+        async with Fetcher(
+            AddressGuard.from_setting(settings.research_private, own_port=settings.port)
+        ) as fetcher:
             return await gather_sources(
                 question,
                 mode,

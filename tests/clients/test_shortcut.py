@@ -48,7 +48,7 @@ class Compared(Replay):
         behind = len(placement.new) + (line.answer is not None)
         noted = (*known, *(path[-behind:] if behind else ()))
         if len(noted) == len(talk) + (line.answer is not None):
-            self.standings.note(self.scope, RecentConversation(row.id, row.client, row.external_id, noted))
+            self.standings.add(self.scope, RecentConversation(row.id, row.client, row.external_id, noted))
 
 
 def _decided(placement):

@@ -40,7 +40,7 @@ def test_a_history_that_came_back_is_known_at_once(standings):
 
 def test_thinking_that_a_client_leaves_out_makes_no_difference(standings):
     thought = Message("assistant", (Thinking("Dry or wet?"), Text(A2.text)))
-    standings.note(ME, standing(Q1, A1, Q2, thought))
+    standings.add(ME, standing(Q1, A1, Q2, thought))
     assert standings.find(ME, HINTS, [Q1, A1, Q2, A2, Q1]) is not None
 
 
@@ -77,16 +77,16 @@ def test_another_file_picture_or_recording_is_another_question(part):
 
 
 def test_two_conversations_that_are_equal_so_far_are_left_to_the_log(standings):
-    standings.note(ME, standing(Q1, A1, conversation="c_2"))
+    standings.add(ME, standing(Q1, A1, conversation="c_2"))
     assert standings.find(ME, HINTS, [Q1, A1, Q2]) is None
-    standings.note(ME, standing(Q1, A1, Q2, A2, conversation="c_2"))
+    standings.add(ME, standing(Q1, A1, Q2, A2, conversation="c_2"))
     assert standings.find(ME, HINTS, [Q1, A1, Q2, A2, Q1]).conversation == "c_2"
 
 
 def test_what_nobody_answered_is_the_same_question_when_it_is_asked_again(standings):
-    standings.note(ME, standing(Q1, A1, Q2))
+    standings.add(ME, standing(Q1, A1, Q2))
     assert standings.find(ME, HINTS, [Q1, A1, Q2]) in (standing(Q1, A1), standing(Q1, A1, Q2))
-    standings.note(ME, standing(Q2, conversation="c_3"))
+    standings.add(ME, standing(Q2, conversation="c_3"))
     assert standings.find(ME, HINTS, [Q2]).conversation == "c_3"
     assert standings.find(ME, HINTS, [Q2, A2, Q1]) is None
 
@@ -98,6 +98,6 @@ def test_a_conversation_can_be_forgotten(standings):
 
 def test_only_the_last_ones_are_remembered(standings):
     for number in range(300):
-        standings.note(ME, standing(Message.of("user", f"Question {number}"), A1, conversation=f"c_{number}"))
+        standings.add(ME, standing(Message.of("user", f"Question {number}"), A1, conversation=f"c_{number}"))
     assert standings.find(ME, HINTS, [Q1, A1, Q2]) is None
     assert standings.find(ME, HINTS, [Message.of("user", "Question 299"), A1, Q2]) is not None

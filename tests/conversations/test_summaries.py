@@ -27,51 +27,53 @@ def test_a_person_who_asks_for_a_summary_does_not_give_one():
 
 def test_an_answer_to_a_side_request_is_known_again_as_it_is_or_inside_of_a_message():
     asides = SideRequestCache()
-    asides.note(HERE, "compaction", answer(SUMMARY), sender="ls", conversation="c_1")
-    assert asides.summary(HERE, "ls", answer(SUMMARY)).conversation == "c_1"
+    asides.add(HERE, "compaction", answer(SUMMARY), sender="ls", conversation="c_1")
+    assert asides.find_summary(HERE, "ls", answer(SUMMARY)).conversation == "c_1"
     wrapped = user(f"Read this first:\n\n{SUMMARY}\n\nThen go on.")
-    assert asides.summary(HERE, "ls", wrapped, inside=True).conversation == "c_1"
-    assert asides.summary(HERE, "ls", wrapped) is None
-    assert asides.summary(HERE, "ls", answer("Three rooms and a wheel.")) is None
+    assert asides.find_summary(HERE, "ls", wrapped, inside=True).conversation == "c_1"
+    assert asides.find_summary(HERE, "ls", wrapped) is None
+    assert asides.find_summary(HERE, "ls", answer("Three rooms and a wheel.")) is None
 
 
 def test_asides_are_kept_apart_by_scope_and_client():
     asides = SideRequestCache()
-    asides.note(HERE, "compaction", answer(SUMMARY), sender="ls", conversation="c_1")
-    assert asides.summary(THERE, "ls", answer(SUMMARY)) is None
-    assert asides.summary(HERE, "curl", answer(SUMMARY)) is None
+    asides.add(HERE, "compaction", answer(SUMMARY), sender="ls", conversation="c_1")
+    assert asides.find_summary(THERE, "ls", answer(SUMMARY)) is None
+    assert asides.find_summary(HERE, "curl", answer(SUMMARY)) is None
 
 
 def test_a_short_answer_is_no_summary():
     asides = SideRequestCache()
-    asides.note(HERE, "compaction", answer("Done."), conversation="c_1")
-    assert asides.summary(HERE, "", answer("Done.")) is None
+    asides.add(HERE, "compaction", answer("Done."), conversation="c_1")
+    assert asides.find_summary(HERE, "", answer("Done.")) is None
 
 
 def test_results_of_a_side_requests_calls_belong_to_it():
     asides, look = SideRequestCache(), ToolCall("read", "{}", "call_1")
-    asides.note(HERE, "compaction", answer("Let me look.", look))
+    asides.add(HERE, "compaction", answer("Let me look.", look))
     assert (
-        asides.behind(HERE, [user("Hi"), answer("Let me look.", look), result("call_1", "ok")]).name
+        asides.find_by_results(HERE, [user("Hi"), answer("Let me look.", look), result("call_1", "ok")]).name
         == "compaction"
     )
     assert (
-        asides.behind(HERE, [user("Hi"), answer("Let me look.", look), result("call_1", "ok"), user("So?")])
+        asides.find_by_results(
+            HERE, [user("Hi"), answer("Let me look.", look), result("call_1", "ok"), user("So?")]
+        )
         is None
     )
     assert (
-        asides.behind(
+        asides.find_by_results(
             HERE, [user("Hi"), answer("", ToolCall("read", "{}", "call_2")), result("call_2", "ok")]
         )
         is None
     )
-    assert asides.behind(HERE, []) is None
+    assert asides.find_by_results(HERE, []) is None
 
 
 def test_the_newest_counts_and_the_oldest_are_forgotten():
     asides = SideRequestCache(limit=2)
     for number in range(3):
-        asides.note(HERE, "compaction", answer(f"{SUMMARY} Number {number}."), conversation=f"c_{number}")
-    asides.note(HERE, "compaction", answer(f"{SUMMARY} Number 2."), conversation="c_new")
-    assert asides.summary(HERE, "", answer(f"{SUMMARY} Number 2.")).conversation == "c_new"
-    assert asides.summary(HERE, "", answer(f"{SUMMARY} Number 0.")) is None
+        asides.add(HERE, "compaction", answer(f"{SUMMARY} Number {number}."), conversation=f"c_{number}")
+    asides.add(HERE, "compaction", answer(f"{SUMMARY} Number 2."), conversation="c_new")
+    assert asides.find_summary(HERE, "", answer(f"{SUMMARY} Number 2.")).conversation == "c_new"
+    assert asides.find_summary(HERE, "", answer(f"{SUMMARY} Number 0.")) is None

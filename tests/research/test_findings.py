@@ -215,7 +215,9 @@ def test_a_broken_note_is_named_and_left_out_and_the_others_are_there(findings, 
     assert "default/research/r_1.md" in troubles[0]
     with pytest.raises(NotFound):
         findings.get(Scope(), "r_1")
-    assert findings.clear(folder_of(Scope()), NOW + DAY) == [], "what a person may still mend stays"
+    assert findings.remove_leftovers(folder_of(Scope()), NOW + DAY) == [], (
+        "what a person may still mend stays"
+    )
 
 
 def test_a_text_that_is_gone_is_told_of_its_source(findings, folder):
@@ -232,8 +234,10 @@ def test_texts_without_a_note_are_cleared_away_once_nobody_can_be_writing_it(fin
     written = (folder / folder_of(Scope()) / "r_1.txt").stat().st_mtime
     (folder / path_of_note(finding())).unlink()
     assert findings.list(Scope()) == []
-    assert findings.clear(folder_of(Scope()), written + 60) == [], "somebody may be about to write the note"
-    assert findings.clear(folder_of(Scope()), written + DAY) == ["r_1"]
+    assert findings.remove_leftovers(folder_of(Scope()), written + 60) == [], (
+        "somebody may be about to write the note"
+    )
+    assert findings.remove_leftovers(folder_of(Scope()), written + DAY) == ["r_1"]
     assert not list(folder.rglob("r_1*"))
 
 
@@ -241,7 +245,7 @@ def test_one_that_became_part_of_another_is_left_out_and_cleared_away(findings, 
     findings.add(finding(id="r_1"))
     findings.add(finding(id="r_2", merged=("r_1",)))
     assert [one.id for one in findings.list(Scope())] == ["r_2"]
-    assert findings.clear(folder_of(Scope()), NOW) == ["r_1"]
+    assert findings.remove_leftovers(folder_of(Scope()), NOW) == ["r_1"]
     assert findings.get(Scope(), "r_1").id == "r_2", "whoever knows the old name finds the new one"
     findings.set_summary(Scope(), "r_1", "Of the old one alone.", "model")
     assert findings.get(Scope(), "r_2").summary == ""

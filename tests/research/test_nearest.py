@@ -58,11 +58,11 @@ def test_of_those_that_have_expired_only_those_that_bear_on_it_are_told(tmp_path
         bitcoin = lab.research.add(Scope(), "Wie steht der Bitcoin-Kurs?", page)
         gold = lab.research.add(Scope(), "Was kostet Gold?", [source(text="Gold kostet 2.400 USD.")])
         names = {bitcoin.id, gold.id}
-        assert lab.research.outdated(Scope(), "Bitcoin?", names) == []
+        assert lab.research.find_outdated(Scope(), "Bitcoin?", names) == []
         lab.clock.now += 2 * HOUR
-        assert [one.id for one in lab.research.outdated(Scope(), "Bitcoin?", names)] == [bitcoin.id]
-        assert lab.research.outdated(Scope(), "Bitcoin?", {gold.id}) == []
-        assert lab.research.outdated(Scope(), "Und Fahrräder?", names) == []
+        assert [one.id for one in lab.research.find_outdated(Scope(), "Bitcoin?", names)] == [bitcoin.id]
+        assert lab.research.find_outdated(Scope(), "Bitcoin?", {gold.id}) == []
+        assert lab.research.find_outdated(Scope(), "Und Fahrräder?", names) == []
 
 
 def test_the_nearest_comes_first_and_of_equal_ones_the_newest_within_the_limit():

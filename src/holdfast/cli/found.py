@@ -124,7 +124,7 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
             console.print(Text(f"  {name}: {value}", style="dim"))
     write("\n")
     print_sources(finding, now)
-    for number, source in finding.numbered if texts else ():
+    for number, source in finding.usable_with_numbers if texts else ():
         write(f"\n[{number}] {source.title or source.name}\n\n{source.text}\n")
 
 
@@ -137,6 +137,6 @@ def print_sources(finding: "Finding", now: float) -> None:
 
 
 def holds(finding: "Finding", now: float) -> str:
-    if finding.expired(now):
+    if finding.is_expired(now):
         return say("expired", "abgelaufen")
     return moment(finding.expires_at) if finding.expires_at else say("for good", "dauerhaft")

@@ -109,7 +109,7 @@ async def gathered(
     assert talk.engine.remembering is not None
     research = build_research(settings, talk.engine.remembering, reader_here())
     with progress() as bar:
-        answered = await research.answered(
+        answered = await research.answer(
             talk.scope,
             question,
             mode,
@@ -185,7 +185,7 @@ async def _read(
         found.append(ResearchSource("", say("Piped text", "Übergebener Text"), piped, research.clock()))
     if elsewhere:
         with progress() as bar:
-            found += await research.gathered(
+            found += await research.gather(
                 question,
                 mode,
                 elsewhere,
@@ -208,7 +208,7 @@ def list_(
     settings, scope = load(context).settings, scope_for(whose, project)
     troubles: list[str] = []
     with researching(settings) as research:
-        found = research.matching(scope, text, own=whose is not None, troubles=troubles)
+        found = research.search(scope, text, own=whose is not None, troubles=troubles)
         page, now = found[offset : offset + limit], research.clock()
     if as_json:
         listed = [finding_json(one, now, texts=False) for one in page]

@@ -334,8 +334,8 @@ class _Aligner:
 
     def run(self) -> None:
         while self.i < len(self.sent) and self.j < len(self.stored):
-            if like := self.step():
-                self.pair(self.i, self.j, like)
+            if like := self.compare_next():
+                self.add_pair(self.i, self.j, like)
             elif self.is_rewritten():
                 self.rewritten += 1
                 self.i, self.j = self.i + 1, self.j + 1
@@ -355,7 +355,7 @@ class _Aligner:
             compared=self.compared,
         )
 
-    def like(self, i: int, j: int) -> Likeness:
+    def compare(self, i: int, j: int) -> Likeness:
         self.compared += 1
         stored, sent = self.stored[j].message, self.sent[i][1]
         key = self.sent_keys[i]
@@ -364,10 +364,10 @@ class _Aligner:
             return Likeness.EXACT
         return compare_messages(stored, sent)
 
-    def step(self) -> Likeness:
+    def compare_next(self) -> Likeness:
         """How alike the two next messages are. What is only similar must be held in place by a neighbour."""
         i, j = self.i, self.j
-        like = self.like(i, j)
+        like = self.compare(i, j)
         if not like or like is Likeness.EXACT:
             return like
         if self.sent[i][1].role == "user":
@@ -379,7 +379,7 @@ class _Aligner:
         """Whether both next messages are the same answer."""
         if i + 1 >= len(self.sent) or j + 1 >= len(self.stored):
             return False
-        return self.sent[i + 1][1].role == "assistant" and bool(self.like(i + 1, j + 1))
+        return self.sent[i + 1][1].role == "assistant" and bool(self.compare(i + 1, j + 1))
 
     def is_rewritten(self) -> bool:
         """Whether a program wrote this user message anew: other words, but in front of the same answer."""
@@ -389,7 +389,7 @@ class _Aligner:
             and i + 1 < len(self.sent)
             and j + 1 < len(self.stored)
             and self.sent[i + 1][1].role == "assistant"
-            and self.like(i + 1, j + 1) is Likeness.EXACT
+            and self.compare(i + 1, j + 1) is Likeness.EXACT
         )
 
     def is_replaced(self, i: int, j: int) -> bool:
@@ -398,16 +398,16 @@ class _Aligner:
         replaced = self.stored[self.j : j]
         return roles == [message.message.role for message in replaced] and not any(map(is_own, replaced))
 
-    def pair(self, i: int, j: int, like: Likeness) -> None:
+    def add_pair(self, i: int, j: int, like: Likeness) -> None:
         stored, message = self.stored[j], self.sent[i][1]
         held = self.last == (i - 1, j - 1) or bool(call_ids(message) & call_ids(stored.message))
         self.pairs.append(Pair(self.sent[i][0], j, like, held and is_own(stored)))
         if like is Likeness.PART and message.role == "assistant":
-            j = self.glued(comparable_text(message), j)
+            j = self.find_glued_end(comparable_text(message), j)
         self.last = (i, j)
         self.i, self.j, self.reach = i + 1, j + 1, j + 1
 
-    def glued(self, text: str, j: int) -> int:
+    def find_glued_end(self, text: str, j: int) -> int:
         """The last of the stored answers that this one was glued together from ("continue")."""
         part = comparable_text(self.stored[j].message)
         while text.startswith(part) and j + 1 < len(self.stored):
@@ -421,15 +421,15 @@ class _Aligner:
     def resume(self) -> bool:
         """Go on behind a gap, at the next answer that both have together with its question."""
         for i in range(self.i, self.i + 1 if self.is_contradicted() else len(self.sent)):
-            for j in self.places(i):
-                if start := self.confirmed(i, j):
-                    self.jump(*start)
-                    self.pair(*start, self.like(*start))
+            for j in self.find_positions(i):
+                if start := self.find_stretch_start(i, j):
+                    self.skip_to(*start)
+                    self.add_pair(*start, self.compare(*start))
                     return True
-        elsewhere = self.hung_elsewhere()
+        elsewhere = self.find_moved_answer()
         if elsewhere is not None:
-            self.jump(self.i, elsewhere)
-            self.pair(self.i, elsewhere, Likeness.PART)
+            self.skip_to(self.i, elsewhere)
+            self.add_pair(self.i, elsewhere, Likeness.PART)
         return elsewhere is not None
 
     def is_contradicted(self) -> bool:
@@ -438,7 +438,7 @@ class _Aligner:
         same_question = bool(self.pairs) and self.last == (i - 1, j - 1)
         return same_question and self.sent[i][1].role == "assistant" and is_own(self.stored[j])
 
-    def places(self, i: int) -> list[int]:
+    def find_positions(self, i: int) -> list[int]:
         """Where a sent answer is stored, the likeliest place first."""
         if self.sent[i][1].role != "assistant":
             return []
@@ -448,20 +448,20 @@ class _Aligner:
             return ahead[:_PLACES]
         # Where a shortened history takes up: at the place from which it can be followed the furthest.
         ends = {*ahead[:_PLACES], *ahead[-_PLACES:]}
-        return sorted(ends, key=lambda j: (self.followed(i, j), j), reverse=True)
+        return sorted(ends, key=lambda j: (self.common_length(i, j), j), reverse=True)
 
-    def followed(self, i: int, j: int) -> int:
+    def common_length(self, i: int, j: int) -> int:
         """For how many messages both sequences are the same from here on, as far as is tried."""
         steps = min(_TRIAL, len(self.sent) - i, len(self.stored) - j)
-        return next((step for step in range(1, steps) if not self.like(i + step, j + step)), steps)
+        return next((step for step in range(1, steps) if not self.compare(i + step, j + step)), steps)
 
-    def confirmed(self, i: int, j: int) -> tuple[int, int] | None:
+    def find_stretch_start(self, i: int, j: int) -> tuple[int, int] | None:
         """Where the common stretch around this answer begins, if it is no coincidence."""
         if (i, j) == (self.i, self.j):
             return None
-        if i > self.i and j > self.j and self.like(i - 1, j - 1):
+        if i > self.i and j > self.j and self.compare(i - 1, j - 1):
             i, j = i - 1, j - 1
-            while i > self.i and j > self.j and self.like(i - 1, j - 1) is Likeness.EXACT:
+            while i > self.i and j > self.j and self.compare(i - 1, j - 1) is Likeness.EXACT:
                 i, j = i - 1, j - 1
             return i, j
         stored, sent = self.stored[j], self.sent[i][1]
@@ -476,7 +476,7 @@ class _Aligner:
         )
         return (i, j) if moved else None
 
-    def hung_elsewhere(self) -> int | None:
+    def find_moved_answer(self) -> int | None:
         """A stored answer close by that this one begins or ends with, although other words stand between."""
         message = self.sent[self.i][1]
         if message.role != "assistant" or not self.pairs:
@@ -489,7 +489,7 @@ class _Aligner:
                 return j
         return None
 
-    def jump(self, i: int, j: int) -> None:
+    def skip_to(self, i: int, j: int) -> None:
         inserted, skipped = i - self.i, j - self.j
         if inserted and self.is_replaced(i, j):
             self.rewritten += inserted

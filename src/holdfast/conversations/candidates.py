@@ -75,21 +75,21 @@ class HistoryCandidate:
         return self.path[reach - 1].id if reach and not self.summarised else self.conversation.head
 
     @property
-    def asked(self) -> bool:
+    def has_open_question(self) -> bool:
         """Whether somebody has asked something there that waits for its answer."""
         return not self.summarised and self.alignment.reach < len(self.path)
 
     @property
     def evidence(self) -> tuple[int, ...]:
         """What makes one candidate better than another, the weightiest first."""
-        proven, open_end = self.alignment.proven, not self.forks and not self.asked
+        proven, open_end = self.alignment.proven, not self.forks and not self.has_open_question
         return (self.hinted, self.is_whole, proven, not self.forks, open_end, -self.foreign, self.familiar)
 
     @property
     def is_whole(self) -> bool:
         """Whether the request has all of this history, and goes on where it ends: none can be closer."""
         lined_up = self.alignment
-        ends = not self.forks and not self.asked and not self.foreign
+        ends = not self.forks and not self.has_open_question and not self.foreign
         return ends and lined_up.regular and not lined_up.skipped
 
     @property
@@ -107,24 +107,24 @@ class CandidateFinder:
         self._messages = inquiry.messages
         self._keys = [anchor(message) for message in inquiry.messages]
 
-    def convincing(self) -> list[HistoryCandidate]:
+    def find_convincing(self) -> list[HistoryCandidate]:
         """The candidates whose evidence is good enough, the best first."""
         candidates = [
             candidate
-            for conversation in self._likely()
-            for candidate in self.within(conversation)
-            if self._convinces(candidate)
+            for conversation in self._likely_conversations()
+            for candidate in self.find_in(conversation)
+            if self._is_convincing(candidate)
         ]
         return sorted(candidates, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
 
-    def within(self, conversation: Conversation) -> list[HistoryCandidate]:
+    def find_in(self, conversation: Conversation) -> list[HistoryCandidate]:
         """The histories of one conversation: the one it ends with, and branches that the request names."""
         paths: list[list[Stored]] = []
         tips = [conversation.head] if conversation.head else []
-        for tip in [*tips, *self._tips(conversation.tree)]:
+        for tip in [*tips, *self._find_tips(conversation.tree)]:
             if not any(stored.id == tip for path in paths for stored in path):
                 paths.append(self._log.path(tip))
-        candidates = [self._candidate(conversation, path) for path in paths]
+        candidates = [self._build_candidate(conversation, path) for path in paths]
         # Branches of one conversation are much alike: an edited question may have got the answer of the first
         # one, or a second answer begins as the first did. What came back word for word tells them apart.
         exact = max((candidate.alignment.exact for candidate in candidates), default=0)
@@ -145,7 +145,7 @@ class CandidateFinder:
                 hits[hit.anchor].append(hit)
         return hits
 
-    def _likely(self) -> list[Conversation]:
+    def _likely_conversations(self) -> list[Conversation]:
         """Conversations the client hints at, then those that have the most in common with the request."""
         scope, hints = self._inquiry.scope, self._inquiry.hints
         hinted = self._log.by_external_id(scope, hints.external_id)[:_CONVERSATIONS]
@@ -167,7 +167,7 @@ class CandidateFinder:
         ]
         return list({conversation.id: conversation for conversation in [*hinted, *known]}.values())
 
-    def _tips(self, tree: str) -> list[str]:
+    def _find_tips(self, tree: str) -> list[str]:
         """Messages of a tree that the newest messages of the request are."""
         hits = [hit for group in self._hits.values() for hit in group if hit.tree == tree]
         known = {hit.message for hit in hits}
@@ -177,11 +177,11 @@ class CandidateFinder:
 
     # What one of them has in common with the request
 
-    def _candidate(self, conversation: Conversation, path: Sequence[Stored]) -> HistoryCandidate:
+    def _build_candidate(self, conversation: Conversation, path: Sequence[Stored]) -> HistoryCandidate:
         alignment = align(path, self._messages, self._keys)
         hints, last = self._inquiry.hints, alignment.pairs[-1].sent if alignment.pairs else -1
         summary = max((index for index in self._inquiry.summaries if index > last), default=None)
-        start = alignment.start if summary is None else self._resumed(path, summary + 1)
+        start = alignment.start if summary is None else self._skip_history_end(path, summary + 1)
         return HistoryCandidate(
             conversation=conversation,
             path=path,
@@ -191,11 +191,11 @@ class CandidateFinder:
             summarised=summary is not None,
             start=start,
             foreign=sum(message.role == "assistant" for message in self._messages[start:]),
-            forks=summary is None and self._forks(conversation, path, alignment.reach),
+            forks=summary is None and self._is_fork(conversation, path, alignment.reach),
             familiar=conversation.client == hints.sender,
         )
 
-    def _resumed(self, path: Sequence[Stored], start: int) -> int:
+    def _skip_history_end(self, path: Sequence[Stored], start: int) -> int:
         """Where the new part begins behind a summary: not with what the history ends with anyway."""
         indexes = [
             index
@@ -211,7 +211,7 @@ class CandidateFinder:
                 return indexes[count - 1] + 1
         return start
 
-    def _forks(self, conversation: Conversation, path: Sequence[Stored], reach: int) -> bool:
+    def _is_fork(self, conversation: Conversation, path: Sequence[Stored], reach: int) -> bool:
         if any(is_own(stored) for stored in path[reach:]):
             return True
         # The end of another branch: what follows it there was not read.
@@ -220,19 +220,19 @@ class CandidateFinder:
 
     # Whether that is enough
 
-    def _convinces(self, candidate: HistoryCandidate) -> bool:
-        if self._contradicted(candidate):
+    def _is_convincing(self, candidate: HistoryCandidate) -> bool:
+        if self._is_contradicted(candidate):
             return False
         if candidate.hinted:
-            return self._confirms(candidate)
+            return self._is_confirmed(candidate)
         lined_up = candidate.alignment
         goes_on = lined_up.regular and not candidate.forks
         known = lined_up.proven or (lined_up.own if goes_on else 0)
-        if not known or candidate.foreign > 2 * known + 1 or self._collage(candidate):
+        if not known or candidate.foreign > 2 * known + 1 or self._is_collage(candidate):
             return False
-        return lined_up.regular or self._shortened(candidate)
+        return lined_up.regular or self._is_recognisable(candidate)
 
-    def _contradicted(self, candidate: HistoryCandidate) -> bool:
+    def _is_contradicted(self, candidate: HistoryCandidate) -> bool:
         """Whether the client says that this is another chat, or another person's."""
         hints, known = self._inquiry.hints, candidate.conversation
         person = read_person(known.client)
@@ -242,7 +242,7 @@ class CandidateFinder:
         same_tool = known.external_id.partition(":")[0] == tool
         return hints.one_chat and same_tool and known.external_id != hints.external_id
 
-    def _confirms(self, candidate: HistoryCandidate) -> bool:
+    def _is_confirmed(self, candidate: HistoryCandidate) -> bool:
         """Whether the messages agree with a hint: it lowers what is needed, and is never enough alone."""
         lined_up = candidate.alignment
         if lined_up.own or candidate.summarised:
@@ -254,23 +254,23 @@ class CandidateFinder:
         # The same first question in the same chat: asked once more, or its answer was edited.
         return lined_up.regular and self._inquiry.hints.one_chat
 
-    def _collage(self, candidate: HistoryCandidate) -> bool:
+    def _is_collage(self, candidate: HistoryCandidate) -> bool:
         """Whether the new part has exchanges that took place elsewhere: then it is a history of its own."""
         for index in range(max(candidate.alignment.start, 1), len(self._messages)):
             answer = self._messages[index]
             if answer.role == "assistant":
-                trees = self._trees(index) - {candidate.conversation.tree}
+                trees = self._trees_with(index) - {candidate.conversation.tree}
                 if trees and (
-                    len(comparable_text(answer)) >= DISTINCTIVE_LENGTH or trees & self._trees(index - 1)
+                    len(comparable_text(answer)) >= DISTINCTIVE_LENGTH or trees & self._trees_with(index - 1)
                 ):
                     return True
         return False
 
-    def _trees(self, index: int) -> set[str]:
+    def _trees_with(self, index: int) -> set[str]:
         """The trees in which a message of the request is known."""
         return {hit.tree for hit in self._hits.get(self._keys[index] or "", ())}
 
-    def _shortened(self, candidate: HistoryCandidate) -> bool:
+    def _is_recognisable(self, candidate: HistoryCandidate) -> bool:
         """Whether a history that lacks its beginning, or has another one, is known all the same."""
         lined_up = candidate.alignment
         own = [pair for pair in lined_up.pairs if pair.own and pair.like >= Likeness.PART]

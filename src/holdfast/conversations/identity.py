@@ -187,7 +187,7 @@ def locate_in_memory(
     name = classify_side_request(request, hints)
     if name == COMPACTION or hints.explicit or hints.previous:
         return None
-    if name is None and (aside := asides.behind(scope, request.messages)):
+    if name is None and (aside := asides.find_by_results(scope, request.messages)):
         return _place_tool_results(aside)
     if name is not None:
         return _side_placement(name, None, _BY_PROGRAM)
@@ -213,14 +213,14 @@ def locate(
         return _side_placement(name, beside, "the client shortens its own history")
     if name is not None:
         return _side_placement(name, None, _BY_PROGRAM)
-    if aside := asides.behind(scope, request.messages):
+    if aside := asides.find_by_results(scope, request.messages):
         return _place_tool_results(aside)
     inquiry = _build_inquiry(scope, request.messages, hints, asides)
     if hints.explicit:
         return _place_by_id(store, inquiry)
     if hints.previous and (placement := _place_after_answer(store, inquiry)):
         return placement
-    if best := _pick_best(CandidateFinder(store, inquiry).convincing()):
+    if best := _pick_best(CandidateFinder(store, inquiry).find_convincing()):
         return _place_in_candidate(best, inquiry, _explain(best))
     if conversation := _find_handover(store, inquiry):
         reason = "a program hands our last answer on as a question"
@@ -289,7 +289,7 @@ def _build_inquiry(
     answers = {
         index: aside
         for index in sorted({*looks, *front})
-        if (aside := asides.summary(scope, hints.sender, messages[index], inside=index in looks))
+        if (aside := asides.find_summary(scope, hints.sender, messages[index], inside=index in looks))
     }
     made_for = next((aside.conversation for aside in answers.values() if aside.conversation), None)
     return Inquiry(scope, messages, hints, looks | answers.keys(), made_for)
@@ -302,7 +302,7 @@ def _drop_question(messages: Sequence[Message]) -> Sequence[Message]:
 
 def _find_summarised(store: Store, inquiry: Inquiry) -> str | None:
     """The conversation that a client wants to shorten."""
-    if best := _pick_best(CandidateFinder(store, inquiry).convincing()):
+    if best := _pick_best(CandidateFinder(store, inquiry).find_convincing()):
         return best.conversation.id
     known = store.log.by_external_id(inquiry.scope, inquiry.hints.external_id)
     return known[0].id if known else None
@@ -332,7 +332,7 @@ def _place_by_id(store: Store, inquiry: Inquiry) -> Placement:
         )
     candidates = [
         candidate
-        for candidate in CandidateFinder(store, inquiry).within(conversation)
+        for candidate in CandidateFinder(store, inquiry).find_in(conversation)
         if candidate.alignment.pairs
     ]
     if candidates:

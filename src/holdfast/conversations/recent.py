@@ -33,22 +33,22 @@ class RecentConversation:
 class RecentConversationCache:
     def __init__(self) -> None:
         # None where two conversations are the same so far.
-        self._known: OrderedDict[tuple[Scope, int], RecentConversation | None] = OrderedDict()
+        self._cache: OrderedDict[tuple[Scope, int], RecentConversation | None] = OrderedDict()
 
-    def note(self, scope: Scope, standing: RecentConversation) -> None:
+    def add(self, scope: Scope, standing: RecentConversation) -> None:
         """Remember that a conversation ends here, in the eyes of who asked."""
         if len(standing.path) > _MESSAGES:
             return
         messages = [stored.message for stored in standing.path]
         if standing.is_answered:
             # Whoever asks the same again wants another talk.
-            self._known.pop((scope, _fingerprint(messages[:-1])), None)
+            self._cache.pop((scope, _fingerprint(messages[:-1])), None)
         key = scope, _fingerprint(messages)
-        before = self._known.pop(key, standing)
+        before = self._cache.pop(key, standing)
         same = before is not None and before.conversation == standing.conversation
-        self._known[key] = standing if same else None
-        while len(self._known) > _HISTORIES:
-            self._known.popitem(last=False)
+        self._cache[key] = standing if same else None
+        while len(self._cache) > _HISTORIES:
+            self._cache.popitem(last=False)
 
     def find(self, scope: Scope, hints: Hints, messages: Sequence[Message]) -> RecentConversation | None:
         """The one conversation that these messages (without instructions) go on with.
@@ -58,7 +58,7 @@ class RecentConversationCache:
         last = next((at for at in range(len(messages), 0, -1) if messages[at - 1].role == "assistant"), 0)
         for end in (last, len(messages)):
             if 0 < end <= _MESSAGES and (end < len(messages) or last < end):
-                conversation = self._known.get((scope, _fingerprint(messages[:end])))
+                conversation = self._cache.get((scope, _fingerprint(messages[:end])))
                 if (
                     conversation is not None
                     and len(conversation.path) == end
@@ -72,9 +72,9 @@ class RecentConversationCache:
         return None
 
     def forget(self, conversation: str) -> None:
-        gone = [key for key, recent in self._known.items() if recent and recent.conversation == conversation]
+        gone = [key for key, recent in self._cache.items() if recent and recent.conversation == conversation]
         for key in gone:
-            del self._known[key]
+            del self._cache[key]
 
 
 def _fingerprint(messages: Sequence[Message]) -> int:

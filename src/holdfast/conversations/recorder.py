@@ -40,7 +40,7 @@ class Recorder:
         on_saved: Callable[[Stored | None], None] = lambda _: None,
     ) -> None:
         # Is told of the message that the answer became before its last piece goes out; None if it is none.
-        self._kept = on_saved
+        self._on_saved = on_saved
         # Which server was asked, and the window that the request was made for, once that is known.
         self.window: int | None = None
         self.upstream: str | None = None
@@ -108,22 +108,24 @@ class Recorder:
         ends, self._over = over and not self._over, self._over or over
         if conversation is not None or ends:
             # Shielded, because a write that still waits for its turn would be dropped with a cancelled task.
-            await asyncio.shield(self._keep(conversation, finish, ends, trouble))
+            await asyncio.shield(self._write_or_drop(conversation, finish, ends, trouble))
 
-    async def _keep(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
+    async def _write_or_drop(
+        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
+    ) -> None:
         try:
             stored = await self._store.run(
                 self._store.atomically, self._write, conversation, finish, ends, trouble
             )
             if conversation is not None:
-                self._kept(stored)
+                self._on_saved(stored)
         except (Conflict, NotFound):
-            if conversation is None or await self._store.run(self._is_there, conversation):
+            if conversation is None or await self._store.run(self._exists, conversation):
                 raise
             # Deleted while it was answered: whoever reads the answer may, and nothing is left to keep it in.
             await self._store.run(self._store.atomically, self._write, None, finish, ends, trouble)
 
-    def _is_there(self, conversation: str) -> bool:
+    def _exists(self, conversation: str) -> bool:
         try:
             self._store.log.get(conversation)
         except NotFound:

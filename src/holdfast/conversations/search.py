@@ -171,7 +171,7 @@ def search(
         # The score of the search that recall uses too; what has a name or a phrase word for word stays in
         # front.
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
-        candidates.sort(key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
+        candidates.sort(key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
     hits = _build_hits(store, scope, candidates, asked, weights, limit)
     return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found")
 
@@ -186,11 +186,11 @@ class _ExactTerms:
         # A quoted word is looked for as it stands there, so only names outside of quotes are left.
         self._names = self.telling & words.telling(_QUOTED.sub(" ", query))
 
-    def promised(self, hit: TextHit) -> int:
+    def possible_matches(self, hit: TextHit) -> int:
         """How much of it a message can have, by its terms."""
         return sum(terms <= hit.matched for terms in self._terms) + len(self._names & hit.matched)
 
-    def kept(self, hit: TextHit, stored: Stored) -> int:
+    def count_matches(self, hit: TextHit, stored: Stored) -> int:
         """How much of it a message has."""
         text = _fold(searchable(stored.message)) if self._phrases else ""
         return sum(phrase in text for phrase in self._phrases) + len(self._names & hit.matched)
@@ -202,13 +202,13 @@ def _read_messages(
     """The messages of the best hits, those first that have exactly what was asked for."""
     taken: Counter[str] = Counter()
     chosen = []
-    for hit in sorted(hits, key=exactly.promised, reverse=True):
+    for hit in sorted(hits, key=exactly.possible_matches, reverse=True):
         taken[hit.tree] += 1
         if taken[hit.tree] <= _READ_OF_TREE:
             chosen.append(hit)
     read = store.texts.read([hit.message for hit in chosen[: limit * _READ_FOR_ONE]])
     messages = [(hit, read[hit.message]) for hit in chosen if hit.message in read]
-    return sorted(messages, key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
+    return sorted(messages, key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
 
 
 def _read_near(
@@ -288,14 +288,14 @@ class _OwnerFinder:
 
     def __call__(self, stored: Stored) -> tuple[Conversation | None, bool]:
         if stored.tree not in self._heads:
-            self._heads[stored.tree] = self._heads_of(stored.tree)
+            self._heads[stored.tree] = self._load_heads(stored.tree)
         heads = self._heads[stored.tree]
         for conversation, upto in heads:
             if stored.depth <= upto.get(stored.branch, -1):
                 return conversation, True
         return (heads[0][0], False) if heads else (None, False)
 
-    def _heads_of(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
+    def _load_heads(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
         known = [
             conversation
             for conversation in self._store.log.conversations_of(tree)

@@ -150,7 +150,7 @@ class _RequestTexts:
     # What a request says that is nothing but a task about a transcript.
     task: str
 
-    def at(self, where: Where) -> tuple[str, ...]:
+    def texts_at(self, where: Where) -> tuple[str, ...]:
         match where:
             case "system":
                 return () if self.tools else self.system
@@ -174,7 +174,7 @@ def classify_side_request(request: ChatRequest, hints: Hints | None = None) -> s
     if _INFILLING.match(looks.lines):
         return "completion"
     for name, where, patterns in _TABLE:
-        if any(all(pattern.search(text) for pattern in patterns) for text in looks.at(where)):
+        if any(all(pattern.search(text) for pattern in patterns) for text in looks.texts_at(where)):
             return name
     return _classify_by_shape(request, looks)
 
@@ -182,7 +182,7 @@ def classify_side_request(request: ChatRequest, hints: Hints | None = None) -> s
 def _classify_by_shape(request: ChatRequest, looks: _RequestTexts) -> str | None:
     """What no single phrase tells: the instructions are in the system message, the matter in the user's."""
     answered = any(message.role == "assistant" for message in request.messages)
-    system = looks.at("system")
+    system = looks.texts_at("system")
     summariser = _OUR_SUMMARISER if answered else _SUMMARISER
     carries_history = answered or _find_transcript(looks.lines) is not None
     if carries_history and any(summariser.search(text) for text in system):
@@ -288,7 +288,7 @@ class SideAnswer:
     name: str
     sender: str
     conversation: str | None
-    said: str
+    text: str
     calls: frozenset[str]
 
 
@@ -299,7 +299,7 @@ class SideRequestCache:
         self._recent: deque[SideAnswer] = deque(maxlen=limit)
         self._lock = threading.Lock()
 
-    def note(
+    def add(
         self, scope: Scope, name: str, answer: Message, *, sender: str = "", conversation: str | None = None
     ) -> None:
         with self._lock:
@@ -307,7 +307,7 @@ class SideRequestCache:
                 SideAnswer(scope, name, sender, conversation, comparable_text(answer), call_ids(answer))
             )
 
-    def behind(self, scope: Scope, messages: Sequence[Message]) -> SideAnswer | None:
+    def find_by_results(self, scope: Scope, messages: Sequence[Message]) -> SideAnswer | None:
         """The side request whose tool calls these messages bring the results of."""
         if not messages or messages[-1].role != "tool":
             return None
@@ -315,14 +315,14 @@ class SideRequestCache:
         calls = call_ids(answer) if answer else frozenset()
         return next((aside for aside in self._newest(scope) if aside.calls & calls), None)
 
-    def summary(
+    def find_summary(
         self, scope: Scope, sender: str, message: Message, *, inside: bool = False
     ) -> SideAnswer | None:
         """The side request whose answer this message is, or, where it looks like it, has inside."""
         text = comparable_text(message)[:_SEARCHED_LENGTH]
         for aside in self._newest(scope):
-            matches = aside.said in text if inside else aside.said == text
-            if matches and aside.sender == sender and len(aside.said) >= _LEAST_SUMMARY:
+            matches = aside.text in text if inside else aside.text == text
+            if matches and aside.sender == sender and len(aside.text) >= _LEAST_SUMMARY:
                 return aside
         return None
 

@@ -81,7 +81,7 @@ class Intake:
             standing = RecentConversation(
                 row.id, row.client, row.external_id, (*path, answer) if answer else path
             )
-            self._standings.note(incoming.scope, standing)
+            self._standings.add(incoming.scope, standing)
 
         return answered
 
@@ -89,7 +89,7 @@ class Intake:
         """A side request's answer is remembered for a while: the client may come back with it."""
         side, beside = kept.placement.side, kept.placement.beside
         sender = incoming.hints.sender
-        self._asides.note(incoming.scope, side, recorder.answer, sender=sender, conversation=beside)
+        self._asides.add(incoming.scope, side, recorder.answer, sender=sender, conversation=beside)
 
     def _at_hand(self, incoming: Incoming) -> Placement | None:
         if incoming.continues is not None:

@@ -127,7 +127,7 @@ class Researching:
         if not names:
             return []
         made = []
-        for one in self._research.outdated(scope, question.message.text, names)[:_PAST]:
+        for one in self._research.find_outdated(scope, question.message.text, names)[:_PAST]:
             text = past(one.language, one.created_at, one.question, one.expires_at)
             if text not in said:
                 made.append(tell_finding(view, question, one.id, text, "it no longer holds"))
@@ -143,7 +143,7 @@ class Researching:
             return []
         known = {one.name for one in shown if one.name}
         made = []
-        for bearing in self._research.bearing_on(scope, question.message.text, most, without=known):
+        for bearing in self._research.find_related(scope, question.message.text, most, without=known):
             text = note_of(bearing.finding, brief=bearing.brief)
             cost = view.text_tokens(text)
             if cost <= left:
@@ -163,7 +163,7 @@ def live_notes(research: Research | None, scope: Scope) -> dict[str, str]:
     if research is None:
         return {}
     now = research.clock()
-    there = [finding for finding in research.list(scope) if not finding.expired(now)]
+    there = [finding for finding in research.list(scope) if not finding.is_expired(now)]
     return {finding.id: note_of(finding, brief=is_old(finding, now)) for finding in there}
 
 
@@ -202,9 +202,9 @@ def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted
     """
     room = room_for_sources(view)
     language = language_of(question.message.text) or finding.language
-    held = finding.expires_at if finding.expired(now) else 0.0
+    held = finding.expires_at if finding.is_expired(now) else 0.0
     asked = f"{finding.question}\n{question.message.text}"
-    headings = [_heading(number, source) for number, source in finding.numbered]
+    headings = [_heading(number, source) for number, source in finding.usable_with_numbers]
     texts = [defuse(source.text) for source in finding.usable]
     needed = [min(READABLE, view.text_tokens(text[:_GLANCE])) for text in texts]
     for most in range(len(texts), 0, -1):

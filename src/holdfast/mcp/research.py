@@ -22,8 +22,8 @@ def search(parts: Parts, caller: Caller, given: Values) -> Told:
     research, scope, query = parts.research, caller.scope, given["query"][:LONGEST_QUERY]
     troubles: list[str] = []
     every, now = research.list(scope, troubles=troubles), research.clock()
-    found = research.bearing_on(scope, query, HITS)
-    past = [] if found else research.outdated(scope, query, [one.id for one in every])[:HITS]
+    found = research.find_related(scope, query, HITS)
+    past = [] if found else research.find_outdated(scope, query, [one.id for one in every])[:HITS]
     hits = fitting([*found, *(RelatedFinding(one, 0.0) for one in past)], lambda one: _hit(one, now))
     body = "\n\n".join(_hit(one, now) for one in hits)
     if not hits:
@@ -45,7 +45,7 @@ def search(parts: Parts, caller: Caller, given: Values) -> Told:
 
 def _hit(one: RelatedFinding, now: float) -> str:
     finding = one.finding
-    state = "expired" if finding.expired(now) else "holds"
+    state = "expired" if finding.is_expired(now) else "holds"
     sources = ", ".join(finding.names) or "no source could be read"
     trace = f"id {finding.id}, found {moment(finding.created_at)}, {state}, score {one.score:g}"
     summary = shortened(finding.summary, _SUMMARY)

@@ -82,7 +82,7 @@ class Finding:
         return tuple(source for source in self.sources if not source.trouble)
 
     @property
-    def numbered(self) -> tuple[tuple[int, ResearchSource], ...]:
+    def usable_with_numbers(self) -> tuple[tuple[int, ResearchSource], ...]:
         """Those, each with the number it has among all: whoever speaks of [2] means the same one."""
         return tuple((n, source) for n, source in enumerate(self.sources, 1) if not source.trouble)
 
@@ -102,7 +102,7 @@ class Finding:
         """What the sources that could be read are called, each once."""
         return tuple(dict.fromkeys(source.name for source in self.usable if source.name))
 
-    def expired(self, now: float) -> bool:
+    def is_expired(self, now: float) -> bool:
         return 0 < self.expires_at <= now
 
     def age(self, now: float) -> float:
@@ -117,7 +117,7 @@ class Finding:
         value["sources"] = [source.to_json(whole=whole) for source in self.sources]
         value["merged"] = list(self.merged)
         value["expires_at"] = self.expires_at or None
-        return {**value, "expired": self.expired(now), "age": round(self.age(now), 3)}
+        return {**value, "expired": self.is_expired(now), "age": round(self.age(now), 3)}
 
 
 def _split_url(url: str) -> tuple[str, str] | None:

@@ -97,7 +97,7 @@ class Research:
         # Hear of findings that are gone for good.
         self.listeners: list[Callable[[Finding], None]] = []
 
-    async def answered(
+    async def answer(
         self,
         scope: Scope,
         question: str,
@@ -113,14 +113,14 @@ class Research:
         """
         _check_input(question)
         if not fresh and not addresses:
-            known = await asyncio.to_thread(self.known, scope, question, mode)
+            known = await asyncio.to_thread(self.find_known, scope, question, mode)
             if known is not None:
                 return known
-        sources = await self.gathered(question, mode, addresses or find_addresses(question), tell)
+        sources = await self.gather(question, mode, addresses or find_addresses(question), tell)
         finding = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
         return ResearchAnswer(finding)
 
-    async def gathered(
+    async def gather(
         self,
         question: str,
         mode: Mode,
@@ -134,12 +134,12 @@ class Research:
             )
         return await self._gather(question, mode, addresses=addresses, tell=tell)
 
-    def known(self, scope: Scope, question: str, mode: Mode = "quick") -> ResearchAnswer | None:
+    def find_known(self, scope: Scope, question: str, mode: Mode = "quick") -> ResearchAnswer | None:
         """An earlier finding that still holds and answers the question, with its texts."""
         _check_input(question)
         known = self.findings.list(scope)
         match: ReusedFinding | None = find_same(
-            question, known, now=self.clock(), mode=mode, nearness=self._nearness_made
+            question, known, now=self.clock(), mode=mode, nearness=self._nearness_with_embedding
         )
         if match is None:
             return None
@@ -176,8 +176,8 @@ class Research:
             )
         )
         _check_input(new.question, new.sources)
-        finding = self._merged(new, self.findings.list(scope, own=True), now)
-        self._understood([finding])
+        finding = self._merge_new(new, self.findings.list(scope, own=True), now)
+        self._embed([finding])
         return finding
 
     def get(self, scope: Scope, name: str) -> Finding:
@@ -186,7 +186,7 @@ class Research:
     def list(self, scope: Scope, *, own: bool = False, troubles: Troubles | None = None) -> list[Finding]:
         return self.findings.list(scope, own=own, troubles=troubles)
 
-    def matching(
+    def search(
         self, scope: Scope, text: str, *, own: bool = False, troubles: Troubles | None = None
     ) -> Sequence[Finding]:
         """Those of a list that have this text in their question or summary."""
@@ -210,7 +210,7 @@ class Research:
     ) -> Finding:
         return self.findings.set_summary(scope, name, summary, by, volatility)
 
-    def bearing_on(
+    def find_related(
         self, scope: Scope, question: str, limit: int = 10, without: Collection[str] = ()
     ) -> Sequence[RelatedFinding]:
         """Which earlier findings bear on a question. In the middle of a turn: no vector of theirs is made."""
@@ -221,13 +221,13 @@ class Research:
             question, findings, limit, now=self.clock(), nearness=self._nearness, without=without
         )
 
-    def outdated(self, scope: Scope, question: str, names: Collection[str]) -> Sequence[Finding]:
+    def find_outdated(self, scope: Scope, question: str, names: Collection[str]) -> Sequence[Finding]:
         """Those of these findings that bear on a question and no longer hold."""
         now, wanted = self.clock(), frozenset(names)
         past = [
             finding
             for finding in self.findings.list(scope)
-            if finding.expired(now) and wanted & {*collect_names([finding])}
+            if finding.is_expired(now) and wanted & {*collect_names([finding])}
         ]
         return (
             [finding.finding for finding in rank_related(question, past, now=now, expired=True)]
@@ -243,54 +243,56 @@ class Research:
         In all scopes, or in one scope's own folder.
         """
         removed, joined, left = dict[str, None](), dict[str, None](), dict[str, None]()
-        for place in self.findings.places() if scope is None else [folder_of(scope)]:
+        for place in self.findings.folders() if scope is None else [folder_of(scope)]:
             if stop():
                 break
-            left |= dict.fromkeys(self.findings.clear(place, now))
-            findings = self.findings.at(place)
+            left |= dict.fromkeys(self.findings.remove_leftovers(place, now))
+            findings = self.findings.list_folder(place)
             for finding in findings:
                 if 0 < finding.expires_at < now - KEEP_EXPIRED:
-                    self.findings.take(place, finding.id)
+                    self.findings.remove(place, finding.id)
                     removed[finding.id] = None
             for group in group_same([other for other in findings if other.id not in removed], now=now):
-                joined |= dict.fromkeys(self._joined(place, group))
+                joined |= dict.fromkeys(self._merge_group(place, group))
         if removed or joined:
             log.info("%d findings were removed, %d became part of others", len(removed), len(joined))
             self._remembering.index.sync(stop=stop)
         return PrunedFindings(tuple(removed), tuple(joined), tuple(left))
 
-    def understand(self, stop: Callable[[], bool] = lambda: False) -> None:
+    def embed_questions(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Have vectors made for the questions of findings, when there is time; those there are stay."""
         now = self.clock()
-        for place in self.findings.places():
+        for place in self.findings.folders():
             if stop():
                 return
-            self._understood([finding for finding in self.findings.at(place) if not finding.expired(now)])
+            self._embed(
+                [finding for finding in self.findings.list_folder(place) if not finding.is_expired(now)]
+            )
 
-    def _merged(self, new: Finding, known: Sequence[Finding], now: float) -> Finding:
+    def _merge_new(self, new: Finding, known: Sequence[Finding], now: float) -> Finding:
         """The new finding, written down, with those in it that were asked for the same."""
         group = next((finding for finding in group_same([new, *known], now=now) if new in finding), [new])
         old = [finding for finding in group if finding is not new]
         whole = [new, *(self.findings.get(new.scope, finding.id) for finding in old)]
         stored = self.findings.add(_add_summary(merge_findings(whole) if old else new))
         for finding in old:
-            self.findings.take(folder_of(stored.scope), finding.id)
+            self.findings.remove(folder_of(stored.scope), finding.id)
         return stored
 
-    def _joined(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
+    def _merge_group(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
         """Make one finding of several in a folder; the names of those that are part of it now."""
-        newest, *old = [self.findings.whole(place, finding) for finding in group]
-        self.findings.put(place, _add_summary(merge_findings([newest, *old])))
+        newest, *old = [self.findings.load_texts(place, finding) for finding in group]
+        self.findings.write(place, _add_summary(merge_findings([newest, *old])))
         for finding in old:
-            self.findings.take(place, finding.id)
+            self.findings.remove(place, finding.id)
         return collect_names(old)
 
-    def _understood(self, findings: Sequence[Finding]) -> None:
+    def _embed(self, findings: Sequence[Finding]) -> None:
         if self._remembering.embedder.ready() is None or not findings:
             return
         try:
             self._remembering.meaning.vectors_of([finding.question for finding in findings])
-            self._measured_usual()
+            self._measure_usual()
         except EmbedderError as error:
             log.info("what findings mean cannot be compared: %s", error)
 
@@ -304,11 +306,11 @@ class Research:
         usual = self._usual.get(str(embedder.identity), MEASURED) if embedder else MEASURED
         return {name: on_scale(score, usual) for name, score in near.items()}
 
-    def _nearness_made(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
+    def _nearness_with_embedding(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
         """By vectors that are made for it, which takes a while; nothing without an embedder."""
         try:
             vectors = self._remembering.meaning.vectors_of([question, *texts.values()])
-            usual = self._measured_usual()
+            usual = self._measure_usual()
         except EmbedderError as error:
             log.info("what questions mean cannot be compared: %s", error)
             return {}
@@ -319,7 +321,7 @@ class Research:
             for name, vector in zip(texts, vectors[1:], strict=True)
         }
 
-    def _measured_usual(self) -> float:
+    def _measure_usual(self) -> float:
         """What is usual between unrelated questions, by the embedder that is there; measured once."""
         embedder = self._remembering.embedder.ready()
         if embedder is None:

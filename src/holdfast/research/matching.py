@@ -100,7 +100,7 @@ def merge_findings(group: Sequence[Finding]) -> Finding:
 
 
 def _is_valid(finding: Finding, now: float) -> bool:
-    return not finding.expired(now) and bool(finding.usable)
+    return not finding.is_expired(now) and bool(finding.usable)
 
 
 _DAY = 86_400.0
@@ -150,13 +150,13 @@ class RelatedFinding:
 class _FindingTerms:
     """What a finding speaks of."""
 
-    asked: frozenset[str]
-    said: frozenset[str]
+    question_terms: frozenset[str]
+    summary_terms: frozenset[str]
     dates: frozenset[str]
 
     @property
     def terms(self) -> frozenset[str]:
-        return self.asked | self.said
+        return self.question_terms | self.summary_terms
 
 
 def rank_related(
@@ -173,7 +173,7 @@ def rank_related(
     `without`.
     """
     candidates = [
-        finding for finding in findings if finding.expired(now) is expired and finding.id not in without
+        finding for finding in findings if finding.is_expired(now) is expired and finding.id not in without
     ]
     if not candidates or not question.strip():
         return []
@@ -214,8 +214,10 @@ def _score(
 ) -> float:
     """How much a finding has to do with a question, 0 for nothing."""
     whole = sum(weights.values())
-    in_question = sum(weight for term, weight in weights.items() if term in read.asked)
-    in_summary = sum(weight for term, weight in weights.items() if term in read.said - read.asked)
+    in_question = sum(weight for term, weight in weights.items() if term in read.question_terms)
+    in_summary = sum(
+        weight for term, weight in weights.items() if term in read.summary_terms - read.question_terms
+    )
     shared = (in_question + in_summary) / whole if whole else 0.0
     bears = (in_question and shared >= _ASKED) or (in_summary and shared >= _SAID) or near >= _NEAR
     # What changes from day to day bears on whatever is planned for those days.

@@ -152,7 +152,7 @@ class _Terms:
     what is wanted of which.
     """
 
-    one_of: Mapping[str, str]
+    representative: Mapping[str, str]
     beside: Mapping[str, frozenset[str]]
     implied: Mapping[str, frozenset[str]]
 
@@ -172,7 +172,7 @@ class ParsedQuestion:
     """What a question asks for, on the day it was asked: its telling words in order, and what turns them."""
 
     wanted: str
-    told: tuple[str, ...]
+    words: tuple[str, ...]
     topics: frozenset[str]
     dates: frozenset[str]
     turns: tuple[str, ...]
@@ -183,7 +183,7 @@ class ParsedQuestion:
 
     @property
     def terms(self) -> frozenset[str]:
-        return frozenset(self.told) | self.topics
+        return frozenset(self.words) | self.topics
 
 
 def parse_question(question: str, day: date) -> ParsedQuestion:
@@ -211,12 +211,12 @@ def parse_question(question: str, day: date) -> ParsedQuestion:
         if small in manner:
             continue
         for term in _distinctive_terms(token, first=place == 0, shouted=shouted):
-            if term in known.one_of:
-                topics.add(known.one_of[term])
+            if term in known.representative:
+                topics.add(known.representative[term])
             elif term not in distinctive:
                 distinctive.append(term)
             if lead:
-                leads.add((lead, known.one_of.get(term, term)))
+                leads.add((lead, known.representative.get(term, term)))
             lead = ""
         lead = _LEADS.get(small, lead)
     signs = (sign for sign in undated if unicodedata.category(sign) in _SIGNS or sign in _TELLING_SIGNS)
@@ -228,7 +228,7 @@ def parse_question(question: str, day: date) -> ParsedQuestion:
             distinctive = [term for term in distinctive if term not in beside]
     return ParsedQuestion(
         wanted=(wanted.lastgroup or "") if wanted else "",
-        told=(*distinctive, *signs),
+        words=(*distinctive, *signs),
         topics=frozenset(topics),
         dates=dates,
         turns=tuple(turns),
@@ -268,7 +268,7 @@ def asks_same(first: ParsedQuestion, second: ParsedQuestion) -> bool:
         bool(first.terms)
         and first.topics == second.topics
         and _same_wish(first, second)
-        and _same_words(first.told, second.told)
+        and _same_words(first.words, second.words)
         and first.turns == second.turns
         and _same_dates(first, second)
         and _same_leads(first, second)
@@ -276,7 +276,7 @@ def asks_same(first: ParsedQuestion, second: ParsedQuestion) -> bool:
 
 
 def _number_terms(question: ParsedQuestion) -> frozenset[str]:
-    return frozenset(term for term in question.told if not term.isalpha())
+    return frozenset(term for term in question.words if not term.isalpha())
 
 
 def _normalise_turns(question: ParsedQuestion) -> list[str]:
@@ -292,7 +292,7 @@ def _count_opposites(question: ParsedQuestion) -> int:
 def _same_length(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """German puts words together: where it has more of them than English, one says something more."""
     german, english = (first, second) if first.language == "de" else (second, first)
-    return len(german.told) <= len(english.told)
+    return len(german.words) <= len(english.words)
 
 
 def _has_names(question: ParsedQuestion, other: ParsedQuestion) -> bool:

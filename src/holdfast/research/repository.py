@@ -273,8 +273,8 @@ class _CachedNote:
 class FindingRepository:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._known: dict[tuple[PurePosixPath, Scope], _CachedNote] = {}
-        self._noting = threading.Lock()
+        self._cached: dict[tuple[PurePosixPath, Scope], _CachedNote] = {}
+        self._lock = threading.Lock()
 
     def add(self, finding: Finding) -> Finding:
         """Write a finding down, without what is private in it; as it stands there now.
@@ -282,9 +282,9 @@ class FindingRepository:
         One that has no name gets one. One that is known already is written over.
         """
         owned = replace(finding, id=finding.id or new_id("r"), scope=owner(finding.scope))
-        return self.put(folder_of(owned.scope), owned)
+        return self.write(folder_of(owned.scope), owned)
 
-    def put(self, place: PurePosixPath, finding: Finding) -> Finding:
+    def write(self, place: PurePosixPath, finding: Finding) -> Finding:
         """The same, into this folder."""
         clean = clean_finding(finding)
         self.workspace.write(_texts_path(place, clean.id), join_texts(clean.sources))
@@ -300,16 +300,16 @@ class FindingRepository:
         findings = [
             finding
             for folder_scope in scopes
-            for finding in self.at(folder_of(folder_scope), folder_scope, troubles)
+            for finding in self.list_folder(folder_of(folder_scope), folder_scope, troubles)
         ]
         return sorted(findings, key=lambda finding: (finding.created_at, finding.id), reverse=True)
 
     def get(self, scope: Scope, name: str) -> Finding:
         """A finding with all its texts, by its name or that of one that became part of it."""
         finding = self._find(scope, name)
-        return self.whole(folder_of(finding.scope), finding)
+        return self.load_texts(folder_of(finding.scope), finding)
 
-    def whole(self, place: PurePosixPath, finding: Finding) -> Finding:
+    def load_texts(self, place: PurePosixPath, finding: Finding) -> Finding:
         """A finding of a folder with the texts of its sources."""
         pages = split_texts(look(self.workspace, _texts_path(place, finding.id)).text)
         sources = enumerate(finding.sources, 1)
@@ -318,7 +318,7 @@ class FindingRepository:
     def forget(self, scope: Scope, name: str) -> Finding:
         """Take a finding away, note and texts."""
         finding = self._find(scope, name)
-        self.take(folder_of(finding.scope), finding.id)
+        self.remove(folder_of(finding.scope), finding.id)
         return finding
 
     def set_summary(
@@ -340,12 +340,12 @@ class FindingRepository:
         change(self.workspace, place, update)
         return self._find(scope, name)
 
-    def places(self) -> Sequence[PurePosixPath]:
+    def folders(self) -> Sequence[PurePosixPath]:
         """The folders of all scopes in which there are findings, or what is left of some."""
         parents = {entry.path.parent for entry in self.workspace.entries()}
         return sorted(place for place in parents if place.name == RESEARCH and _is_findings_folder(place))
 
-    def at(
+    def list_folder(
         self,
         place: PurePosixPath,
         scope: Scope = _ANYBODY,
@@ -353,7 +353,7 @@ class FindingRepository:
     ) -> Sequence[Finding]:
         """The findings in one folder, those left out that became part of another."""
         findings: list[Finding] = []
-        for entry in self._entries(place, ".md", troubles):
+        for entry in self._list_entries(place, ".md", troubles):
             known = self._read(entry, scope)
             if known.finding is not None:
                 findings.append(known.finding)
@@ -362,34 +362,34 @@ class FindingRepository:
         merged = {name for finding in findings for name in finding.merged if name != finding.id}
         return [finding for finding in findings if finding.id not in merged]
 
-    def take(self, place: PurePosixPath, name: str) -> None:
+    def remove(self, place: PurePosixPath, name: str) -> None:
         """The note goes first: a crash in between leaves texts that nobody finds, and no note without any."""
         self.workspace.remove(_note_path(place, name))
         self.workspace.remove(_texts_path(place, name))
 
-    def clear(self, place: PurePosixPath, now: float) -> Sequence[str]:
+    def remove_leftovers(self, place: PurePosixPath, now: float) -> Sequence[str]:
         """Take away what a crash left: texts without a note, and notes that became part of another."""
-        current = {finding.id for finding in self.at(place)}
-        notes = {entry.path.stem: entry for entry in self._entries(place, ".md")}
+        current = {finding.id for finding in self.list_folder(place)}
+        notes = {entry.path.stem: entry for entry in self._list_entries(place, ".md")}
         merged = {name for name, entry in notes.items() if name not in current and self._read(entry).finding}
         orphans = {
             entry.path.stem
-            for entry in self._entries(place, ".txt")
+            for entry in self._list_entries(place, ".txt")
             if entry.path.stem not in notes and entry.mtime < now - _LEFT_BEHIND
         }
         for name in sorted(merged | orphans):
-            self.take(place, name)
+            self.remove(place, name)
         return sorted(merged | orphans)
 
     def _find(self, scope: Scope, name: str) -> Finding:
         # Which folder it is in tells whose it is; a name that is no file name is nobody's.
         with suppress(HoldfastError):
             inside(name)
-            for finding in self._named(scope, name):
+            for finding in self._find_by_name(scope, name):
                 return finding
         raise NotFound(f"There is no finding {name[:100]}.", hint="See which ones there are.")
 
-    def _named(self, scope: Scope, name: str) -> Iterator[Finding]:
+    def _find_by_name(self, scope: Scope, name: str) -> Iterator[Finding]:
         for visible_scope in visible(scope):
             entries = (
                 self.workspace.entries(_note_path(folder_of(visible_scope), name)) if "/" not in name else []
@@ -401,7 +401,7 @@ class FindingRepository:
             if name in finding.merged:
                 yield finding
 
-    def _entries(
+    def _list_entries(
         self, place: PurePosixPath, suffix: str, troubles: Troubles | None = None
     ) -> Sequence[Entry]:
         matching = [
@@ -415,8 +415,8 @@ class FindingRepository:
 
     def _read(self, entry: Entry, scope: Scope = _ANYBODY) -> _CachedNote:
         """A note as it is now; one that did not change is not read again."""
-        with self._noting:
-            known = self._known.get((entry.path, scope))
+        with self._lock:
+            known = self._cached.get((entry.path, scope))
         if known is None or known.tag != entry.tag:
             try:
                 text = self.workspace.read(entry.path).text
@@ -428,14 +428,14 @@ class FindingRepository:
                 return _CachedNote(entry.tag, trouble=str(error))
             except HoldfastError as error:
                 known = _CachedNote(entry.tag, trouble=str(error))
-            self._hold((entry.path, scope), known)
+            self._cache((entry.path, scope), known)
         return known
 
-    def _hold(self, key: tuple[PurePosixPath, Scope], known: _CachedNote) -> None:
-        with self._noting:
-            self._known[key] = known
-            while len(self._known) > _MOST_CACHED:
-                del self._known[next(iter(self._known))]
+    def _cache(self, key: tuple[PurePosixPath, Scope], known: _CachedNote) -> None:
+        with self._lock:
+            self._cached[key] = known
+            while len(self._cached) > _MOST_CACHED:
+                del self._cached[next(iter(self._cached))]
 
 
 def folder_of(scope: Scope) -> PurePosixPath:

@@ -87,9 +87,9 @@ async def list_(
     """Findings, newest first, without their texts; `expired` asks for those that are, or not."""
     research, where = research_of(request), scope_for(request, scope)
     troubles: list[str] = []
-    found = await asyncio.to_thread(research.matching, where, text, own=scope is not None, troubles=troubles)
+    found = await asyncio.to_thread(research.search, where, text, own=scope is not None, troubles=troubles)
     now = research.clock()
-    wanted = [one for one in found if mode in (None, one.mode) and expired in (None, one.expired(now))]
+    wanted = [one for one in found if mode in (None, one.mode) and expired in (None, one.is_expired(now))]
     page = [one.to_json(now, whole=False) for one in wanted[offset : offset + limit]]
     return {"findings": page, "total": len(wanted), "troubles": troubles}
 
@@ -117,7 +117,7 @@ async def add(request: Request, new: NewFinding) -> Response:
 
 
 async def _known(research: Research, scope: Scope, new: NewFinding) -> ResearchAnswer:
-    known = await asyncio.to_thread(research.known, scope, new.question, new.mode)
+    known = await asyncio.to_thread(research.find_known, scope, new.question, new.mode)
     if known is None or new.fresh:
         raise BadRequest(
             "Nothing that still holds is known about this.",
@@ -145,7 +145,7 @@ async def _found_out(
         events.publish(RESEARCH, told, scope_of(request))
 
     try:
-        answered = await research.answered(
+        answered = await research.answer(
             scope,
             new.question,
             new.mode,

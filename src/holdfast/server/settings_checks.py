@@ -88,7 +88,7 @@ def _private(settings: Settings) -> None:
     # Loaded when somebody sets it: it brings all of fetching along.
     from holdfast.research.web import AddressGuard
 
-    AddressGuard.of(settings.research_private, own_port=settings.port)
+    AddressGuard.from_setting(settings.research_private, own_port=settings.port)
 
 
 def _page(address: str) -> None:

@@ -72,7 +72,7 @@ class Site:
         self, *, names: "Names | None" = None, limits: DownloadLimits | None = None, private: str = ""
     ) -> Fetcher:
         """One that is let to this site, and guarded everywhere else."""
-        guard = AddressGuard.of(private or f"127.0.0.1:{self.port}")
+        guard = AddressGuard.from_setting(private or f"127.0.0.1:{self.port}")
         return Fetcher(guard, limits=limits, resolver=names or Names(), clock=lambda: 1_000.0)
 
     async def asked(self, count: int) -> None:

@@ -53,7 +53,7 @@ class AddressGuard:
     own_port: int = 0
 
     @classmethod
-    def of(cls, text: str, *, own_port: int = 0) -> "AddressGuard":
+    def from_setting(cls, text: str, *, own_port: int = 0) -> "AddressGuard":
         """From the setting: `off`, `on`, or places like `192.168.1.0/24, 10.0.0.5:8080, [::1]:8080`."""
         word = text.strip().lower()
         if word in ("", "off"):
@@ -64,11 +64,11 @@ class AddressGuard:
         return cls(places, own_port)
 
     @classmethod
-    def open(cls) -> "AddressGuard":
+    def allow_all(cls) -> "AddressGuard":
         """For a server that the user named."""
         return cls(_EVERYWHERE)
 
-    def lets_pass(self, host: str, port: int) -> bool:
+    def allows(self, host: str, port: int) -> bool:
         """Whether a connection may be made to this number."""
         try:
             number = _unwrap_ipv4(ip_address(host))
@@ -178,7 +178,7 @@ class _Rule:
     pieces: tuple[str, ...]
     whole: bool
 
-    def fits(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         first, *later = self.pieces
         if not path.startswith(first):
             return False
@@ -204,7 +204,7 @@ class RobotsRules:
     rules: tuple[_Rule, ...] = ()
 
     @classmethod
-    def of(cls, text: str, robot: str) -> "RobotsRules":
+    def parse(cls, text: str, robot: str) -> "RobotsRules":
         """The rules for `robot`: of the groups that name it, or else of those for everybody."""
         own: list[_Rule] = []
         general: list[_Rule] = []
@@ -217,10 +217,10 @@ class RobotsRules:
                 general += rules
         return cls(tuple(own if named else general))
 
-    def allow(self, path: str) -> bool:
+    def allows(self, path: str) -> bool:
         """Whether this path, with its query, may be read. Of two rules as long, the kinder one holds."""
         path = _normalise_path(path)
-        fitting = ((rule.length, rule.allows) for rule in self.rules if rule.fits(path))
+        fitting = ((rule.length, rule.allows) for rule in self.rules if rule.matches(path))
         return max(fitting, default=(0, True))[1]
 
 

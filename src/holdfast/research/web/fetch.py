@@ -77,11 +77,11 @@ class _Unpacker:
         self._bits = _ZLIB if bare else _GZIP
         self._may_be_bare = bare
         self._stream = zlib.decompressobj(self._bits)
-        self._begun = False
+        self._started = False
 
     @property
     def complete(self) -> bool:
-        return self._stream.eof or not self._begun
+        return self._stream.eof or not self._started
 
     def unpack(self, data: bytes, room: int) -> bytes:
         """What `data` stands for, at most one byte more than there is room for."""
@@ -92,12 +92,12 @@ class _Unpacker:
                 if not data.startswith(b"\x1f\x8b"):
                     break
                 self._stream = zlib.decompressobj(self._bits)
-            self._begun = True
-            unpacked += self._next(data, room - len(unpacked) + 1)
+            self._started = True
+            unpacked += self._decompress(data, room - len(unpacked) + 1)
             data = self._stream.unused_data
         return unpacked
 
-    def _next(self, data: bytes, most: int) -> bytes:
+    def _decompress(self, data: bytes, most: int) -> bytes:
         try:
             unpacked = self._stream.decompress(data, most)
         except zlib.error:
@@ -111,7 +111,7 @@ class _Unpacker:
             self._may_be_bare = False
             self._bits = _BARE
             self._stream = zlib.decompressobj(_BARE)
-            return self._next(data, most)
+            return self._decompress(data, most)
         self._may_be_bare = False
         return unpacked
 
@@ -171,11 +171,11 @@ class Downloader:
         self._limits = limits
         self._headers = {"user-agent": agent, "accept-encoding": ENCODINGS}
         self._resolver = resolver
-        self._opened: aiohttp.ClientSession | None = None
+        self._client: aiohttp.ClientSession | None = None
 
     async def aclose(self) -> None:
-        if self._opened is not None:
-            await self._opened.close()
+        if self._client is not None:
+            await self._client.close()
 
     async def get(self, url: URL, room: SizeLimit, *, accept: str = "*/*", languages: str = "") -> Download:
         """The answer to one request, or FetchFailed."""
@@ -185,7 +185,7 @@ class Downloader:
                 return await self._read(response, room)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             # ValueError: a name that DNS cannot take, such as one with a label of a hundred letters.
-            raise self._failure(error, url) from error
+            raise self._translate_error(error, url) from error
 
     async def _read(self, response: aiohttp.ClientResponse, room: SizeLimit) -> Download:
         location = response.headers.get("location", "")
@@ -205,9 +205,9 @@ class Downloader:
     @property
     def _session(self) -> aiohttp.ClientSession:
         """Opened when it is first needed: it belongs to the event loop that runs then."""
-        if self._opened is None:
+        if self._client is None:
             limits = self._limits
-            self._opened = aiohttp.ClientSession(
+            self._client = aiohttp.ClientSession(
                 headers=self._headers,
                 connector=aiohttp.TCPConnector(
                     limit=0,
@@ -222,16 +222,16 @@ class Downloader:
                 ),
                 auto_decompress=False,
             )
-        return self._opened
+        return self._client
 
     def _socket(self, place: aiohttp.AddrInfoType) -> socket.socket:
         family, kind, protocol, _, number = place
         host, port = str(number[0]), int(number[1])
-        if not self._guard.lets_pass(host, port):
+        if not self._guard.allows(host, port):
             raise _ConnectionBlocked
         return socket.socket(family=family, type=kind, proto=protocol)
 
-    def _failure(self, error: Exception, url: URL) -> FetchFailed:
+    def _translate_error(self, error: Exception, url: URL) -> FetchFailed:
         host = url.host or ""
         match error:
             case aiohttp.ClientConnectorDNSError() | UnicodeError():
@@ -331,7 +331,7 @@ class Fetcher:
         self.clock = clock
         self._downloader = Downloader(guard or AddressGuard(), self.limits, agent=agent, resolver=resolver)
         self._robots: dict[URL, tuple[RobotsRules, str, float]] = {}
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_AT_ONCE)
         self._readers = asyncio.Semaphore(_READ_AT_ONCE)
         self._hosts: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -352,7 +352,7 @@ class Fetcher:
         `title` is what others call it, for want of a title of its own.
         """
         try:
-            at, answer = await self._page(parse_address(url))
+            at, answer = await self._download(parse_address(url))
             async with self._readers:
                 content = await extract_text(
                     answer.body, _content_kind(answer.content_type), charset=answer.charset
@@ -361,7 +361,7 @@ class Fetcher:
             return ResearchSource(url, title, "", self.clock(), str(error))
         return ResearchSource(url, content.title or title or _page_name(at), content.text, self.clock())
 
-    async def _page(self, url: URL) -> tuple[URL, Download]:
+    async def _download(self, url: URL) -> tuple[URL, Download]:
         """What is at `url`, or at the end of its redirects, and where that is."""
         left = self.limits.whole
         seen: list[URL] = []
@@ -371,9 +371,9 @@ class Fetcher:
                     say("its redirects go round in circles", "ihre Weiterleitungen drehen sich im Kreis")
                 )
             seen.append(url)
-            async with self._turn(host_name(url)):
+            async with self._host_slot(host_name(url)):
                 began = time.monotonic()
-                answer = await self._within(left, url)
+                answer = await self._download_in_time(left, url)
                 left -= time.monotonic() - began
             if not answer.location:
                 return url, _check_status(answer)
@@ -385,40 +385,40 @@ class Fetcher:
             )
         )
 
-    async def _within(self, seconds: float, url: URL) -> Download:
+    async def _download_in_time(self, seconds: float, url: URL) -> Download:
         try:
             async with asyncio.timeout(seconds):
-                await self._ask_robots(url)
-                return await self._downloader.get(url, self._room, accept=_ACCEPT)
+                await self._check_robots(url)
+                return await self._downloader.get(url, self._size_limit, accept=_ACCEPT)
         except TimeoutError:
             most = f"{self.limits.whole:g}"
             raise FetchFailed(
                 say(f"it took longer than {most} seconds", f"sie brauchte länger als {most} Sekunden")
             ) from None
 
-    def _room(self, content_type: str) -> int:
+    def _size_limit(self, content_type: str) -> int:
         return self.limits.document if _content_kind(content_type) == "pdf" else self.limits.size
 
     @asynccontextmanager
-    async def _turn(self, host: str) -> AsyncIterator[None]:
+    async def _host_slot(self, host: str) -> AsyncIterator[None]:
         """Waits until the host is free, and then for one of the places: whoever waits takes none."""
         lock = self._hosts.setdefault(host, asyncio.Lock())
-        async with lock, self._places:
+        async with lock, self._slots:
             yield
 
-    async def _ask_robots(self, url: URL) -> None:
+    async def _check_robots(self, url: URL) -> None:
         """Raises FetchFailed where the site does not want to be read."""
         site = url.origin()
         rules, why, until = self._robots.get(site, (DISALLOW_ALL, "", 0.0))
         if until <= time.monotonic():
-            rules, why = await self._rules(site)
+            rules, why = await self._load_rules(site)
             if len(self._robots) >= _ROBOTS_KEPT:
                 self._robots.clear()
             self._robots[site] = rules, why, time.monotonic() + _ROBOTS_HOLD
-        if not rules.allow(url.raw_path_qs):
+        if not rules.allows(url.raw_path_qs):
             raise FetchFailed(why or say("its robots.txt forbids it", "ihre robots.txt verbietet es"))
 
-    async def _rules(self, site: URL) -> tuple[RobotsRules, str]:
+    async def _load_rules(self, site: URL) -> tuple[RobotsRules, str]:
         """What a site allows, and why nothing if it did not say so itself.
 
         No robots.txt: everything. One that is kept from us, or that the site fails to give: nothing.
@@ -431,7 +431,7 @@ class Fetcher:
             url = _follow_redirect(url, answer.location)
         status = answer.status
         if 200 <= status < 300:
-            return RobotsRules.of(decode_page(answer.body, answer.charset), ROBOT), ""
+            return RobotsRules.parse(decode_page(answer.body, answer.charset), ROBOT), ""
         if status in (401, 403, 429) or status >= 500:
             return DISALLOW_ALL, say(
                 f"its robots.txt cannot be read ({status}), so it is left alone",

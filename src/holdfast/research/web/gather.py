@@ -48,7 +48,7 @@ async def search_web(
     if language := language_of(question):
         query["language"] = language
     limits = limits or DownloadLimits()
-    downloader = Downloader(AddressGuard.open(), limits, agent=agent)
+    downloader = Downloader(AddressGuard.allow_all(), limits, agent=agent)
     try:
         answer = await downloader.get(
             url.with_query(query), lambda _: limits.size, accept=_ACCEPT, languages=language or "en"
@@ -224,7 +224,7 @@ async def gather_sources(
 ) -> list[ResearchSource]:
     """Sources in their order, those that failed among them with their `trouble`; never all of them failed.
 
-    Named `addresses` are all taken; what does not begin with http:// or https:// is a file, for which
+    Named `addresses` are all fetched; what does not begin with http:// or https:// is a file, for which
     `read_local` is needed. Without any, `searxng` is asked.
     """
     if addresses:
@@ -255,7 +255,7 @@ async def _fetch_addresses(
         )
     done = 0
 
-    async def taken(address: str) -> ResearchSource:
+    async def fetch(address: str) -> ResearchSource:
         nonlocal done
         if address.lower().startswith(("http://", "https://")):
             source = await fetcher.fetch(address)
@@ -265,7 +265,7 @@ async def _fetch_addresses(
         tell(done, len(wanted), address)
         return source
 
-    return await _run_together(taken, wanted)
+    return await _run_together(fetch, wanted)
 
 
 async def _fetch_results(
@@ -277,7 +277,7 @@ async def _fetch_results(
     results = await search_web(question, searxng, limits=fetcher.limits, agent=fetcher.agent)
     texts: set[str] = set()
 
-    async def taken(result: WebResult) -> ResearchSource:
+    async def fetch(result: WebResult) -> ResearchSource:
         source = _once(await fetcher.fetch(result.url, title=one_line(result.title)), texts)
         tell(len(texts), wanted, result.url)
         return source
@@ -286,7 +286,7 @@ async def _fetch_results(
     left = results[: wanted * _TRIES]
     while left and len(texts) < wanted:
         missing = wanted - len(texts)
-        sources += await _run_together(taken, left[:missing])
+        sources += await _run_together(fetch, left[:missing])
         left = left[missing:]
     return sources
 

@@ -61,7 +61,7 @@ def anchor(message: Message) -> str | None:
         text = comparable_text(message) or "".join(image.data or image.url for image in message.images)
         return f"u:{_digest(text)}" if text else None
     if message.role == "assistant":
-        text = _comparable_calls(message) or comparable_text(message)
+        text = comparable_calls(message) or comparable_text(message)
         return f"a:{_digest(text)}" if text else None
     return None
 
@@ -117,16 +117,16 @@ def compare_messages(stored: Message, sent: Message) -> Likeness:
         return Likeness.DIFFERENT
     match sent.role:
         case "user":
-            return _compare_questions(stored, sent)
+            return compare_questions(stored, sent)
         case "assistant":
-            return _compare_answers(stored, sent)
+            return compare_answers(stored, sent)
         case "tool":
-            return _compare_results(stored.tool_results, sent.tool_results)
+            return compare_results(stored.tool_results, sent.tool_results)
         case "system":
             return Likeness.LOOSE
 
 
-def _compare_questions(stored: Message, sent: Message) -> Likeness:
+def compare_questions(stored: Message, sent: Message) -> Likeness:
     if anchor(stored) == anchor(sent):
         return Likeness.EXACT
     return Likeness.PART if is_wrapped(strip_additions(stored), strip_additions(sent)) else Likeness.DIFFERENT
@@ -134,18 +134,18 @@ def _compare_questions(stored: Message, sent: Message) -> Likeness:
 
 def is_wrapped(first: str, second: str) -> bool:
     """Whether one text is whole lines of the other: a question inside a page, a reminder under a question."""
-    shorter, longer = sorted((_comparable_lines(first), _comparable_lines(second)), key=len)
+    shorter, longer = sorted((comparable_lines(first), comparable_lines(second)), key=len)
     return len(shorter) > 2 and shorter in longer
 
 
-def _comparable_lines(text: str) -> str:
+def comparable_lines(text: str) -> str:
     lines = map(strip_whitespace, text.splitlines())
     return "\n" + "\n".join(line for line in lines if line) + "\n"
 
 
-def _compare_answers(stored: Message, sent: Message) -> Likeness:
+def compare_answers(stored: Message, sent: Message) -> Likeness:
     if stored.tool_calls and sent.tool_calls:
-        if _comparable_calls(stored) != _comparable_calls(sent):
+        if comparable_calls(stored) != comparable_calls(sent):
             return Likeness.DIFFERENT
         known, given = call_ids(stored), call_ids(sent)
         return Likeness.LOOSE if known and given and known != given else Likeness.EXACT
@@ -154,13 +154,13 @@ def _compare_answers(stored: Message, sent: Message) -> Likeness:
         same_kind = bool(stored.tool_calls) == bool(sent.tool_calls)
         return Likeness.EXACT if same_kind else Likeness.PART if stored_text else Likeness.DIFFERENT
     if stored.tool_calls or sent.tool_calls:
-        return Likeness.PART if _is_written_out(stored, sent) else Likeness.DIFFERENT
+        return Likeness.PART if is_written_out(stored, sent) else Likeness.DIFFERENT
     if is_beginning_or_end(stored_text, sent_text):
         return Likeness.PART
     return Likeness.LOOSE if _overlaps(stored, sent) else Likeness.DIFFERENT
 
 
-def _is_written_out(stored: Message, sent: Message) -> bool:
+def is_written_out(stored: Message, sent: Message) -> bool:
     """Whether one has as text what the other has as calls: small models write calls into their answer."""
     calling, writing = (sent, stored) if sent.tool_calls else (stored, sent)
     text = writing.text
@@ -187,18 +187,18 @@ def _overlaps(stored: Message, sent: Message) -> bool:
     )
 
 
-def _compare_results(stored: tuple[ToolResult, ...], sent: tuple[ToolResult, ...]) -> Likeness:
+def compare_results(stored: tuple[ToolResult, ...], sent: tuple[ToolResult, ...]) -> Likeness:
     known, given = {result.call_id for result in stored}, {result.call_id for result in sent}
     identified = all(known) and all(given)
     if identified and known == given:
         return Likeness.EXACT
-    if _result_text(stored) == _result_text(sent):
+    if result_text(stored) == result_text(sent):
         return Likeness.LOOSE if identified else Likeness.EXACT
     # Without ids a result can only be known by its place; clients shorten old ones.
     return Likeness.DIFFERENT if identified else Likeness.LOOSE
 
 
-def _result_text(results: tuple[ToolResult, ...]) -> str:
+def result_text(results: tuple[ToolResult, ...]) -> str:
     return strip_whitespace("".join(result.text for result in results))
 
 
@@ -206,11 +206,11 @@ def call_ids(message: Message) -> frozenset[str]:
     return frozenset(call.id for call in message.tool_calls if call.id)
 
 
-def _comparable_calls(message: Message) -> str:
-    return "".join(f"{call.name}\0{_comparable_arguments(call)}\0" for call in message.tool_calls)
+def comparable_calls(message: Message) -> str:
+    return "".join(f"{call.name}\0{comparable_arguments(call)}\0" for call in message.tool_calls)
 
 
-def _comparable_arguments(call: ToolCall) -> str:
+def comparable_arguments(call: ToolCall) -> str:
     try:
         return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
     except ValueError:

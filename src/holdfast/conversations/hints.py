@@ -75,16 +75,16 @@ class Hints:
 
 def read_hints(headers: Mapping[str, str], request: ChatRequest) -> Hints:
     """Collect what the headers (names in lower case) and the body's metadata say about the conversation."""
-    external_id, one_chat = _read_external_id(headers, request)
+    external_id, one_chat = read_external_id(headers, request)
     return Hints(
-        explicit=headers.get(CONVERSATION_HEADER, "").strip() or _read_metadata(request, "conversation_id"),
+        explicit=headers.get(CONVERSATION_HEADER, "").strip() or read_metadata(request, "conversation_id"),
         external_id=external_id,
         one_chat=one_chat,
         client=" ".join(_AGENT_NAME.findall(headers.get("user-agent", ""))[:2]),
         person=next((headers[name] for name in _PEOPLE if headers.get(name)), ""),
-        previous=_read_field(request, "previous_response_id"),
-        kind=_read_kind(headers),
-        research=headers.get(RESEARCH_HEADER, "").strip() or _read_metadata(request, "research_id"),
+        previous=read_field(request, "previous_response_id"),
+        kind=read_kind(headers),
+        research=headers.get(RESEARCH_HEADER, "").strip() or read_metadata(request, "research_id"),
     )
 
 
@@ -93,17 +93,17 @@ def read_person(sender: str) -> str:
     return sender.partition("#")[2]
 
 
-def _read_external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[str, bool]:
+def read_external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[str, bool]:
     for names, one_chat in ((_CHATS, True), (_SESSIONS, False)):
         for name, tool in names.items():
             value = headers.get(name, "").strip()
             if value and value.partition(":")[0] not in _SHARED:
                 return f"{tool}:{value}", one_chat
-    session = _read_metadata(request, "session_id") or _read_field(request, "prompt_cache_key")
+    session = read_metadata(request, "session_id") or read_field(request, "prompt_cache_key")
     return (f"session:{session}", False) if session else ("", False)
 
 
-def _read_metadata(request: ChatRequest, name: str) -> str:
+def read_metadata(request: ChatRequest, name: str) -> str:
     for fields in _fields(request):
         metadata = fields.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get(name), str):
@@ -111,7 +111,7 @@ def _read_metadata(request: ChatRequest, name: str) -> str:
     return ""
 
 
-def _read_field(request: ChatRequest, name: str) -> str:
+def read_field(request: ChatRequest, name: str) -> str:
     return next((str(fields[name]) for fields in _fields(request) if isinstance(fields.get(name), str)), "")
 
 
@@ -120,7 +120,7 @@ def _fields(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
     yield from request.extra.values()
 
 
-def _read_kind(headers: Mapping[str, str]) -> str:
+def read_kind(headers: Mapping[str, str]) -> str:
     try:
         metadata = json.loads(headers.get(_TURN_METADATA, "") or "{}")
     except ValueError:
@@ -140,12 +140,12 @@ def split_context(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
         left = dict(fields)
         metadata = left.get("metadata")
         if isinstance(metadata, Mapping) and "context" in metadata:
-            texts += _read_texts(metadata["context"], "metadata.context")
+            texts += read_texts(metadata["context"], "metadata.context")
             left["metadata"] = {name: value for name, value in metadata.items() if name != "context"}
             if not left["metadata"]:
                 del left["metadata"]
         if "context" in left and not _is_state(left["context"]):
-            texts += _read_texts(left.pop("context"), "context")
+            texts += read_texts(left.pop("context"), "context")
         extra[dialect] = left
     return tuple(texts), request if extra == request.extra else replace(request, extra=extra)
 
@@ -155,10 +155,10 @@ def _is_state(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(number, int) for number in value)
 
 
-def _read_texts(value: Any, where: str) -> list[str]:
+def read_texts(value: Any, where: str) -> list[str]:
     if value is None:
         return []
-    texts = [_read_text(item) for item in (value if isinstance(value, list) else [value])]
+    texts = [read_text(item) for item in (value if isinstance(value, list) else [value])]
     if any(text is None for text in texts):
         raise BadRequest(
             f"{where} must be a text, a list of texts, or a list of objects with a text", param=where
@@ -166,7 +166,7 @@ def _read_texts(value: Any, where: str) -> list[str]:
     return [text for text in texts if text and text.strip()]
 
 
-def _read_text(item: Any) -> str | None:
+def read_text(item: Any) -> str | None:
     if isinstance(item, str):
         return item
     if isinstance(item, Mapping) and isinstance(item.get("text"), str):

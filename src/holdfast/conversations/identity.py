@@ -97,7 +97,7 @@ def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
                 f"{conversation.id} has no message number {name}.", hint=f"It has {len(path)} messages."
             )
         return store.log.message(path[int(name) - 1])
-    identifier = _find_by_prefix(name.lower(), path, "messages")
+    identifier = find_by_prefix(name.lower(), path, "messages")
     try:
         return get_message(store, conversation, identifier or name)
     except NotFound:
@@ -145,7 +145,7 @@ def find_decision(store: Store, conversation: Conversation, name: str) -> str:
     ids = [
         decision.id for lane in store.lanes.of(conversation.id) for decision in store.decisions.of(lane.id)
     ]
-    identifier = name if name in ids else _find_by_prefix(name.lower(), ids, "decisions")
+    identifier = name if name in ids else find_by_prefix(name.lower(), ids, "decisions")
     if identifier is None:
         raise NotFound(
             f"no decision '{name}' is in force in {conversation.id}.",
@@ -155,7 +155,7 @@ def find_decision(store: Store, conversation: Conversation, name: str) -> str:
     return identifier
 
 
-def _find_by_prefix(beginning: str, ids: Iterable[str], kind: str) -> str | None:
+def find_by_prefix(beginning: str, ids: Iterable[str], kind: str) -> str | None:
     if not _BEGINNING.fullmatch(beginning):
         return None
     matches = [name for name in ids if name.startswith(beginning)]
@@ -196,7 +196,7 @@ def locate_in_memory(
         return _place_recent(standing, request.messages)
     if hints.external_id or any(message.role == "assistant" for message in talk):
         return None
-    inquiry = _build_inquiry(scope, request.messages, hints, asides)
+    inquiry = build_inquiry(scope, request.messages, hints, asides)
     return None if inquiry.summaries else _place_new(inquiry, _UNKNOWN)
 
 
@@ -208,21 +208,21 @@ def locate(
     name = classify_side_request(request, hints)
     if name == COMPACTION:
         beside = _find_summarised(
-            store, _build_inquiry(scope, _drop_question(request.messages), hints, asides)
+            store, build_inquiry(scope, _drop_question(request.messages), hints, asides)
         )
         return _side_placement(name, beside, "the client shortens its own history")
     if name is not None:
         return _side_placement(name, None, _BY_PROGRAM)
     if aside := asides.find_by_results(scope, request.messages):
         return _place_tool_results(aside)
-    inquiry = _build_inquiry(scope, request.messages, hints, asides)
+    inquiry = build_inquiry(scope, request.messages, hints, asides)
     if hints.explicit:
         return _place_by_id(store, inquiry)
     if hints.previous and (placement := _place_after_answer(store, inquiry)):
         return placement
-    if best := _pick_best(CandidateFinder(store, inquiry).find_convincing()):
-        return _place_in_candidate(best, inquiry, _explain(best))
-    if conversation := _find_handover(store, inquiry):
+    if best := pick_best(CandidateFinder(store, inquiry).find_convincing()):
+        return _place_in_candidate(best, inquiry, explain(best))
+    if conversation := find_handover(store, inquiry):
         reason = "a program hands our last answer on as a question"
         return _place_in(inquiry, conversation, conversation.head, _to_new_messages(inquiry.messages), reason)
     return _place_new(inquiry, _UNKNOWN, hints.external_id)
@@ -279,7 +279,7 @@ def _place_recent(standing: RecentConversation, messages: Sequence[Message]) -> 
     )
 
 
-def _build_inquiry(
+def build_inquiry(
     scope: Scope, messages: Sequence[Message], hints: Hints, asides: SideRequestCache
 ) -> Inquiry:
     looks = find_summaries(messages)
@@ -302,13 +302,13 @@ def _drop_question(messages: Sequence[Message]) -> Sequence[Message]:
 
 def _find_summarised(store: Store, inquiry: Inquiry) -> str | None:
     """The conversation that a client wants to shorten."""
-    if best := _pick_best(CandidateFinder(store, inquiry).find_convincing()):
+    if best := pick_best(CandidateFinder(store, inquiry).find_convincing()):
         return best.conversation.id
     known = store.log.by_external_id(inquiry.scope, inquiry.hints.external_id)
     return known[0].id if known else None
 
 
-def _pick_best(candidates: Sequence[HistoryCandidate]) -> HistoryCandidate | None:
+def pick_best(candidates: Sequence[HistoryCandidate]) -> HistoryCandidate | None:
     """The best candidate, unless it is a toss-up between conversations that would both fork."""
     if not candidates:
         return None
@@ -366,7 +366,7 @@ def _place_after_answer(store: Store, inquiry: Inquiry) -> Placement | None:
     return replace(placement, forks=answer != conversation.head, from_log=True)
 
 
-def _find_handover(store: Store, inquiry: Inquiry) -> Conversation | None:
+def find_handover(store: Store, inquiry: Inquiry) -> Conversation | None:
     """The conversation whose last answer the newest question begins with, word for word.
 
     Programs do that which have one model plan and another carry the plan out. A person may quote an answer in
@@ -435,7 +435,7 @@ def _to_new_messages(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
     return tuple(to_new_message(message) for message in messages if message.role != "system")
 
 
-def _explain(candidate: HistoryCandidate) -> str:
+def explain(candidate: HistoryCandidate) -> str:
     """The evidence, and what follows from it, in a sentence."""
     count = candidate.alignment.proven
     answers = "one of our answers" if count == 1 else f"{count} of our answers"

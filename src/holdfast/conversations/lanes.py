@@ -171,7 +171,7 @@ def load_history(store: Store, lane: Lane, head: str, characters: int) -> Histor
             visible = [stored for stored in messages if stored.id != base.through or stored.id in base.keep]
             return History(lane, tuple(visible))
         lane = without_base(store, lane)
-    edge = _find_edge(store, lane, head, characters)
+    edge = find_edge(store, lane, head, characters)
     messages = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
     if edge is None:
         return History(lane, tuple(messages))
@@ -180,7 +180,7 @@ def load_history(store: Store, lane: Lane, head: str, characters: int) -> Histor
     return History(lane, tuple(messages), Base(through, depth, keep))
 
 
-def _find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
+def find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
     """The message up to which there is no room, counted from the end; None if there is room for all.
 
     It stands before a question: no answer is left without its own, and the newest question is never left out.
@@ -211,7 +211,7 @@ def undo(store: Store, conversation: Conversation, decision: str | None = None) 
     """Undo a decision, or all of the last batch. What they did is not done again before the last resort."""
     lanes = store.lanes.of(conversation.id)
     if decision is None:
-        undone = next((batch for lane in lanes if (batch := _last_batch(store, lane.id))), [])
+        undone = next((batch for lane in lanes if (batch := last_batch(store, lane.id))), [])
         if not undone:
             raise NotFound(f"nothing was shortened or left out in {conversation.id}")
     else:
@@ -239,7 +239,7 @@ def save_state(store: Store, row: StoredLane, state: LaneState) -> None:
     )
 
 
-def _last_batch(store: Store, lane: str) -> list[Decision]:
+def last_batch(store: Store, lane: str) -> list[Decision]:
     """The decisions that were made last to free room; what was brought in is not among them."""
     decisions = [decision for decision in store.decisions.of(lane) if decision.batch]
     return [decision for decision in decisions if decision.batch == decisions[-1].batch]
@@ -271,11 +271,11 @@ def fork(store: Store, origin: Conversation, message: str | None = None, title: 
     shared = set(store.log.path_ids(start))
     # The last used is written last, so that it stays the first to be shown.
     for lane in reversed(store.lanes.of(origin.id)):
-        _copy_decisions(store, lane, conversation, shared)
+        copy_decisions(store, lane, conversation, shared)
     return conversation
 
 
-def _copy_decisions(store: Store, lane: StoredLane, copy: Conversation, shared: Collection[str]) -> None:
+def copy_decisions(store: Store, lane: StoredLane, copy: Conversation, shared: Collection[str]) -> None:
     """The lane's decisions on shared messages, the ones that were undone too, as decisions of the fork."""
     known = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
     known.sort(key=lambda decision: (decision.created_at, decision.id))
@@ -292,7 +292,7 @@ def _copy_decisions(store: Store, lane: StoredLane, copy: Conversation, shared: 
             tokens_before=decision.tokens_before,
             tokens_after=decision.tokens_after,
             reason=decision.reason,
-            data=_replace_ids(decision, new),
+            data=replace_ids(decision, new),
             batch=decision.batch,
             name=new[decision.id],
             now=decision.created_at,
@@ -311,7 +311,7 @@ def _is_only_about(shared: Collection[str], decision: Decision) -> bool:
     return all(name in shared for name in named)
 
 
-def _replace_ids(decision: Decision, new: Mapping[str, str]) -> dict[str, object]:
+def replace_ids(decision: Decision, new: Mapping[str, str]) -> dict[str, object]:
     """What a decision holds, with the new ids of the decisions it speaks of."""
     data = dict(decision.data)
     if "instead" in data:

@@ -42,8 +42,8 @@ class RecentConversationCache:
         messages = [stored.message for stored in standing.path]
         if standing.is_answered:
             # Whoever asks the same again wants another talk.
-            self._cache.pop((scope, _fingerprint(messages[:-1])), None)
-        key = scope, _fingerprint(messages)
+            self._cache.pop((scope, fingerprint(messages[:-1])), None)
+        key = scope, fingerprint(messages)
         before = self._cache.pop(key, standing)
         same = before is not None and before.conversation == standing.conversation
         self._cache[key] = standing if same else None
@@ -58,7 +58,7 @@ class RecentConversationCache:
         last = next((at for at in range(len(messages), 0, -1) if messages[at - 1].role == "assistant"), 0)
         for end in (last, len(messages)):
             if 0 < end <= _MESSAGES and (end < len(messages) or last < end):
-                conversation = self._cache.get((scope, _fingerprint(messages[:end])))
+                conversation = self._cache.get((scope, fingerprint(messages[:end])))
                 if (
                     conversation is not None
                     and len(conversation.path) == end
@@ -77,16 +77,16 @@ class RecentConversationCache:
             del self._cache[key]
 
 
-def _fingerprint(messages: Sequence[Message]) -> int:
+def fingerprint(messages: Sequence[Message]) -> int:
     """Of a whole history, as far as clients give it back: without an answer's thinking."""
-    return hash(tuple(map(_message_key, messages)))
+    return hash(tuple(map(message_key, messages)))
 
 
-def _message_key(message: Message) -> tuple[object, ...]:
-    return message.role, message.text.strip(), *_part_keys(message.parts)
+def message_key(message: Message) -> tuple[object, ...]:
+    return message.role, message.text.strip(), *part_keys(message.parts)
 
 
-def _part_keys(parts: Sequence[Part]) -> Iterator[object]:
+def part_keys(parts: Sequence[Part]) -> Iterator[object]:
     for part in parts:
         match part:
             case Image():
@@ -94,6 +94,6 @@ def _part_keys(parts: Sequence[Part]) -> Iterator[object]:
             case ToolCall():
                 yield part.id, part.name, part.arguments
             case ToolResult():
-                yield part.call_id, tuple(_part_keys(part.parts))
+                yield part.call_id, tuple(part_keys(part.parts))
             case File() | Opaque():
                 yield repr(part)

@@ -30,8 +30,8 @@ def best_passage(text: str, weights: Mapping[str, float], room: int, count: Call
         return text.strip()
     best = max(range(len(pieces)), key=lambda index: (_score(pieces[index], weights), -index))
     if _is_block(pieces[best]):
-        return _cut_block(pieces[best], weights, room, count)
-    first, last = _add_neighbours(pieces, best, weights)
+        return cut_block(pieces[best], weights, room, count)
+    first, last = add_neighbours(pieces, best, weights)
     while first < last and count(_joined(pieces, first, last)) > room:
         first, last = (first + 1, last) if first < best else (first, last - 1)
     quote = _joined(pieces, first, last)
@@ -67,7 +67,7 @@ def _score(piece: str, weights: Mapping[str, float]) -> float:
     return sum(weights.get(term, 0.0) for term in set(terms)) / (1 + log(1 + len(terms) / 20))
 
 
-def _add_neighbours(pieces: list[str], best: int, weights: Mapping[str, float]) -> tuple[int, int]:
+def add_neighbours(pieces: list[str], best: int, weights: Mapping[str, float]) -> tuple[int, int]:
     """A short sentence is seldom understood alone: the better neighbour comes with it, the next one first.
 
     A line of a table or a log is no sentence, and those around it are about other things.
@@ -91,7 +91,7 @@ def _joined(pieces: list[str], first: int, last: int) -> str:
     return " ".join(pieces[first : last + 1])
 
 
-def _cut_block(block: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
+def cut_block(block: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
     """The lines of a block of code around the one with most of the terms, in its fence."""
     opening, *lines = block.splitlines()
     if lines and lines[-1].strip() == opening.strip()[:3]:
@@ -165,14 +165,14 @@ def search(
     terms = sorted(asked, key=lambda term: term not in exactly.telling)
     ranking = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
     weights = {term: value or 1.0 for term, value in ranking.rarity.items()}
-    candidates = _read_messages(store, ranking.hits, exactly, limit)
-    candidates += _read_near(store, near or {}, {stored.id for _, stored in candidates})
+    candidates = read_messages(store, ranking.hits, exactly, limit)
+    candidates += read_near(store, near or {}, {stored.id for _, stored in candidates})
     if near:
         # The score of the search that recall uses too; what has a name or a phrase word for word stays in
         # front.
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
         candidates.sort(key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
-    hits = _build_hits(store, scope, candidates, asked, weights, limit)
+    hits = build_hits(store, scope, candidates, asked, weights, limit)
     return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found")
 
 
@@ -181,7 +181,7 @@ class _ExactTerms:
 
     def __init__(self, query: str) -> None:
         self.telling = words.telling(query)
-        self._phrases = [_fold("".join(groups)) for groups in _QUOTED.findall(query)]
+        self._phrases = [fold("".join(groups)) for groups in _QUOTED.findall(query)]
         self._terms = [frozenset(words.terms(phrase)) for phrase in self._phrases]
         # A quoted word is looked for as it stands there, so only names outside of quotes are left.
         self._names = self.telling & words.telling(_QUOTED.sub(" ", query))
@@ -192,11 +192,11 @@ class _ExactTerms:
 
     def count_matches(self, hit: TextHit, stored: Stored) -> int:
         """How much of it a message has."""
-        text = _fold(searchable(stored.message)) if self._phrases else ""
+        text = fold(searchable(stored.message)) if self._phrases else ""
         return sum(phrase in text for phrase in self._phrases) + len(self._names & hit.matched)
 
 
-def _read_messages(
+def read_messages(
     store: Store, hits: Sequence[TextHit], exactly: _ExactTerms, limit: int
 ) -> list[tuple[TextHit, Stored]]:
     """The messages of the best hits, those first that have exactly what was asked for."""
@@ -211,7 +211,7 @@ def _read_messages(
     return sorted(messages, key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
 
 
-def _read_near(
+def read_near(
     store: Store, near: Mapping[str, float], known: Collection[str]
 ) -> list[tuple[TextHit, Stored]]:
     read = store.texts.read([name for name in near if name not in known])
@@ -232,11 +232,11 @@ def _read_near(
     ]
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _build_hits(
+def build_hits(
     store: Store,
     scope: Scope,
     candidates: Sequence[tuple[TextHit, Stored]],
@@ -263,7 +263,7 @@ def _build_hits(
                 stored.created_at,
                 snippet,
                 round(hit.score, 4),
-                tuple(dict.fromkeys(_query_word(term, asked, hit.matched) for term in matched)),
+                tuple(dict.fromkeys(query_word(term, asked, hit.matched) for term in matched)),
                 current,
             )
         )
@@ -272,7 +272,7 @@ def _build_hits(
     return shown
 
 
-def _query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
+def query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
     """The word of the question; of a name that is not there whole, only the part that is."""
     word = asked.get(term, term)
     return word if word == term or words.terms(word)[0] in matched else term

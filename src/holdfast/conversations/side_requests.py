@@ -170,21 +170,21 @@ def classify_side_request(request: ChatRequest, hints: Hints | None = None) -> s
         return "completion"
     if hints and "compact" in hints.kind:
         return COMPACTION
-    looks = _read_request(request)
+    looks = read_request(request)
     if _INFILLING.match(looks.lines):
         return "completion"
     for name, where, patterns in _TABLE:
         if any(all(pattern.search(text) for pattern in patterns) for text in looks.texts_at(where)):
             return name
-    return _classify_by_shape(request, looks)
+    return classify_by_shape(request, looks)
 
 
-def _classify_by_shape(request: ChatRequest, looks: _RequestTexts) -> str | None:
+def classify_by_shape(request: ChatRequest, looks: _RequestTexts) -> str | None:
     """What no single phrase tells: the instructions are in the system message, the matter in the user's."""
     answered = any(message.role == "assistant" for message in request.messages)
     system = looks.texts_at("system")
     summariser = _OUR_SUMMARISER if answered else _SUMMARISER
-    carries_history = answered or _find_transcript(looks.lines) is not None
+    carries_history = answered or find_transcript(looks.lines) is not None
     if carries_history and any(summariser.search(text) for text in system):
         return COMPACTION
     if not answered and _DIFF.search(looks.lines) and any(_COMMITTER.search(text) for text in system):
@@ -192,24 +192,24 @@ def _classify_by_shape(request: ChatRequest, looks: _RequestTexts) -> str | None
     return "task" if looks.task else None
 
 
-def _read_request(request: ChatRequest) -> _RequestTexts:
+def read_request(request: ChatRequest) -> _RequestTexts:
     talk = [message for message in request.messages if message.role != "system"]
     users = [message for message in talk if message.role == "user"]
-    lines = _cut_middle(users[-1]) if users else ""
+    lines = cut_middle(users[-1]) if users else ""
     alone = len(talk) == 1 and bool(users)
     return _RequestTexts(
         system=tuple(
-            _fold_spaces(message.text[:_OPENING]) for message in request.messages if message.role == "system"
+            fold_spaces(message.text[:_OPENING]) for message in request.messages if message.role == "system"
         ),
         tools=bool(request.tools),
-        last=_fold_spaces(lines) if users and talk[-1] is users[-1] else "",
+        last=fold_spaces(lines) if users and talk[-1] is users[-1] else "",
         lines=lines,
         alone=alone,
-        task=_fold_spaces(_find_task(lines, request.stream)) if alone else "",
+        task=fold_spaces(find_task(lines, request.stream)) if alone else "",
     )
 
 
-def _find_transcript(text: str) -> int | None:
+def find_transcript(text: str) -> int | None:
     """Where a transcript begins: at a tag, or where a user speaks and is answered later on."""
     answers = list(_ANSWERED.finditer(text))
     last = answers[-1].start() if answers else -1
@@ -219,9 +219,9 @@ def _find_transcript(text: str) -> int | None:
     return next(starts, None)
 
 
-def _find_task(text: str, stream: bool) -> str:
+def find_task(text: str, stream: bool) -> str:
     """What is said about a transcript, if the whole is a task about it and no question with pages around."""
-    start = _find_transcript(text)
+    start = find_transcript(text)
     by_program = _TASK.match(text) or (not stream and ("_history>" in text or "json" in text.lower()))
     if start is None or not by_program:
         return ""
@@ -230,12 +230,12 @@ def _find_task(text: str, stream: bool) -> str:
     return text[:start] + text[ends[-1] :] if at_end else ""
 
 
-def _cut_middle(message: Message) -> str:
+def cut_middle(message: Message) -> str:
     text = message.text
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
 
 
-def _fold_spaces(text: str) -> str:
+def fold_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -264,7 +264,7 @@ _SEARCHED_LENGTH = 100_000
 
 def find_summaries(messages: Sequence[Message]) -> frozenset[int]:
     """Which messages of a request are a client's summary of what it left out, by the looks of them."""
-    indexes = {index for index, message in enumerate(messages) if _is_summary(message)}
+    indexes = {index for index, message in enumerate(messages) if is_summary(message)}
     for index, (question, answer) in enumerate(pairwise(messages)):
         exchange = question.role == "user" and answer.role == "assistant"
         if exchange and (
@@ -274,7 +274,7 @@ def find_summaries(messages: Sequence[Message]) -> frozenset[int]:
     return frozenset(indexes)
 
 
-def _is_summary(message: Message) -> bool:
+def is_summary(message: Message) -> bool:
     if message.role == "system":
         return bool(_SUMMARY_OPENING.search(message.text))
     return message.role == "user" and bool(_SUMMARY_OPENING.match(strip_additions(message).lstrip()))

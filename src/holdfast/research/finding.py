@@ -45,7 +45,7 @@ class ResearchSource:
     @property
     def name(self) -> str:
         """How people speak of it: a page by its site, a file by its name, anything else by its title."""
-        parts = _split_url(self.url)
+        parts = split_url(self.url)
         if parts is not None and parts[0]:
             return parts[0]
         name = PurePosixPath(parts[1]).name if parts is not None else ""
@@ -120,7 +120,7 @@ class Finding:
         return {**value, "expired": self.is_expired(now), "age": round(self.age(now), 3)}
 
 
-def _split_url(url: str) -> tuple[str, str] | None:
+def split_url(url: str) -> tuple[str, str] | None:
     """Site and path of an address; no site for a file."""
     try:
         parts = urlsplit(url)
@@ -234,7 +234,7 @@ def estimate_volatility(question: str, sources: Iterable[str] = (), at: float = 
     """
     if _is_past(question, at) or (_FIXED.search(question) and _DOCUMENTED.search(question)):
         return "permanent"
-    return _match_rule(question) or _match_rule("\n".join(sources)) or _DEFAULT
+    return match_rule(question) or match_rule("\n".join(sources)) or _DEFAULT
 
 
 def expiry_time(volatility: Volatility, at: float) -> float:
@@ -247,7 +247,7 @@ def parse_volatility(word: str) -> Volatility | None:
     return _WORDS.get(word.strip().strip("\"'`*._[]()„“").lower())
 
 
-def _match_rule(text: str) -> Volatility | None:
+def match_rule(text: str) -> Volatility | None:
     return next((volatility for volatility, pattern in _RULES if pattern.search(text)), None)
 
 

@@ -111,7 +111,7 @@ class Research:
         """What there is for a question: an earlier finding that still holds, unless it is to be `fresh`,
         or else what is gathered now: from the addresses, the pages that the question names, or a search.
         """
-        _check_input(question)
+        check_input(question)
         if not fresh and not addresses:
             known = await asyncio.to_thread(self.find_known, scope, question, mode)
             if known is not None:
@@ -136,7 +136,7 @@ class Research:
 
     def find_known(self, scope: Scope, question: str, mode: Mode = "quick") -> ResearchAnswer | None:
         """An earlier finding that still holds and answers the question, with its texts."""
-        _check_input(question)
+        check_input(question)
         known = self.findings.list(scope)
         match: ReusedFinding | None = find_same(
             question, known, now=self.clock(), mode=mode, nearness=self._nearness_with_embedding
@@ -157,7 +157,7 @@ class Research:
 
         It takes in the scope's own findings that still hold and were asked for the same.
         """
-        _check_input(question, sources)
+        check_input(question, sources)
         now = self.clock()
         titles = [f"{source.title} {source.url}" for source in sources]
         volatility = estimate_volatility(question, titles, now)
@@ -175,7 +175,7 @@ class Research:
                 conversation=conversation,
             )
         )
-        _check_input(new.question, new.sources)
+        check_input(new.question, new.sources)
         finding = self._merge_new(new, self.findings.list(scope, own=True), now)
         self._embed([finding])
         return finding
@@ -274,7 +274,7 @@ class Research:
         group = next((finding for finding in group_same([new, *known], now=now) if new in finding), [new])
         old = [finding for finding in group if finding is not new]
         whole = [new, *(self.findings.get(new.scope, finding.id) for finding in old)]
-        stored = self.findings.add(_add_summary(merge_findings(whole) if old else new))
+        stored = self.findings.add(add_summary(merge_findings(whole) if old else new))
         for finding in old:
             self.findings.remove(folder_of(stored.scope), finding.id)
         return stored
@@ -282,7 +282,7 @@ class Research:
     def _merge_group(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
         """Make one finding of several in a folder; the names of those that are part of it now."""
         newest, *old = [self.findings.load_texts(place, finding) for finding in group]
-        self.findings.write(place, _add_summary(merge_findings([newest, *old])))
+        self.findings.write(place, add_summary(merge_findings([newest, *old])))
         for finding in old:
             self.findings.remove(place, finding.id)
         return collect_names(old)
@@ -333,14 +333,14 @@ class Research:
         return self._usual[name]
 
 
-def _add_summary(finding: Finding) -> Finding:
+def add_summary(finding: Finding) -> Finding:
     """In the words of the sources, until a model has written another one; a person's own stays."""
     if finding.summary_by == "person":
         return finding
     return replace(finding, summary=extract_summary(finding), summary_by="text")
 
 
-def _check_input(question: str, sources: Sequence[ResearchSource] | None = None) -> None:
+def check_input(question: str, sources: Sequence[ResearchSource] | None = None) -> None:
     if not question.strip():
         raise BadRequest("There is no question.", hint="Say what is to be found out.", param="question")
     if len(question) > _LONGEST_QUESTION:

@@ -46,9 +46,9 @@ def find_same(
 
     With `nearness`, it may have been asked in another language.
     """
-    wanted = parse_question(question, _local_date(now))
+    wanted = parse_question(question, local_date(now))
     holding = [
-        (finding, parse_question(finding.question, _local_date(finding.created_at)))
+        (finding, parse_question(finding.question, local_date(finding.created_at)))
         for finding in findings
         if _is_valid(finding, now) and (finding.mode == "deep" or mode == "quick")
     ]
@@ -67,7 +67,7 @@ def group_same(findings: Sequence[Finding], *, now: float) -> list[list[Finding]
     for finding in sorted(findings, key=lambda one: (one.created_at, one.id), reverse=True):
         if not _is_valid(finding, now):
             continue
-        this = parse_question(finding.question, _local_date(finding.created_at))
+        this = parse_question(finding.question, local_date(finding.created_at))
         group = next((members for known, members in groups if asks_same(known, this)), None)
         if group is None:
             groups.append((this, [finding]))
@@ -178,12 +178,12 @@ def rank_related(
     if not candidates or not question.strip():
         return []
     excerpt = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"
-    days, undated = dates_in(excerpt, _local_date(now))
+    days, undated = dates_in(excerpt, local_date(now))
     # Today is when everything is asked.
-    days -= {_local_date(now).isoformat()}
-    asked = {term for term in _stems(undated) if _is_distinctive(term)}
+    days -= {local_date(now).isoformat()}
+    asked = {term for term in stems(undated) if is_distinctive(term)}
     read = {
-        finding.id: _read_terms(finding.question, finding.summary, _local_date(finding.created_at))
+        finding.id: read_terms(finding.question, finding.summary, local_date(finding.created_at))
         for finding in candidates
     }
     known = Counter(term for finding in read.values() for term in finding.terms)
@@ -229,31 +229,31 @@ def _score(
     return by_words + max(0.0, near) + 0.5 * of_days + 0.5 * depends
 
 
-def _stems(text: str) -> frozenset[str]:
+def stems(text: str) -> frozenset[str]:
     return frozenset(words.terms(text))
 
 
 @cache
 def _weak_stems() -> frozenset[str]:
-    return _stems(_WEAK)
+    return stems(_WEAK)
 
 
 @cache
 def _dependencies() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    return tuple((_stems(on), _stems(plans)) for on, plans in _DEPENDS.items())
+    return tuple((stems(on), stems(plans)) for on, plans in _DEPENDS.items())
 
 
 @lru_cache(1_024)
-def _read_terms(question: str, summary: str, day: date) -> _FindingTerms:
+def read_terms(question: str, summary: str, day: date) -> _FindingTerms:
     """Remembered, since every turn asks about the same findings."""
     days, _ = dates_in(f"{question}\n{summary}", day)
-    return _FindingTerms(_stems(question), _stems(summary), days)
+    return _FindingTerms(stems(question), stems(summary), days)
 
 
-def _is_distinctive(term: str) -> bool:
+def is_distinctive(term: str) -> bool:
     return term not in _weak_stems() and not (term.isdigit() and len(term) < 3)
 
 
-def _local_date(at: float) -> date:
+def local_date(at: float) -> date:
     """The day it was where the person is."""
     return datetime.fromtimestamp(at, UTC).astimezone().date()

@@ -158,7 +158,7 @@ class _Terms:
 
 
 @cache
-def _load_terms() -> _Terms:
+def load_terms() -> _Terms:
     """Made for the first question, which is long after the start."""
     rows = [words.terms(row) for row in _SAME]
     one_of = {term: row[0] for row in rows for term in row}
@@ -187,12 +187,12 @@ class ParsedQuestion:
 
 
 def parse_question(question: str, day: date) -> ParsedQuestion:
-    dates, undated = dates_in(_strip_opening(unicodedata.normalize("NFC", question)), day)
+    dates, undated = dates_in(strip_opening(unicodedata.normalize("NFC", question)), day)
     language, shouted = words.language_of(question), undated.isupper()
     manner = _MANNER | _GERMAN if language == "de" else _MANNER
     past = _PAST.get(language, frozenset())
     wanted = _WANTED.search(undated)
-    known = _load_terms()
+    known = load_terms()
     distinctive: list[str] = []
     topics: set[str] = set()
     turns: list[str] = []
@@ -210,7 +210,7 @@ def parse_question(question: str, day: date) -> ParsedQuestion:
             turns.append(_LEADS[small])
         if small in manner:
             continue
-        for term in _distinctive_terms(token, first=place == 0, shouted=shouted):
+        for term in distinctive_terms(token, first=place == 0, shouted=shouted):
             if term in known.representative:
                 topics.add(known.representative[term])
             elif term not in distinctive:
@@ -249,16 +249,16 @@ def may_be_translation(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     return (
         {first.language, second.language} == {"de", "en"}
         and first.topics == second.topics
-        and _same_wish(first, second)
-        and _number_terms(first) == _number_terms(second)
-        and _normalise_turns(first) == _normalise_turns(second)
-        and _same_dates(first, second)
+        and same_wish(first, second)
+        and number_terms(first) == number_terms(second)
+        and normalise_turns(first) == normalise_turns(second)
+        and same_dates(first, second)
         and not any(_MOST.search(question.text) for question in (first, second))
-        and _count_opposites(first) == _count_opposites(second)
-        and _same_leads(first, second)
-        and _same_length(first, second)
-        and _has_names(first, second)
-        and _has_names(second, first)
+        and count_opposites(first) == count_opposites(second)
+        and same_leads(first, second)
+        and same_length(first, second)
+        and has_names(first, second)
+        and has_names(second, first)
     )
 
 
@@ -267,45 +267,45 @@ def asks_same(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     return (
         bool(first.terms)
         and first.topics == second.topics
-        and _same_wish(first, second)
-        and _same_words(first.words, second.words)
+        and same_wish(first, second)
+        and same_words(first.words, second.words)
         and first.turns == second.turns
-        and _same_dates(first, second)
-        and _same_leads(first, second)
+        and same_dates(first, second)
+        and same_leads(first, second)
     )
 
 
-def _number_terms(question: ParsedQuestion) -> frozenset[str]:
+def number_terms(question: ParsedQuestion) -> frozenset[str]:
     return frozenset(term for term in question.words if not term.isalpha())
 
 
-def _normalise_turns(question: ParsedQuestion) -> list[str]:
+def normalise_turns(question: ParsedQuestion) -> list[str]:
     """What turns a question around, by its English word."""
     known = {word: row.split()[0] for row in _TURNED for word in row.split()}
     return sorted(known.get(turn, turn) for turn in question.turns)
 
 
-def _count_opposites(question: ParsedQuestion) -> int:
+def count_opposites(question: ParsedQuestion) -> int:
     return len(_OPPOSITE.findall(question.text))
 
 
-def _same_length(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+def same_length(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """German puts words together: where it has more of them than English, one says something more."""
     german, english = (first, second) if first.language == "de" else (second, first)
     return len(german.words) <= len(english.words)
 
 
-def _has_names(question: ParsedQuestion, other: ParsedQuestion) -> bool:
+def has_names(question: ParsedQuestion, other: ParsedQuestion) -> bool:
     """Whether the one has every name of the other, alone or in a compound."""
     names = {*_NAME[other.language].findall(other.text), *_MIXED.findall(other.text)}
     text = question.text.casefold()
     return all(name.casefold() in text for name in names)
 
 
-def _same_wish(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+def same_wish(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """Who invented it is not when; where the thing alone says what is wanted, the word may be left out."""
     wishes = {first.wanted, second.wanted}
-    implied = _load_terms().implied
+    implied = load_terms().implied
     return (
         len(wishes) == 1
         or wishes == {"what", ""}
@@ -313,31 +313,31 @@ def _same_wish(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     )
 
 
-def _strip_opening(question: str) -> str:
+def strip_opening(question: str) -> str:
     """Without the ways in which people begin to ask."""
     while begun := _OPENING.match(question):
         question = question[begun.end() :]
     return _HOW_EXPENSIVE.sub("price", _JUST_NOW.sub(" ", question))
 
 
-def _same_words(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+def same_words(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     """In the same order: from Kassel to Cologne is another way than from Cologne to Kassel."""
-    return first == second or (_join_words(first) == _join_words(second))
+    return first == second or (join_words(first) == join_words(second))
 
 
-def _join_words(terms: tuple[str, ...]) -> str:
+def join_words(terms: tuple[str, ...]) -> str:
     """Words as they are without the spaces between them, which people put differently; never numbers."""
     return "".join(term if term.isalpha() else f" {term} " for term in terms)
 
 
-def _same_dates(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+def same_dates(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """Who names no day means the day on which they ask, where the other names one."""
     if not first.dates and not second.dates:
         return True
     return (first.dates or {first.day.isoformat()}) == (second.dates or {second.day.isoformat()})
 
 
-def _same_leads(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+def same_leads(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     """No word has another part in the one than in the other; it need not be said which."""
     parts = dict[str, set[str]]()
     for lead, term in first.leads:
@@ -345,7 +345,7 @@ def _same_leads(first: ParsedQuestion, second: ParsedQuestion) -> bool:
     return all(lead in parts.get(term, {lead}) for lead, term in second.leads)
 
 
-def _distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
+def distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
     """The terms of a word that can tell two questions apart."""
     if token.lstrip("-+−")[:1].isdigit() and not any(sign.isalpha() for sign in token):
         yield token.replace("−", "-").lstrip("+") if not _GROUPED.fullmatch(token) else _digits(token)
@@ -361,7 +361,7 @@ def _distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[st
     sharp = token.endswith(("+", "#")) or token.startswith(".")
     terms = words.terms(token)
     if terms and not sharp:
-        yield from _split_compound(small) or terms[:1]
+        yield from split_compound(small) or terms[:1]
         return
     # Names that are shorter than a word, or spelled like a small one: C, C++, R, US, IT.
     letter = len(token) == 1 and token.isupper() and small != "i" and not (first and small == "a")
@@ -369,7 +369,7 @@ def _distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[st
         yield small
 
 
-def _split_compound(word: str) -> list[str]:
+def split_compound(word: str) -> list[str]:
     end = next((end for end in _ENDS if word.endswith(end)), "")
     return words.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
 

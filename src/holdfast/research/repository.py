@@ -68,15 +68,15 @@ def to_plain_line(text: str) -> str:
 
 def format_note(finding: Finding) -> str:
     """The note of a finding, whose question and summary are plain."""
-    header = comment(_note_fields(finding))
-    sources = "\n".join(_format_source(number, source) for number, source in enumerate(finding.sources, 1))
+    header = comment(note_fields(finding))
+    sources = "\n".join(format_source(number, source) for number, source in enumerate(finding.sources, 1))
     summary = f"{finding.summary}\n\n" if finding.summary else ""
     return f"{header}\n# {finding.question}\n\n{summary}## {_HEADINGS[finding.language]}\n\n{sources}\n"
 
 
 def parse_note(text: str, name: str, scope: Scope) -> Finding:
     """The finding of this name in its note, without the texts of its sources; StoreError if it is none."""
-    places = _find_layout(text, name)
+    places = find_layout(text, name)
     fields, summary = places.fields, places.summary(text)
     mode, volatility = fields.get("mode"), fields.get("volatility")
     if mode not in MODES or volatility not in VOLATILITIES:
@@ -91,12 +91,12 @@ def parse_note(text: str, name: str, scope: Scope) -> Finding:
         scope=scope,
         question=places.question[1].rstrip(),
         mode=mode,
-        sources=tuple(_parse_sources(text[places.sources.end() :])),
+        sources=tuple(parse_sources(text[places.sources.end() :])),
         summary=summary,
         volatility=volatility,
         created_at=created,
         expires_at=seconds_of(fields.get("expires")) or expiry_time(volatility, created),
-        summary_by=_summary_author(fields, summary),
+        summary_by=summary_author(fields, summary),
         conversation=str(fields.get("conversation", "")),
         merged=tuple(map(str, merged)) if isinstance(merged, list) else (),
     )
@@ -104,19 +104,19 @@ def parse_note(text: str, name: str, scope: Scope) -> Finding:
 
 def replace_summary(text: str, name: str, summary: str, by: SummaryBy, volatility: Volatility | None) -> str:
     """The note with another summary, unless a person wrote the one that is there; all else stays."""
-    places = _find_layout(text, name)
+    places = find_layout(text, name)
     fields = dict(places.fields)
     if volatility is not None and volatility != fields.get("volatility"):
         fields["volatility"] = volatility
         fields["expires"] = moment(expiry_time(volatility, seconds_of(fields.get("created"))))
-    if _summary_author(fields, places.summary(text)) != "person":
+    if summary_author(fields, places.summary(text)) != "person":
         fields |= {"summary_by": by, "summary_of": _digest(summary)}
         text = f"{text[: places.question.end()]}\n\n{summary}\n\n{text[places.sources.start() :]}"
     header = comment(fields)
     return COMMENT.sub(lambda _: header, text, count=1)
 
 
-def _find_layout(text: str, name: str) -> _NoteLayout:
+def find_layout(text: str, name: str) -> _NoteLayout:
     fields, head = first_comment(text), COMMENT.search(text)
     if head is None or fields.get("kind") != KIND or fields.get("id") != name:
         raise _broken_note_error(name, "the comment that says what it is")
@@ -139,7 +139,7 @@ def _broken_note_error(name: str, part: str) -> StoreError:
     )
 
 
-def _note_fields(finding: Finding) -> dict[str, Any]:
+def note_fields(finding: Finding) -> dict[str, Any]:
     by_person = finding.summary_by == "person"
     return {
         "id": finding.id,
@@ -156,7 +156,7 @@ def _note_fields(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _summary_author(fields: Mapping[str, Any], summary: str) -> SummaryBy:
+def summary_author(fields: Mapping[str, Any], summary: str) -> SummaryBy:
     if not summary:
         return ""
     return _BY.get(fields.get("summary_by"), "") if fields.get("summary_of") == _digest(summary) else "person"
@@ -166,7 +166,7 @@ def _digest(summary: str) -> str:
     return hashlib.sha256(" ".join(summary.split()).encode()).hexdigest()[:16] if summary else ""
 
 
-def _format_source(number: int, source: ResearchSource) -> str:
+def format_source(number: int, source: ResearchSource) -> str:
     fields = {
         "source": number,
         "url": source.url,
@@ -181,7 +181,7 @@ def _format_source(number: int, source: ResearchSource) -> str:
     return f"- {' · '.join(dict.fromkeys(shown)) or number}\n  {comment(fields)}"
 
 
-def _parse_sources(text: str) -> Iterator[ResearchSource]:
+def parse_sources(text: str) -> Iterator[ResearchSource]:
     for fields in comments_in(text):
         if "source" in fields:
             values = {name: str(fields.get(name, "")) for name in ("url", "title", "trouble")}
@@ -205,10 +205,10 @@ _PARTING = str.maketrans({_PAGE: "\n", "\v": "\n"})
 
 def find_addresses(text: str) -> list[str]:
     """The web pages that a text names, each once; signs that end a sentence are no part of an address."""
-    return list(dict.fromkeys(_trim_address(match) for match in _ADDRESS.findall(text)))
+    return list(dict.fromkeys(trim_address(match) for match in _ADDRESS.findall(text)))
 
 
-def _trim_address(match: str) -> str:
+def trim_address(match: str) -> str:
     address = match.rstrip(".,;:!?*_")
     while address.endswith((")", "]")):
         opening = "(" if address.endswith(")") else "["
@@ -287,8 +287,8 @@ class FindingRepository:
     def write(self, place: PurePosixPath, finding: Finding) -> Finding:
         """The same, into this folder."""
         clean = clean_finding(finding)
-        self.workspace.write(_texts_path(place, clean.id), join_texts(clean.sources))
-        self.workspace.write(_note_path(place, clean.id), format_note(clean))
+        self.workspace.write(texts_path(place, clean.id), join_texts(clean.sources))
+        self.workspace.write(note_path(place, clean.id), format_note(clean))
         return clean
 
     def list(self, scope: Scope, *, own: bool = False, troubles: Troubles | None = None) -> list[Finding]:
@@ -311,9 +311,9 @@ class FindingRepository:
 
     def load_texts(self, place: PurePosixPath, finding: Finding) -> Finding:
         """A finding of a folder with the texts of its sources."""
-        pages = split_texts(look(self.workspace, _texts_path(place, finding.id)).text)
+        pages = split_texts(look(self.workspace, texts_path(place, finding.id)).text)
         sources = enumerate(finding.sources, 1)
-        return replace(finding, sources=tuple(_add_text(source, pages.get(n)) for n, source in sources))
+        return replace(finding, sources=tuple(add_text(source, pages.get(n)) for n, source in sources))
 
     def forget(self, scope: Scope, name: str) -> Finding:
         """Take a finding away, note and texts."""
@@ -331,7 +331,7 @@ class FindingRepository:
         finding = self._find(scope, name)
         if finding.id != name:
             return finding
-        words, place = to_plain_line(redacted(summary)), _note_path(folder_of(finding.scope), finding.id)
+        words, place = to_plain_line(redacted(summary)), note_path(folder_of(finding.scope), finding.id)
 
         def update(text: str) -> str:
             # Somebody may have forgotten it meanwhile: then there is nothing to write.
@@ -364,8 +364,8 @@ class FindingRepository:
 
     def remove(self, place: PurePosixPath, name: str) -> None:
         """The note goes first: a crash in between leaves texts that nobody finds, and no note without any."""
-        self.workspace.remove(_note_path(place, name))
-        self.workspace.remove(_texts_path(place, name))
+        self.workspace.remove(note_path(place, name))
+        self.workspace.remove(texts_path(place, name))
 
     def remove_leftovers(self, place: PurePosixPath, now: float) -> Sequence[str]:
         """Take away what a crash left: texts without a note, and notes that became part of another."""
@@ -392,7 +392,7 @@ class FindingRepository:
     def _find_by_name(self, scope: Scope, name: str) -> Iterator[Finding]:
         for visible_scope in visible(scope):
             entries = (
-                self.workspace.entries(_note_path(folder_of(visible_scope), name)) if "/" not in name else []
+                self.workspace.entries(note_path(folder_of(visible_scope), name)) if "/" not in name else []
             )
             found = self._read(entries[0], visible_scope).finding if entries else None
             if found is not None:
@@ -445,7 +445,7 @@ def folder_of(scope: Scope) -> PurePosixPath:
 
 def path_of_note(finding: Finding) -> PurePosixPath:
     """The file a finding stands in."""
-    return _note_path(folder_of(finding.scope), finding.id)
+    return note_path(folder_of(finding.scope), finding.id)
 
 
 def collect_names(findings: Collection[Finding]) -> tuple[str, ...]:
@@ -460,11 +460,11 @@ def _is_findings_folder(place: PurePosixPath) -> bool:
     return len(parts) == depth + 1
 
 
-def _note_path(place: PurePosixPath, name: str) -> PurePosixPath:
+def note_path(place: PurePosixPath, name: str) -> PurePosixPath:
     return place / f"{name}.md"
 
 
-def _texts_path(place: PurePosixPath, name: str) -> PurePosixPath:
+def texts_path(place: PurePosixPath, name: str) -> PurePosixPath:
     return place / f"{name}.txt"
 
 
@@ -491,7 +491,7 @@ def clean_finding(finding: Finding) -> Finding:
     )
 
 
-def _add_text(source: ResearchSource, text: str | None) -> ResearchSource:
+def add_text(source: ResearchSource, text: str | None) -> ResearchSource:
     if source.trouble:
         return source
     return replace(source, text=text) if text else replace(source, trouble=_GONE)

@@ -120,22 +120,22 @@ def extract_summary(finding: Finding) -> str:
     tail = name_sources(finding)
     room = MOST_WORDS - count_words(tail)
     texts = [source.text for source in finding.usable]
-    chosen = _choose(_score_all(finding.question, texts), len(texts), room)
+    chosen = choose(score_all(finding.question, texts), len(texts), room)
     quotes = (
-        _end_sentence(sentence.text)
+        end_sentence(sentence.text)
         for sentence in sorted(chosen, key=lambda sentence: (sentence.source, sentence.place))
     )
     return " ".join(filter(None, (*quotes, tail)))
 
 
-def _choose(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Sentence]:
+def choose(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Sentence]:
     """First one of every source, within its share of the room; then the best of the rest."""
     best = sorted(sentences, key=lambda sentence: (-sentence.score, sentence.source, sentence.place))
     chosen: list[_Sentence] = []
     for source in range(sources):
         share = room // (sources - source)
         theirs = [sentence for sentence in best if sentence.source == source]
-        first = _choose_first(theirs, chosen, share)
+        first = choose_first(theirs, chosen, share)
         if first is not None:
             chosen.append(first)
             room -= first.length
@@ -146,7 +146,7 @@ def _choose(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Se
     return chosen
 
 
-def _choose_first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], share: int) -> _Sentence | None:
+def choose_first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], share: int) -> _Sentence | None:
     if not theirs or share < _LEAST:
         return None
     new = [sentence for sentence in theirs if not _repeats(sentence, chosen)]
@@ -158,10 +158,10 @@ def _choose_first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], shar
     # A good sentence in part is worth more than a poor one whole.
     if whole is not None and 2 * whole.score >= new[0].score:
         return whole
-    return _clip(new[0], share)
+    return clip(new[0], share)
 
 
-def _clip(sentence: _Sentence, most: int) -> _Sentence:
+def clip(sentence: _Sentence, most: int) -> _Sentence:
     tokens = sentence.text.split()
     text = sentence.text if len(tokens) <= most else f"{' '.join(tokens[:most]).rstrip(',;:–-')}…"
     return _Sentence(text, sentence.source, sentence.place, sentence.terms, sentence.score)
@@ -179,20 +179,20 @@ def _is_quoted(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
     return any(sentence.text.startswith(other.text.removesuffix("…")) for other in chosen)
 
 
-def _score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
+def score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
     asked = frozenset(words.terms(question))
-    sentences = [sentence for source, text in enumerate(texts) for sentence in _read_sentences(text, source)]
+    sentences = [sentence for source, text in enumerate(texts) for sentence in read_sentences(text, source)]
     having = Counter(term for sentence in sentences for term in sentence.terms & asked)
     weights = {term: log(1 + len(sentences) / having[term]) for term in having}
     return [
         _Sentence(
-            sentence.text, sentence.source, sentence.place, sentence.terms, _score_sentence(sentence, weights)
+            sentence.text, sentence.source, sentence.place, sentence.terms, score_sentence(sentence, weights)
         )
-        for sentence in (_clip(sentence, _LONGEST) for sentence in sentences)
+        for sentence in (clip(sentence, _LONGEST) for sentence in sentences)
     ]
 
 
-def _score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
+def score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
     text = sentence.text
     worth = sum(weights.get(term, 0.0) for term in sentence.terms)
     worth += 0.3 * min(3, len(_NUMBER.findall(text))) + 0.4 * bool(_DATE.search(text))
@@ -204,33 +204,33 @@ def _score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
     return worth / (1 + log(1 + sentence.length / 15))
 
 
-def _read_sentences(text: str, source: int) -> Iterator[_Sentence]:
+def read_sentences(text: str, source: int) -> Iterator[_Sentence]:
     place = 0
     for sentence in words.sentences(text[:_READ])[:_SENTENCES]:
-        plain = _strip_marks(sentence)
-        if count_words(plain) >= _FEWEST and not sentence.startswith(("```", "~~~")) and not _is_noise(plain):
+        plain = strip_marks(sentence)
+        if count_words(plain) >= _FEWEST and not sentence.startswith(("```", "~~~")) and not is_noise(plain):
             yield _Sentence(plain, source, place, frozenset(words.terms(plain)))
             place += 1
     # A source that has no sentence still has words.
     beginning = (
-        " ".join(_strip_marks(sentence) for sentence in words.sentences(text[:2_000])) if not place else ""
+        " ".join(strip_marks(sentence) for sentence in words.sentences(text[:2_000])) if not place else ""
     )
     plain = " ".join(part for part in words.sentences(beginning) if not is_instruction(part))
     if plain and not is_instruction(plain):
         yield _Sentence(plain, source, 0, frozenset(words.terms(plain)))
 
 
-def _is_noise(sentence: str) -> bool:
+def is_noise(sentence: str) -> bool:
     return bool(_BOILERPLATE.search(sentence)) or is_instruction(sentence)
 
 
-def _strip_marks(text: str) -> str:
+def strip_marks(text: str) -> str:
     without = _MARKS.sub("", text)
     shown = "".join(sign for sign in without if unicodedata.category(sign)[0] != "C" or sign.isspace())
     return " ".join(shown.split())
 
 
-def _end_sentence(text: str) -> str:
+def end_sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(',;:')}."
 
 
@@ -287,14 +287,14 @@ def build_prompt(finding: Finding, filled: FillPrompt, *, room: int = _ROOM, tro
     sources = finding.usable
     shown = excerpts(finding.question, [source.text for source in sources], room, len)
     passages = (
-        _remove_fence(f"{source.name}: {source.title}\n{text}")
+        remove_fence(f"{source.name}: {source.title}\n{text}")
         for source, text in zip(sources, shown, strict=True)
     )
     fenced = (f"{_FENCE}\n{passage}\n{_FENCE}" for passage in passages)
     return filled(
         PROMPT,
         finding.language,
-        question=_remove_fence(finding.question),
+        question=remove_fence(finding.question),
         sources="\n".join(fenced),
         count=len(sources),
         # Ours is the sentence that names the sources.
@@ -308,17 +308,17 @@ def validate_summary(finding: Finding, reply: str) -> ValidatedSummary:
     match = _VOLATILITY.search(reply)
     volatility = parse_volatility(match["word"]) if match else None
     body = _LABEL.sub("", _VOLATILITY.sub("", reply).strip())
-    refused = _find_problem(finding, body)
+    refused = find_problem(finding, body)
     if refused:
         # Who invents things may also invent how long they hold.
         return ValidatedSummary(extract_summary(finding), "text", None, refused)
     body = to_plain_line(_SOURCES_LINE.sub("", body.strip()))
     tail, ours = name_sources(finding), extract_summary(finding)
-    body_part = _fit_sentences(body, MOST_WORDS - count_words(tail))
+    body_part = fit_sentences(body, MOST_WORDS - count_words(tail))
     if not body_part:
         return ValidatedSummary(ours, "text", volatility, "empty" if not body else "too long")
     mine, wanted = (
-        len(shared_facts(text, _source_texts(finding), finding.language, finding.question))
+        len(shared_facts(text, source_texts(finding), finding.language, finding.question))
         for text in (body_part, ours.removesuffix(tail))
     )
     if mine < wanted:
@@ -327,7 +327,7 @@ def validate_summary(finding: Finding, reply: str) -> ValidatedSummary:
     return ValidatedSummary(f"{body_part} {tail}".strip(), "model", volatility, carried=mine)
 
 
-def _find_problem(finding: Finding, body: str) -> str:
+def find_problem(finding: Finding, body: str) -> str:
     """What is wrong with a reply, in one word or two, and the empty text if nothing is."""
     if not _WORD.search(body):
         return "empty"
@@ -339,7 +339,7 @@ def _find_problem(finding: Finding, body: str) -> str:
     if language and language != wanted:
         return "language"
     text = _SOURCES_LINE.sub("", body)
-    invented = next(_find_invented(text, f"{finding.question}\n{_source_texts(finding)}", wanted), "")
+    invented = next(find_invented(text, f"{finding.question}\n{source_texts(finding)}", wanted), "")
     if invented:
         return f"not in the sources: {invented}"
     return (
@@ -347,7 +347,7 @@ def _find_problem(finding: Finding, body: str) -> str:
     )
 
 
-def _source_texts(finding: Finding) -> str:
+def source_texts(finding: Finding) -> str:
     """All that the sources of a finding say, and what they are called."""
     return "\n".join(
         f"{source.title}\n{source.url}\n{source.name}\n{source.text}" for source in finding.usable
@@ -359,9 +359,9 @@ def shared_facts(text: str, known: str, language: str, question: str = "") -> se
 
     Who only repeats those of what was asked says nothing.
     """
-    days = (_find_calendar_words(text) & _find_calendar_words(known)) - _find_calendar_words(question)
-    numbers = (_find_numbers(text) & _find_numbers(known)) - _find_numbers(question)
-    names = _find_names(text, language) & frozenset(words.terms(known)) - frozenset(words.terms(question))
+    days = (find_calendar_words(text) & find_calendar_words(known)) - find_calendar_words(question)
+    numbers = (find_numbers(text) & find_numbers(known)) - find_numbers(question)
+    names = find_names(text, language) & frozenset(words.terms(known)) - frozenset(words.terms(question))
     return {
         *(f"{kind} {number}" for kind, number in days),
         *numbers,
@@ -369,22 +369,22 @@ def shared_facts(text: str, known: str, language: str, question: str = "") -> se
     }
 
 
-def _find_invented(text: str, known: str, language: str) -> Iterator[str]:
+def find_invented(text: str, known: str, language: str) -> Iterator[str]:
     """What a summary names and its sources do not: numbers, days, months and names."""
-    numbers, calendar = _find_numbers(known), _find_calendar_words(known)
+    numbers, calendar = find_numbers(known), find_calendar_words(known)
     parts = {part for number in numbers for part in re.split(r"[.,:-]", number)} | {
         part.lstrip("0") or "0" for number in _NUMBER.findall(known) for part in re.split(r"[.,:]", number)
     }
     parts |= {str(month) for kind, month in calendar if kind == "month"}
-    for number in _NUMBER.findall(_WHEN.sub(lambda when: _drop_known_date(when[0], parts), text)):
-        if _normalise_number(number) not in numbers:
+    for number in _NUMBER.findall(_WHEN.sub(lambda when: drop_known_date(when[0], parts), text)):
+        if normalise_number(number) not in numbers:
             yield number
-    yield from (f"{kind} {index}" for kind, index in sorted(_find_calendar_words(text) - calendar))
+    yield from (f"{kind} {index}" for kind, index in sorted(find_calendar_words(text) - calendar))
     known_terms = frozenset(words.terms(known))
-    yield from sorted(name for name in _find_names(text, language) - known_terms if not _has_digit(name))
+    yield from sorted(name for name in find_names(text, language) - known_terms if not _has_digit(name))
 
 
-def _find_names(text: str, language: str) -> frozenset[str]:
+def find_names(text: str, language: str) -> frozenset[str]:
     names = words.telling(text)
     if language == "en":
         # Every German noun has a capital letter.
@@ -396,31 +396,31 @@ def _has_digit(name: str) -> bool:
     return any(sign.isdigit() for sign in name)
 
 
-def _drop_known_date(when: str, parts: set[str]) -> str:
+def drop_known_date(when: str, parts: set[str]) -> str:
     """A date or a time may be spelled otherwise than in the sources, if they have all that it is made of."""
     is_known = all((part.lstrip("0") or "0") in parts or part in parts for part in re.split(r"[.:-]", when))
     return " " if is_known else when
 
 
-def _find_numbers(text: str) -> set[str]:
-    return {_normalise_number(number) for number in _NUMBER.findall(text)}
+def find_numbers(text: str) -> set[str]:
+    return {normalise_number(number) for number in _NUMBER.findall(text)}
 
 
-def _normalise_number(text: str) -> str:
+def normalise_number(text: str) -> str:
     """One spelling for one number: 67.000, 67,000 and 67000 are the same, and so are 1,5 and 1.5."""
     if _GROUPED.fullmatch(text):
         return re.sub("[.,]", "", text)
     return text.replace(",", ".").lstrip("0") or "0"
 
 
-def _find_calendar_words(text: str) -> set[tuple[str, int]]:
+def find_calendar_words(text: str) -> set[tuple[str, int]]:
     small = [word.lower() for word in _WORD.findall(text)]
     days = {("day", DAYS[word]) for word in small if word in DAYS}
     # "may", "mar" and "sep" are also other things.
     return days | {("month", MONTHS[word]) for word in small if word in MONTHS and len(word) > 3}
 
 
-def _fit_sentences(body: str, most: int) -> str:
+def fit_sentences(body: str, most: int) -> str:
     """As many whole sentences from the beginning as fit."""
     sentences: list[str] = []
     for sentence in words.sentences(body):
@@ -430,5 +430,5 @@ def _fit_sentences(body: str, most: int) -> str:
     return " ".join(sentences)
 
 
-def _remove_fence(text: str) -> str:
+def remove_fence(text: str) -> str:
     return text.replace(_FENCE, "= = =")

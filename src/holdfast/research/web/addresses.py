@@ -60,7 +60,7 @@ class AddressGuard:
             return cls(own_port=own_port)
         if word == "on":
             return cls(_EVERYWHERE, own_port)
-        places = tuple(_parse_network(part.strip()) for part in text.split(",") if part.strip())
+        places = tuple(parse_network(part.strip()) for part in text.split(",") if part.strip())
         return cls(places, own_port)
 
     @classmethod
@@ -71,10 +71,10 @@ class AddressGuard:
     def allows(self, host: str, port: int) -> bool:
         """Whether a connection may be made to this number."""
         try:
-            number = _unwrap_ipv4(ip_address(host))
+            number = unwrap_ipv4(ip_address(host))
         except ValueError:
             return False
-        if _is_public(number):
+        if is_public(number):
             return True
         if self.own_port and port == self.own_port:
             return False
@@ -85,7 +85,7 @@ def parse_address(text: str) -> URL:
     """An address of the web in its one spelling; FetchFailed says what is wrong with any other."""
     text = text.strip()
     if _ODD.search(text):
-        raise _bad_address_error(
+        raise bad_address_error(
             say("it has characters that no address has", "sie enthält unzulässige Zeichen")
         )
     try:
@@ -93,19 +93,17 @@ def parse_address(text: str) -> URL:
         # Reading these is what finds bad ports and hosts.
         host, port, user, password = url.raw_host, url.port, url.user, url.password
     except (ValueError, TypeError):
-        raise _bad_address_error(say("it cannot be read", "sie ist nicht lesbar")) from None
+        raise bad_address_error(say("it cannot be read", "sie ist nicht lesbar")) from None
     if url.scheme not in ("http", "https"):
-        raise _bad_address_error(
-            say("only http and https are fetched", "nur http und https werden abgerufen")
-        )
+        raise bad_address_error(say("only http and https are fetched", "nur http und https werden abgerufen"))
     if user is not None or password is not None:
-        raise _bad_address_error(
+        raise bad_address_error(
             say("it has a user or a password in it", "sie enthält einen Benutzer oder ein Passwort")
         )
     if not host or not port or "%" in host:
-        raise _bad_address_error(say("it names no server", "sie nennt keinen Server"))
-    if _is_odd_number(host):
-        raise _bad_address_error(
+        raise bad_address_error(say("it names no server", "sie nennt keinen Server"))
+    if is_odd_number(host):
+        raise bad_address_error(
             say(
                 "its server is a number in an odd spelling",
                 "ihr Server ist eine Zahl in seltsamer Schreibweise",
@@ -119,13 +117,13 @@ def host_name(url: URL) -> str:
     return (url.raw_host or "").rstrip(".").lower()
 
 
-def _bad_address_error(why: str) -> FetchFailed:
+def bad_address_error(why: str) -> FetchFailed:
     return FetchFailed(
         say(f"this is no address to fetch: {why}", f"diese Adresse wird nicht abgerufen: {why}")
     )
 
 
-def _is_odd_number(host: str) -> bool:
+def is_odd_number(host: str) -> bool:
     """Systems read 2130706433, 0x7f.1 and 127.1 as an address, too. Nobody writes one so who means well."""
     if not _NUMERIC.fullmatch(host.rstrip(".").rpartition(".")[2]):
         return False
@@ -135,7 +133,7 @@ def _is_odd_number(host: str) -> bool:
         return True
 
 
-def _unwrap_ipv4(number: _Number) -> _Number:
+def unwrap_ipv4(number: _Number) -> _Number:
     """Where packets to this number arrive: IPv4 has several spellings in IPv6."""
     if isinstance(number, IPv6Address):
         if number.ipv4_mapped is not None:
@@ -145,14 +143,14 @@ def _unwrap_ipv4(number: _Number) -> _Number:
     return number
 
 
-def _is_public(number: _Number) -> bool:
+def is_public(number: _Number) -> bool:
     if isinstance(number, IPv4Address):
         return not any(number in network for network in _SPECIAL)
     inside = number in _PUBLIC_V6 and number.scope_id is None
     return inside and not any(number in network for network in _SPECIAL_V6)
 
 
-def _parse_network(text: str) -> _AllowedNetwork:
+def parse_network(text: str) -> _AllowedNetwork:
     match = _PORT.fullmatch(text)
     host, port = (match["host"], int(match["port"])) if match else (text, 0)
     try:
@@ -209,7 +207,7 @@ class RobotsRules:
         own: list[_Rule] = []
         general: list[_Rule] = []
         named = False
-        for names, rules in _parse_groups(text):
+        for names, rules in parse_groups(text):
             if robot.lower() in names:
                 named = True
                 own += rules
@@ -219,7 +217,7 @@ class RobotsRules:
 
     def allows(self, path: str) -> bool:
         """Whether this path, with its query, may be read. Of two rules as long, the kinder one holds."""
-        path = _normalise_path(path)
+        path = normalise_path(path)
         fitting = ((rule.length, rule.allows) for rule in self.rules if rule.matches(path))
         return max(fitting, default=(0, True))[1]
 
@@ -227,11 +225,11 @@ class RobotsRules:
 DISALLOW_ALL = RobotsRules((_Rule(False, 1, ("/",), False),))
 
 
-def _parse_groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
+def parse_groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
     names: set[str] = set()
     rules: list[_Rule] = []
     ruled = False
-    for field, value in _parse_lines(text):
+    for field, value in parse_lines(text):
         if field == "user-agent":
             if ruled:
                 yield names, rules
@@ -242,23 +240,23 @@ def _parse_groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
             ruled = True
             # A rule without a path says nothing.
             if names and value and len(rules) < _MOST:
-                rules.append(_parse_rule(field == "allow", value))
+                rules.append(parse_rule(field == "allow", value))
     if names:
         yield names, rules
 
 
-def _parse_lines(text: str) -> Iterator[tuple[str, str]]:
+def parse_lines(text: str) -> Iterator[tuple[str, str]]:
     for line in text.removeprefix("\ufeff").splitlines():
         field, colon, value = line[:_LONGEST].partition("#")[0].partition(":")
         if colon:
             yield field.strip().lower(), value.strip()
 
 
-def _parse_rule(allows: bool, pattern: str) -> _Rule:
+def parse_rule(allows: bool, pattern: str) -> _Rule:
     body = pattern.removesuffix("$")
-    return _Rule(allows, len(pattern), tuple(map(_normalise_path, body.split("*"))), body != pattern)
+    return _Rule(allows, len(pattern), tuple(map(normalise_path, body.split("*"))), body != pattern)
 
 
-def _normalise_path(path: str) -> str:
+def normalise_path(path: str) -> str:
     """One spelling for one path: what need not be escaped is not, everything else is."""
     return quote(unquote(path, errors="surrogateescape"), safe="/?=&:@!,;+~'()[]", errors="surrogateescape")

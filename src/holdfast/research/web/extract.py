@@ -135,7 +135,7 @@ def decode_page(data: bytes, declared: str = "") -> str:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data.decode(name, errors="replace")
-    names = [name for label in (declared, _find_charset(data)) if (name := _normalise_charset(label))]
+    names = [name for label in (declared, find_charset(data)) if (name := normalise_charset(label))]
     wide = [name for name in names if name.startswith(("utf-16", "utf-32"))]
     if wide and b"\0" in data[:_HEAD]:
         return data.decode(wide[0], errors="replace")
@@ -146,10 +146,10 @@ def decode_page(data: bytes, declared: str = "") -> str:
         # What can be read so was hardly ever written otherwise, whatever it says.
         return data.decode()
     except UnicodeDecodeError:
-        return _decode_fallback(data, names)
+        return decode_fallback(data, names)
 
 
-def _decode_fallback(data: bytes, names: list[str]) -> str:
+def decode_fallback(data: bytes, names: list[str]) -> str:
     legacy = [name for name in names if not name.startswith("utf-")]
     if not legacy:
         text = data.decode(errors="replace")
@@ -159,12 +159,12 @@ def _decode_fallback(data: bytes, names: list[str]) -> str:
     return data.decode(legacy[0] if legacy else "cp1252", errors="replace")
 
 
-def _find_charset(data: bytes) -> str:
+def find_charset(data: bytes) -> str:
     match = _DECLARED.search(data[:_HEAD])
     return match[1].decode("ascii", errors="replace") if match else ""
 
 
-def _normalise_charset(label: str) -> str:
+def normalise_charset(label: str) -> str:
     try:
         name = codecs.lookup(label.strip()).name if label.isascii() and "\0" not in label else ""
     except LookupError:
@@ -186,36 +186,36 @@ async def extract_text(
 ) -> Read:
     """Title and text; FetchFailed if there is none. What `data` looks like counts more than its `kind`."""
     if _PDF in data[:_GLANCE]:
-        content = await _run_reader("pdf", data, seconds)
+        content = await run_reader("pdf", data, seconds)
         if not content.text:
             raise FetchFailed(say("the PDF cannot be read", "das PDF lässt sich nicht lesen"))
     else:
         markup = await asyncio.to_thread(decode_page, data, charset)
-        if _is_binary(markup[:_GLANCE]):
+        if is_binary(markup[:_GLANCE]):
             raise FetchFailed(
                 say("it is no text, whatever it says", "sie ist kein Text, was immer sie behauptet")
             )
         if kind == "html" or (kind != "xml" and _PAGE.match(markup[:_GLANCE])):
-            content = await _run_reader("page", markup.encode("utf-8", "replace"), seconds)
+            content = await run_reader("page", markup.encode("utf-8", "replace"), seconds)
             if not content.text:
-                content = await asyncio.to_thread(_strip_page, markup)
+                content = await asyncio.to_thread(strip_page, markup)
         else:
-            content = await asyncio.to_thread(_strip_page, markup) if kind == "xml" else Read("", markup)
+            content = await asyncio.to_thread(strip_page, markup) if kind == "xml" else Read("", markup)
     text = await asyncio.to_thread(tidy, content.text)
     if not text:
         raise FetchFailed(say("there is no text on it", "es steht kein Text darauf"))
     return Read(one_line(content.title), limit_text(text))
 
 
-def _is_binary(beginning: str) -> bool:
+def is_binary(beginning: str) -> bool:
     return "\0" in beginning or len(_CONTROL.findall(beginning)) * 100 > len(beginning)
 
 
-def _strip_page(markup: str) -> Read:
+def strip_page(markup: str) -> Read:
     return Read(find_title(markup), strip_tags(markup))
 
 
-async def _run_reader(kind: Literal["pdf", "page"], data: bytes, seconds: float) -> Read:
+async def run_reader(kind: Literal["pdf", "page"], data: bytes, seconds: float) -> Read:
     """What the reader makes of it; nothing if it fell over it or took too long."""
     try:
         return await reading(kind, "", data, seconds)

@@ -200,7 +200,7 @@ class Downloader:
             raise too_large_error(limit)
         encoding = response.headers.get("content-encoding", "")
         body = await read_body(response.content.iter_any(), encoding, limit)
-        return Download(response.status, content_type, _read_charset(parameters), body)
+        return Download(response.status, content_type, read_charset(parameters), body)
 
     @property
     def _session(self) -> aiohttp.ClientSession:
@@ -246,7 +246,7 @@ class Downloader:
                     )
                 )
             case aiohttp.ClientConnectorError() if isinstance(error.os_error, _ConnectionBlocked):
-                return _private_network_error(host)
+                return private_network_error(host)
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
                 return FetchFailed(say(f"{host} does not answer", f"{host} antwortet nicht"))
             case asyncio.TimeoutError():
@@ -264,7 +264,7 @@ class Downloader:
                 )
 
 
-def _private_network_error(host: str) -> FetchFailed:
+def private_network_error(host: str) -> FetchFailed:
     return FetchFailed(
         say(
             f"{host} is on this machine or in a private network",
@@ -277,7 +277,7 @@ def _private_network_error(host: str) -> FetchFailed:
     )
 
 
-def _read_charset(parameters: str) -> str:
+def read_charset(parameters: str) -> str:
     for parameter in parameters.split(";"):
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "charset":
@@ -355,11 +355,11 @@ class Fetcher:
             at, answer = await self._download(parse_address(url))
             async with self._readers:
                 content = await extract_text(
-                    answer.body, _content_kind(answer.content_type), charset=answer.charset
+                    answer.body, content_kind(answer.content_type), charset=answer.charset
                 )
         except FetchFailed as error:
             return ResearchSource(url, title, "", self.clock(), str(error))
-        return ResearchSource(url, content.title or title or _page_name(at), content.text, self.clock())
+        return ResearchSource(url, content.title or title or page_name(at), content.text, self.clock())
 
     async def _download(self, url: URL) -> tuple[URL, Download]:
         """What is at `url`, or at the end of its redirects, and where that is."""
@@ -376,8 +376,8 @@ class Fetcher:
                 answer = await self._download_in_time(left, url)
                 left -= time.monotonic() - began
             if not answer.location:
-                return url, _check_status(answer)
-            url = _follow_redirect(url, answer.location)
+                return url, check_status(answer)
+            url = follow_redirect(url, answer.location)
         raise FetchFailed(
             say(
                 f"it has more than {self.limits.redirects} redirects",
@@ -397,7 +397,7 @@ class Fetcher:
             ) from None
 
     def _size_limit(self, content_type: str) -> int:
-        return self.limits.document if _content_kind(content_type) == "pdf" else self.limits.size
+        return self.limits.document if content_kind(content_type) == "pdf" else self.limits.size
 
     @asynccontextmanager
     async def _host_slot(self, host: str) -> AsyncIterator[None]:
@@ -428,7 +428,7 @@ class Fetcher:
             answer = await self._downloader.get(url, lambda _: _ROBOTS_BYTES, accept="text/plain,*/*;q=0.5")
             if not answer.location:
                 break
-            url = _follow_redirect(url, answer.location)
+            url = follow_redirect(url, answer.location)
         status = answer.status
         if 200 <= status < 300:
             return RobotsRules.parse(decode_page(answer.body, answer.charset), ROBOT), ""
@@ -440,7 +440,7 @@ class Fetcher:
         return RobotsRules(), ""
 
 
-def _content_kind(content_type: str) -> ContentKind:
+def content_kind(content_type: str) -> ContentKind:
     kind = _KINDS.get(content_type) or next(
         (kind for ending, kind in _ENDINGS if content_type.endswith(ending) and "svg" not in content_type),
         None,
@@ -451,14 +451,14 @@ def _content_kind(content_type: str) -> ContentKind:
     return kind
 
 
-def _follow_redirect(url: URL, location: str) -> URL:
+def follow_redirect(url: URL, location: str) -> URL:
     try:
         return parse_address(str(url.join(URL(location))))
     except ValueError:
         raise FetchFailed(say("it redirects to nowhere", "sie leitet ins Nichts weiter")) from None
 
 
-def _check_status(answer: Download) -> Download:
+def check_status(answer: Download) -> Download:
     match answer.status:
         case 401 | 403:
             message = say("it is not for everybody", "sie ist nicht für jeden")
@@ -475,7 +475,7 @@ def _check_status(answer: Download) -> Download:
     raise FetchFailed(f"{message} ({answer.status})")
 
 
-def _page_name(url: URL) -> str:
+def page_name(url: URL) -> str:
     """What to call a page without a title: its last part, or its site."""
     last = unquote(url.raw_path.rstrip("/").rpartition("/")[2])
     return last if last.isprintable() and last else host_name(url)

@@ -42,7 +42,7 @@ async def search_web(
     question: str, searxng: str, *, limits: DownloadLimits | None = None, agent: str = AGENT
 ) -> list[WebResult]:
     """Pages in the order they should be tried: the best first, and no site more than twice before others."""
-    url = _search_url(searxng)
+    url = search_url(searxng)
     shown = str(url.with_user(None).with_path(url.path.removesuffix("/search")))
     query = {"q": " ".join(question.split())[:_LONGEST], "format": "json"}
     if language := language_of(question):
@@ -59,14 +59,14 @@ async def search_web(
                 f"SearXNG at {shown} cannot be asked: {error.message}.",
                 f"SearXNG unter {shown} ist nicht erreichbar: {error.message}.",
             ),
-            hint=_check_hint(),
+            hint=check_hint(),
         ) from error
     finally:
         await downloader.aclose()
-    return _spread_hosts(_read_results(_read_json(answer, shown), shown))
+    return spread_hosts(read_results(read_json(answer, shown), shown))
 
 
-def _search_url(text: str) -> URL:
+def search_url(text: str) -> URL:
     """The address to ask, from however people write it: with or without `/search` and a query."""
     try:
         url = URL(text.strip())
@@ -82,14 +82,14 @@ def _search_url(text: str) -> URL:
     return url.with_path(f"{path}/search")
 
 
-def _check_hint() -> str:
+def check_hint() -> str:
     return say(
         "Check that it runs, and the address in the setting searxng.",
         "Prüfen Sie, ob es läuft, und die Adresse in der Einstellung searxng.",
     )
 
 
-def _read_json(answer: Download, shown: str) -> dict[str, Any]:
+def read_json(answer: Download, shown: str) -> dict[str, Any]:
     if answer.location:
         raise FetchFailed(
             say(
@@ -107,7 +107,7 @@ def _read_json(answer: Download, shown: str) -> dict[str, Any]:
                 f"SearXNG at {shown} refused ({answer.status}).",
                 f"SearXNG unter {shown} lehnte ab ({answer.status}).",
             ),
-            hint=_status_hint(answer.status),
+            hint=status_hint(answer.status),
         )
     try:
         value = json.loads(answer.body)
@@ -119,12 +119,12 @@ def _read_json(answer: Download, shown: str) -> dict[str, Any]:
                 f"{shown} answered with something that is no JSON.",
                 f"{shown} antwortete mit etwas anderem als JSON.",
             ),
-            hint=_check_hint(),
+            hint=check_hint(),
         )
     return value
 
 
-def _status_hint(status: int) -> str:
+def status_hint(status: int) -> str:
     match status:
         case 403:
             return say(
@@ -141,10 +141,10 @@ def _status_hint(status: int) -> str:
                 "limiter.toml, oder setzen Sie limiter: false.",
             )
         case _:
-            return _check_hint()
+            return check_hint()
 
 
-def _read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
+def read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
     listed = body.get("results")
     results: dict[tuple[str, str], WebResult] = {}
     for item in listed if isinstance(listed, list) else []:
@@ -155,13 +155,13 @@ def _read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
                 continue
             title = item.get("title")
             results.setdefault(
-                _page_key(address), WebResult(str(address), title if isinstance(title, str) else "")
+                page_key(address), WebResult(str(address), title if isinstance(title, str) else "")
             )
     if not results:
         raise FetchFailed(
             say(
-                f"SearXNG at {shown} found nothing{_silent_engines(body)}.",
-                f"SearXNG unter {shown} fand nichts{_silent_engines(body)}.",
+                f"SearXNG at {shown} found nothing{silent_engines(body)}.",
+                f"SearXNG unter {shown} fand nichts{silent_engines(body)}.",
             ),
             hint=say(
                 "Ask with other words, or name pages or files yourself.",
@@ -171,7 +171,7 @@ def _read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
     return list(results.values())
 
 
-def _silent_engines(body: dict[str, Any]) -> str:
+def silent_engines(body: dict[str, Any]) -> str:
     """The engines behind it that did not answer: often the reason why there is nothing."""
     listed = body.get("unresponsive_engines")
     pairs = [pair for pair in listed if isinstance(pair, list | tuple)] if isinstance(listed, list) else []
@@ -179,13 +179,13 @@ def _silent_engines(body: dict[str, Any]) -> str:
     return say(f"; without an answer: {named}", f"; ohne Antwort: {named}") if named else ""
 
 
-def _page_key(url: URL) -> tuple[str, str]:
+def page_key(url: URL) -> tuple[str, str]:
     """The same for addresses of the same page."""
     query = sorted((name, value) for name, value in url.query.items() if not _TRACKING.fullmatch(name))
     return host_name(url).removeprefix("www."), f"{url.path.rstrip('/')}?{query}"
 
 
-def _spread_hosts(results: list[WebResult]) -> list[WebResult]:
+def spread_hosts(results: list[WebResult]) -> list[WebResult]:
     """No site more than twice, until there is nothing else."""
     counts: dict[str, int] = {}
     first: list[WebResult] = []
@@ -228,9 +228,9 @@ async def gather_sources(
     `read_local` is needed. Without any, `searxng` is asked.
     """
     if addresses:
-        sources = await _fetch_addresses(addresses, fetcher, read_local, tell)
+        sources = await fetch_addresses(addresses, fetcher, read_local, tell)
     elif searxng:
-        sources = await _fetch_results(question, mode, fetcher, searxng, tell)
+        sources = await fetch_results(question, mode, fetcher, searxng, tell)
     else:
         raise BadRequest(
             say("there is nothing to look in for sources.", "es gibt nichts, worin Quellen zu suchen wären."),
@@ -240,11 +240,11 @@ async def gather_sources(
             ),
         )
     if all(source.trouble for source in sources):
-        raise _no_source_error(sources)
+        raise no_source_error(sources)
     return sources
 
 
-async def _fetch_addresses(
+async def fetch_addresses(
     addresses: Sequence[str], fetcher: Fetcher, read_local: ReadLocal | None, tell: ProgressCallback
 ) -> list[ResearchSource]:
     wanted = list(dict.fromkeys(address.strip() for address in addresses))
@@ -260,15 +260,15 @@ async def _fetch_addresses(
         if address.lower().startswith(("http://", "https://")):
             source = await fetcher.fetch(address)
         else:
-            source = await asyncio.to_thread(_read_file, address, read_local, fetcher.clock())
+            source = await asyncio.to_thread(read_file, address, read_local, fetcher.clock())
         done += 1
         tell(done, len(wanted), address)
         return source
 
-    return await _run_together(fetch, wanted)
+    return await run_together(fetch, wanted)
 
 
-async def _fetch_results(
+async def fetch_results(
     question: str, mode: Mode, fetcher: Fetcher, searxng: str, tell: ProgressCallback
 ) -> list[ResearchSource]:
     """Pages are fetched until there are enough: for every one that failed, the next one found."""
@@ -286,7 +286,7 @@ async def _fetch_results(
     left = results[: wanted * _TRIES]
     while left and len(texts) < wanted:
         missing = wanted - len(texts)
-        sources += await _run_together(fetch, left[:missing])
+        sources += await run_together(fetch, left[:missing])
         left = left[missing:]
     return sources
 
@@ -302,7 +302,7 @@ def _once(source: ResearchSource, texts: set[str]) -> ResearchSource:
     return source
 
 
-async def _run_together(
+async def run_together(
     take: Callable[[_Item], Awaitable[ResearchSource]], items: Sequence[_Item]
 ) -> list[ResearchSource]:
     """All at once, as far as whoever takes them allows; whoever cancels this cancels all of them."""
@@ -314,7 +314,7 @@ async def _run_together(
             task.cancel()
 
 
-def _read_file(path: str, read_local: ReadLocal | None, at: float) -> ResearchSource:
+def read_file(path: str, read_local: ReadLocal | None, at: float) -> ResearchSource:
     if read_local is None:
         trouble = say("files are not read here", "Dateien werden hier nicht gelesen")
         return ResearchSource(path, "", "", at, trouble)
@@ -330,7 +330,7 @@ def _read_file(path: str, read_local: ReadLocal | None, at: float) -> ResearchSo
     return ResearchSource(path, name, limit_text(text), at)
 
 
-def _no_source_error(sources: Sequence[ResearchSource]) -> FetchFailed:
+def no_source_error(sources: Sequence[ResearchSource]) -> FetchFailed:
     named = "; ".join(f"{source.url}: {source.trouble}" for source in sources[:_SHOWN])
     return FetchFailed(
         say(f"no source could be read. {named}", f"keine Quelle war lesbar. {named}"),

@@ -28,7 +28,7 @@ def standing(*said: Message, conversation: str = "c_1") -> RecentConversation:
 @pytest.fixture
 def standings():
     known = RecentConversationCache()
-    known.note(ME, standing(Q1, A1))
+    known.add(ME, standing(Q1, A1))
     return known
 
 
@@ -71,7 +71,7 @@ def test_whatever_is_in_doubt_is_left_to_the_log(standings, scope, hints, messag
 def test_another_file_picture_or_recording_is_another_question(part):
     known, said = RecentConversationCache(), Text("Summarise this.")
     first = {File: File("a.txt", data="YQ=="), Image: Image(data="YQ=="), Opaque: Opaque("openai", {"n": 1})}
-    known.note(ME, standing(Message("user", (said, first[type(part)]))))
+    known.add(ME, standing(Message("user", (said, first[type(part)]))))
     assert known.find(ME, HINTS, [Message("user", (said, first[type(part)]))]) is not None
     assert known.find(ME, HINTS, [Message("user", (said, part))]) is None
 

@@ -1,7 +1,7 @@
-"""Which conversation a request belongs to, and what of it is kept.
+"""Finds the conversation a request belongs to, and records the answer.
 
-`locate` says where a request belongs, `read_hints` collects what it says about itself, `Recorder` keeps the
-answer. It knows no model server and no wire format.
+`locate` places a request, `read_hints` collects what its headers and metadata say, `Recorder` stores the
+answer. The package depends on no model server and no wire format.
 """
 
 from holdfast.conversations.alignment import Alignment, align, anchor

@@ -1,7 +1,9 @@
-"""Lays the history that a client resends beside a stored one, and says what is the same and what is new.
+"""Aligns the history that a client resends with a stored one: what is the same, and what is new.
 
-Pure: two sequences in, an `Alignment` out. It knows neither stores nor conversations; whether an alignment is
-evidence enough is decided in `identity`. The work grows with the length of both sequences, not their product.
+First single messages are compared (`compare_messages`): clients do not resend byte for byte, so thinking,
+white space and blocks that a program added are ignored. Then `align` walks both sequences. Everything is
+pure; the work grows with the sum of both lengths, not their product. Whether an alignment is evidence enough
+is decided in `candidates`.
 """
 
 import hashlib
@@ -44,6 +46,8 @@ _GLANCE = 4000
 
 
 class Likeness(IntEnum):
+    """How alike two messages are, in rising order."""
+
     DIFFERENT = 0
     # Similar enough for a place where the same message is expected, but no proof of anything.
     LOOSE = 1
@@ -53,9 +57,9 @@ class Likeness(IntEnum):
 
 
 def anchor(message: Message) -> str | None:
-    """An opaque key that survives a resend: `u:` for what a user said, `a:` for what an assistant answered.
+    """Return a lookup key that survives a resend: `u:` for user messages, `a:` for answers.
 
-    None for what has nothing to be found by, and for roles that are not looked up.
+    None for messages without content and for roles that are never looked up.
     """
     if message.role == "user":
         text = comparable_text(message) or "".join(image.data or image.url for image in message.images)
@@ -67,17 +71,17 @@ def anchor(message: Message) -> str | None:
 
 
 def comparable_text(message: Message) -> str:
-    """What the message says, without thinking, reminders and white space."""
+    """Return the text of a message without thinking, reminders and white space."""
     return strip_whitespace(strip_additions(message))
 
 
 def strip_whitespace(text: str) -> str:
-    """The text without white space."""
+    """Return the text without any white space."""
     return "".join(text.split())
 
 
 def strip_additions(message: Message) -> str:
-    """The text of a message without what a program or a model's thinking added to it."""
+    """Return the text of a message without thinking and without blocks that a program added."""
     text = unicodedata.normalize("NFC", message.text)
     if message.role == "assistant":
         text = remove_blocks(text, _THINKING)
@@ -92,7 +96,7 @@ def strip_additions(message: Message) -> str:
 
 
 def remove_blocks(text: str, names: tuple[str, ...]) -> str:
-    """`text` without the elements of these names. Linear in the text, also when they are never closed."""
+    """Remove the elements with these names. Linear in the text, even when they are never closed."""
     parts: list[str] = []
     done = 0
     unclosed: set[str] = set()
@@ -112,7 +116,7 @@ def remove_blocks(text: str, names: tuple[str, ...]) -> str:
 
 
 def compare_messages(stored: Message, sent: Message) -> Likeness:
-    """How alike a stored message and a resent one are, at a place where one is expected to be the other."""
+    """Compare a stored message with the resent one expected in its place."""
     if stored.role != sent.role:
         return Likeness.DIFFERENT
     match sent.role:
@@ -133,7 +137,7 @@ def compare_questions(stored: Message, sent: Message) -> Likeness:
 
 
 def is_wrapped(first: str, second: str) -> bool:
-    """Whether one text is whole lines of the other: a question inside a page, a reminder under a question."""
+    """Whether one text consists of whole lines of the other, such as a question inside a page."""
     shorter, longer = sorted((comparable_lines(first), comparable_lines(second)), key=len)
     return len(shorter) > 2 and shorter in longer
 
@@ -161,7 +165,7 @@ def compare_answers(stored: Message, sent: Message) -> Likeness:
 
 
 def is_written_out(stored: Message, sent: Message) -> bool:
-    """Whether one has as text what the other has as calls: small models write calls into their answer."""
+    """Whether one message has as text what the other has as tool calls, as small models write them."""
     calling, writing = (sent, stored) if sent.tool_calls else (stored, sent)
     text = writing.text
     return comparable_text(writing).startswith(comparable_text(calling)) and all(
@@ -170,9 +174,9 @@ def is_written_out(stored: Message, sent: Message) -> bool:
 
 
 def is_beginning_or_end(first: str, second: str) -> bool:
-    """Whether one answer begins or ends the other.
+    """Whether one answer begins or ends with the other.
 
-    A continued answer comes back glued to its first half; an old one comes back cut short, with dots.
+    A continued answer comes back joined to its first half; an old one may come back cut short, with dots.
     """
     shorter, longer = sorted((first, second), key=len)
     shorter = shorter.rstrip(".…")
@@ -229,7 +233,7 @@ _TRIAL = 8
 
 
 class StoredMessage(Protocol):
-    """A stored message, as far as this module cares; `store.Stored` is one."""
+    """The part of a stored message that alignment needs; `store.Stored` implements it."""
 
     @property
     def message(self) -> Message: ...
@@ -245,7 +249,7 @@ class StoredMessage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A resent message and the stored one it is."""
+    """A resent message and the stored message it corresponds to."""
 
     sent: int
     stored: int
@@ -258,8 +262,8 @@ class Pair:
 class Alignment:
     """What a resent history has in common with a stored one.
 
-    `sent` in the pairs counts all messages of the request, system messages included. `start` is where the new
-    part of the request begins; `reach` says how many of the stored messages it follows.
+    `sent` in the pairs counts all messages of the request, system messages included. `start` is the index
+    where the new part of the request begins; `reach` is the number of stored messages it follows.
     """
 
     pairs: tuple[Pair, ...]
@@ -276,6 +280,7 @@ class Alignment:
 
     @property
     def own(self) -> int:
+        """How many of our own answers came back."""
         return sum(pair.own for pair in self.pairs)
 
     @property
@@ -290,21 +295,21 @@ class Alignment:
 
     @property
     def regular(self) -> bool:
-        """Nothing cut off in front, nothing inserted: the request is the stored history and more."""
+        """Whether the request is the stored history from its beginning, with nothing inserted."""
         return not self.inserted and bool(self.pairs) and self.pairs[0].stored == 0
 
 
 def is_own(stored: StoredMessage) -> bool:
-    """Whether a stored assistant message was answered through us, and not brought along by a client."""
+    """Whether a stored assistant message was answered through Holdfast, not supplied by a client."""
     return stored.message.role == "assistant" and bool(stored.job or stored.model or stored.finish)
 
 
 def align(
     stored: Sequence[StoredMessage], sent: Sequence[Message], keys: Sequence[str | None] | None = None
 ) -> Alignment:
-    """Find the stored messages again among those sent. System messages are passed over wherever they are.
+    """Match the messages sent with the stored ones, ignoring system messages.
 
-    `keys` are the anchors of what was sent, for who has them already.
+    `keys` are the anchors of the messages sent, if the caller has computed them already.
     """
     walk = _Aligner(stored, sent, [anchor(message) for message in sent] if keys is None else keys)
     walk.run()
@@ -312,7 +317,7 @@ def align(
 
 
 class _Aligner:
-    """Both sequences and how far they have been walked: `i` in what was sent, `j` in what is stored."""
+    """The state of one alignment: `i` is the position in the messages sent, `j` in the stored ones."""
 
     def __init__(
         self, stored: Sequence[StoredMessage], sent: Sequence[Message], keys: Sequence[str | None]
@@ -365,7 +370,7 @@ class _Aligner:
         return compare_messages(stored, sent)
 
     def compare_next(self) -> Likeness:
-        """How alike the two next messages are. What is only similar must be held in place by a neighbour."""
+        """Compare the next two messages. A merely similar pair counts only next to a matching neighbour."""
         i, j = self.i, self.j
         like = self.compare(i, j)
         if not like or like is Likeness.EXACT:
@@ -376,13 +381,13 @@ class _Aligner:
         return like if self.last == (i - 1, j - 1) else Likeness.DIFFERENT
 
     def answers_follow(self, i: int, j: int) -> bool:
-        """Whether both next messages are the same answer."""
+        """Whether the same answer follows on both sides."""
         if i + 1 >= len(self.sent) or j + 1 >= len(self.stored):
             return False
         return self.sent[i + 1][1].role == "assistant" and bool(self.compare(i + 1, j + 1))
 
     def is_rewritten(self) -> bool:
-        """Whether a program wrote this user message anew: other words, but in front of the same answer."""
+        """Whether a program rewrote this user message: other words before the same answer."""
         i, j = self.i, self.j
         return (
             self.sent[i][1].role == self.stored[j].message.role == "user"
@@ -393,7 +398,7 @@ class _Aligner:
         )
 
     def is_replaced(self, i: int, j: int) -> bool:
-        """Whether up to here a program put other exchanges of its own in the place of those it had there."""
+        """Whether a program replaced its own earlier exchanges with others up to these positions."""
         roles = [message.role for _, message in self.sent[self.i : i]]
         replaced = self.stored[self.j : j]
         return roles == [message.message.role for message in replaced] and not any(map(is_own, replaced))
@@ -408,7 +413,7 @@ class _Aligner:
         self.i, self.j, self.reach = i + 1, j + 1, j + 1
 
     def find_glued_end(self, text: str, j: int) -> int:
-        """The last of the stored answers that this one was glued together from ("continue")."""
+        """Return the last of the stored answers that this answer was joined from ("continue")."""
         part = comparable_text(self.stored[j].message)
         while text.startswith(part) and j + 1 < len(self.stored):
             text = text.removeprefix(part)
@@ -419,7 +424,7 @@ class _Aligner:
         return j
 
     def resume(self) -> bool:
-        """Go on behind a gap, at the next answer that both have together with its question."""
+        """Continue after a gap, at the next answer that both sides have together with its question."""
         for i in range(self.i, self.i + 1 if self.is_contradicted() else len(self.sent)):
             for j in self.find_positions(i):
                 if start := self.find_stretch_start(i, j):
@@ -433,13 +438,13 @@ class _Aligner:
         return elsewhere is not None
 
     def is_contradicted(self) -> bool:
-        """Whether another answer stands where ours was given: there the two histories part for good."""
+        """Whether another answer stands where ours was given: the two histories part here for good."""
         i, j = self.i, self.j
         same_question = bool(self.pairs) and self.last == (i - 1, j - 1)
         return same_question and self.sent[i][1].role == "assistant" and is_own(self.stored[j])
 
     def find_positions(self, i: int) -> list[int]:
-        """Where a sent answer is stored, the likeliest place first."""
+        """Return where a sent answer is stored, the likeliest position first."""
         if self.sent[i][1].role != "assistant":
             return []
         positions = self.answers.get(self.sent_keys[i] or "", [])
@@ -451,12 +456,12 @@ class _Aligner:
         return sorted(ends, key=lambda j: (self.common_length(i, j), j), reverse=True)
 
     def common_length(self, i: int, j: int) -> int:
-        """For how many messages both sequences are the same from here on, as far as is tried."""
+        """Return for how many messages both sequences agree from here, up to a limit."""
         steps = min(_TRIAL, len(self.sent) - i, len(self.stored) - j)
         return next((step for step in range(1, steps) if not self.compare(i + step, j + step)), steps)
 
     def find_stretch_start(self, i: int, j: int) -> tuple[int, int] | None:
-        """Where the common stretch around this answer begins, if it is no coincidence."""
+        """Return where the common stretch around this answer begins, or None if it is a coincidence."""
         if (i, j) == (self.i, self.j):
             return None
         if i > self.i and j > self.j and self.compare(i - 1, j - 1):
@@ -477,7 +482,7 @@ class _Aligner:
         return (i, j) if moved else None
 
     def find_moved_answer(self) -> int | None:
-        """A stored answer close by that this one begins or ends with, although other words stand between."""
+        """Find a nearby stored answer that this one begins or ends with, despite text in between."""
         message = self.sent[self.i][1]
         if message.role != "assistant" or not self.pairs:
             return None

@@ -1,7 +1,7 @@
-"""The stored histories that a request may continue, and whether they convince.
+"""Finds the stored histories that a request may continue, and weighs the evidence for each.
 
-Looks up the newest messages of the request among everything in its scope and lays it beside the few likeliest
-histories. It finds and weighs; what is done with the best one is decided in `identity`.
+Looks up the newest messages of the request among everything in its scope and aligns it with the few likeliest
+histories. `identity` decides what to do with the best one.
 """
 
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ _TELLING_EXCHANGE = 3 * DISTINCTIVE_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A request and everything that is known about it before any history is read."""
+    """A request and everything known about it before any history is read."""
 
     scope: Scope
     messages: Sequence[Message]
@@ -50,7 +50,7 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class HistoryCandidate:
-    """A history that the request may continue."""
+    """A stored history that the request may continue."""
 
     conversation: Conversation
     path: Sequence[Stored]
@@ -70,13 +70,13 @@ class HistoryCandidate:
 
     @property
     def parent(self) -> str | None:
-        """What the new part follows; behind a summary, everything that was said."""
+        """The message that the new part follows; after a summary, the conversation's head."""
         reach = self.alignment.reach
         return self.path[reach - 1].id if reach and not self.summarised else self.conversation.head
 
     @property
     def has_open_question(self) -> bool:
-        """Whether somebody has asked something there that waits for its answer."""
+        """Whether the stored history goes on with a question that has no answer yet."""
         return not self.summarised and self.alignment.reach < len(self.path)
 
     @property
@@ -99,7 +99,7 @@ class HistoryCandidate:
 
 
 class CandidateFinder:
-    """Finds the histories for one inquiry."""
+    """Finds the candidate histories for one inquiry."""
 
     def __init__(self, store: Store, inquiry: Inquiry) -> None:
         self._log = store.log
@@ -108,7 +108,7 @@ class CandidateFinder:
         self._keys = [anchor(message) for message in inquiry.messages]
 
     def find_convincing(self) -> list[HistoryCandidate]:
-        """The candidates whose evidence is good enough, the best first."""
+        """Return the candidates with enough evidence, best first."""
         candidates = [
             candidate
             for conversation in self._likely_conversations()
@@ -118,7 +118,7 @@ class CandidateFinder:
         return sorted(candidates, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
 
     def find_in(self, conversation: Conversation) -> list[HistoryCandidate]:
-        """The histories of one conversation: the one it ends with, and branches that the request names."""
+        """Return the current history of one conversation, and branches that the request mentions."""
         paths: list[list[Stored]] = []
         tips = [conversation.head] if conversation.head else []
         for tip in [*tips, *self._find_tips(conversation.tree)]:
@@ -146,7 +146,7 @@ class CandidateFinder:
         return hits
 
     def _likely_conversations(self) -> list[Conversation]:
-        """Conversations the client hints at, then those that have the most in common with the request."""
+        """Return conversations the client hints at, then those sharing most with the request."""
         scope, hints = self._inquiry.scope, self._inquiry.hints
         hinted = self._log.by_external_id(scope, hints.external_id)[:_CONVERSATIONS]
         if self._inquiry.made_for:
@@ -168,7 +168,7 @@ class CandidateFinder:
         return list({conversation.id: conversation for conversation in [*hinted, *known]}.values())
 
     def _find_tips(self, tree: str) -> list[str]:
-        """Messages of a tree that the newest messages of the request are."""
+        """Return the stored messages of a tree that the newest messages of the request match."""
         hits = [hit for group in self._hits.values() for hit in group if hit.tree == tree]
         known = {hit.message for hit in hits}
         # The same answer may stand in many branches: meant is one behind a question of this request.
@@ -196,7 +196,7 @@ class CandidateFinder:
         )
 
     def _skip_history_end(self, path: Sequence[Stored], start: int) -> int:
-        """Where the new part begins behind a summary: not with what the history ends with anyway."""
+        """Return where the new part begins after a summary, skipping what the history already ends with."""
         indexes = [
             index
             for index, message in enumerate(self._messages)
@@ -243,7 +243,7 @@ class CandidateFinder:
         return hints.one_chat and same_tool and known.external_id != hints.external_id
 
     def _is_confirmed(self, candidate: HistoryCandidate) -> bool:
-        """Whether the messages agree with a hint: it lowers what is needed, and is never enough alone."""
+        """Whether the messages agree with a hint, which lowers the bar but is never enough alone."""
         lined_up = candidate.alignment
         if lined_up.own or candidate.summarised:
             return True
@@ -255,7 +255,7 @@ class CandidateFinder:
         return lined_up.regular and self._inquiry.hints.one_chat
 
     def _is_collage(self, candidate: HistoryCandidate) -> bool:
-        """Whether the new part has exchanges that took place elsewhere: then it is a history of its own."""
+        """Whether the new part contains exchanges from other conversations: then it is its own history."""
         for index in range(max(candidate.alignment.start, 1), len(self._messages)):
             answer = self._messages[index]
             if answer.role == "assistant":
@@ -267,11 +267,11 @@ class CandidateFinder:
         return False
 
     def _trees_with(self, index: int) -> set[str]:
-        """The trees in which a message of the request is known."""
+        """Return the trees in which a message of the request is known."""
         return {hit.tree for hit in self._hits.get(self._keys[index] or "", ())}
 
     def _is_recognisable(self, candidate: HistoryCandidate) -> bool:
-        """Whether a history that lacks its beginning, or has another one, is known all the same."""
+        """Whether a history that lacks its beginning, or has another one, has enough in common."""
         lined_up = candidate.alignment
         own = [pair for pair in lined_up.pairs if pair.own and pair.like >= Likeness.PART]
         length = sum(len(comparable_text(self._messages[pair.sent])) for pair in lined_up.pairs)

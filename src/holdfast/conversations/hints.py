@@ -1,7 +1,9 @@
-"""What a request says about itself beside its messages: who sent it, by which id the client knows the chat.
+"""Reads what a request says beside its messages: sender, chat id, and context texts sent along.
 
-A table of the names that clients use. It draws no conclusions: an id of another tool is a hint that the
-messages must confirm, and only our own header names a conversation outright.
+A table of the names that clients use. An id of another tool is only a hint that the messages must confirm;
+only our own header names a conversation outright. Context (`metadata.context` in OpenAI's protocol, `context`
+in Ollama's chat) is a text, a list of texts, or a list of objects with a `text` and its origin; it is not
+logged.
 """
 
 import json
@@ -50,7 +52,7 @@ _TURN_METADATA = "x-codex-turn-metadata"
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What headers and metadata say. Empty strings where they say nothing."""
+    """What headers and metadata say. Fields are empty strings where they say nothing."""
 
     # The conversation, named in our own terms: an id of ours, or one the client chose for us.
     explicit: str = ""
@@ -69,7 +71,7 @@ class Hints:
 
     @property
     def sender(self) -> str:
-        """Client and person in one word, as it is kept with the conversation."""
+        """Client and person in one string, as stored with the conversation."""
         return f"{self.client}#{self.person}" if self.person else self.client
 
 
@@ -89,7 +91,7 @@ def read_hints(headers: Mapping[str, str], request: ChatRequest) -> Hints:
 
 
 def read_person(sender: str) -> str:
-    """The person in a `Hints.sender` that was kept; empty if nobody was named."""
+    """Return the person in a stored `Hints.sender`; empty if nobody was named."""
     return sender.partition("#")[2]
 
 
@@ -116,7 +118,7 @@ def read_field(request: ChatRequest, name: str) -> str:
 
 
 def _fields(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
-    """The fields a dialect kept without interpreting them, whichever dialect it was."""
+    """The fields a protocol kept without interpreting them, whichever protocol it was."""
     yield from request.extra.values()
 
 
@@ -133,7 +135,7 @@ _ORIGIN = ("title", "source", "url")
 
 
 def split_context(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
-    """The texts, and the request without them: the model server is not sent them twice."""
+    """Return the context texts and the request without them, so that they are not sent upstream twice."""
     texts: list[str] = []
     extra: dict[str, Mapping[str, Any]] = {}
     for dialect, fields in request.extra.items():
@@ -151,7 +153,7 @@ def split_context(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
 
 
 def _is_state(value: Any) -> bool:
-    """Ollama's own `context` is a list of numbers: what a model had read so far."""
+    """Whether this is Ollama's own `context`: a list of numbers, the state of a model."""
     return isinstance(value, list) and bool(value) and all(isinstance(number, int) for number in value)
 
 

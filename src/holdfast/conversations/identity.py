@@ -1,7 +1,8 @@
-"""Which conversation a request belongs to, and what in it is new.
+"""Decides which conversation a request belongs to, and what in it is new.
 
-Two people's words in one window are worse than one conversation in two pieces: where the evidence does not
-convince, a new conversation begins. How histories are found and weighed is the business of `candidates`.
+Mixing two people's conversations is worse than splitting one, so without convincing evidence a new
+conversation begins. `candidates` finds and weighs stored histories. The `find_*` functions resolve the ids
+and numbers by which people point at messages, answers and decisions.
 """
 
 import re
@@ -36,8 +37,8 @@ from holdfast.store import Conversation, Job, NewMessage, Store, Stored
 class Placement:
     """The conversation of a request, and what is new in it.
 
-    A side request has no conversation: nothing of it is kept. In a main request, no conversation means a new
-    one, to be made with `external_id` and `client`.
+    A side request has no conversation and nothing of it is stored. In a main request, no conversation means a
+    new one, to be created with `external_id` and `client`.
     """
 
     kind: Literal["main", "side"]
@@ -63,21 +64,21 @@ class Placement:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What is new, without the messages in which only a program speaks."""
+        """The new messages, without user messages that only a program wrote."""
         messages = (new.message for new in self.new)
         return tuple(message for message in messages if message.role != "user" or has_user_text(message))
 
 
 def has_user_text(message: Message) -> bool:
-    """Whether there is more in a user message than what a program put there."""
+    """Whether a user message has more in it than what a program put there."""
     text = strip_additions(message)
     return bool(text) and not (text.startswith("<") and text.endswith(">") and text == message.text.strip())
 
 
 def to_new_message(message: Message) -> NewMessage:
-    """A message that a client sent, as it goes into the log.
+    """Convert a message that a client sent for the log.
 
-    Only a user's words can be looked up later: an answer is found again by its anchor only if it was ours.
+    Only user messages get an anchor: an answer is looked up by its anchor only if it was ours.
     """
     return NewMessage(message, anchor(message) if message.role == "user" else None)
 
@@ -89,7 +90,7 @@ _BEGINNING = re.compile(r"[a-z]_[0-9a-z]{6,26}")
 
 
 def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
-    """Any message of the tree by its whole id; by less of it, or by number, one that leads to the head."""
+    """Find a message by its id anywhere in the tree; by prefix or number, only on the way to the head."""
     path = store.log.path_ids(conversation.head) if conversation.head else []
     if name.isdecimal() and len(name) < 10:
         if not 1 <= int(name) <= len(path):
@@ -110,7 +111,7 @@ def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """An answer that was given, with its job. The answer is None as long as nothing was said."""
+    """An answer with its job. The answer is None as long as there is no text."""
 
     job: Job
     conversation: Conversation
@@ -118,7 +119,7 @@ class GivenAnswer:
 
 
 def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
-    """The answer that a client calls by the name we gave it; one of another scope is as good as missing."""
+    """Find the answer with a response id of ours; one of another scope counts as missing."""
     missing = NotFound(
         f"Response with id '{name}' not found.",
         hint="It was not stored, was deleted, or belongs to somebody else: send the history itself.",
@@ -141,7 +142,7 @@ def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
 
 
 def find_decision(store: Store, conversation: Conversation, name: str) -> str:
-    """The id of a decision that is in force in one of the conversation's windows."""
+    """Return the id of a decision that is in force in one of the conversation's windows."""
     ids = [
         decision.id for lane in store.lanes.of(conversation.id) for decision in store.decisions.of(lane.id)
     ]
@@ -183,7 +184,7 @@ def locate_in_memory(
     asides: SideRequestCache,
     standings: RecentConversationCache,
 ) -> Placement | None:
-    """Where the request belongs, if that can be told without looking anything up."""
+    """Place the request if that takes no lookup in the store; else return None."""
     name = classify_side_request(request, hints)
     if name == COMPACTION or hints.explicit or hints.previous:
         return None
@@ -203,7 +204,7 @@ def locate_in_memory(
 def locate(
     store: Store, scope: Scope, request: ChatRequest, hints: Hints, asides: SideRequestCache | None = None
 ) -> Placement:
-    """Where the request belongs. `asides` knows the answers that earlier side requests were given."""
+    """Place the request. `asides` holds the answers that earlier side requests were given."""
     asides = asides or SideRequestCache()
     name = classify_side_request(request, hints)
     if name == COMPACTION:
@@ -229,7 +230,7 @@ def locate(
 
 
 def locate_at_end(store: Store, scope: Scope, request: ChatRequest, conversation: str) -> Placement:
-    """At the end of a conversation of ours, whose history the client leaves to us."""
+    """Place the request at the end of a conversation whose history the client leaves to us."""
     row = store.log.get(conversation, scope)
     new = _to_new_messages(request.messages)
     return Placement(
@@ -257,7 +258,7 @@ def _place_tool_results(aside: SideAnswer) -> Placement:
 
 
 def _place_recent(standing: RecentConversation, messages: Sequence[Message]) -> Placement:
-    """Behind a history that came back word for word."""
+    """Place the request after a history that came back word for word."""
     known = iter(standing.path)
     matched = tuple(None if message.role == "system" else next(known, None) for message in messages)
     new = [
@@ -296,12 +297,12 @@ def build_inquiry(
 
 
 def _drop_question(messages: Sequence[Message]) -> Sequence[Message]:
-    """A request for a summary without the message that asks for it."""
+    """Return the messages before the one that asks for a summary."""
     return messages[: max((i for i, message in enumerate(messages) if message.role == "user"), default=0)]
 
 
 def _find_summarised(store: Store, inquiry: Inquiry) -> str | None:
-    """The conversation that a client wants to shorten."""
+    """Return the conversation that a client wants to summarise."""
     if best := pick_best(CandidateFinder(store, inquiry).find_convincing()):
         return best.conversation.id
     known = store.log.by_external_id(inquiry.scope, inquiry.hints.external_id)
@@ -309,7 +310,7 @@ def _find_summarised(store: Store, inquiry: Inquiry) -> str | None:
 
 
 def pick_best(candidates: Sequence[HistoryCandidate]) -> HistoryCandidate | None:
-    """The best candidate, unless it is a toss-up between conversations that would both fork."""
+    """Return the best candidate, unless it is a tie between conversations that would both fork."""
     if not candidates:
         return None
     rivals = [
@@ -323,7 +324,7 @@ def pick_best(candidates: Sequence[HistoryCandidate]) -> HistoryCandidate | None
 
 
 def _place_by_id(store: Store, inquiry: Inquiry) -> Placement:
-    """In the conversation that the client named, whatever the messages look like."""
+    """Place the request in the conversation that the client named, whatever its messages are."""
     name, reason = inquiry.hints.explicit, "the client named the conversation"
     conversation = _find_by_id(store, inquiry.scope, name)
     if conversation is None:
@@ -354,7 +355,7 @@ def _find_by_id(store: Store, scope: Scope, name: str) -> Conversation | None:
 
 
 def _place_after_answer(store: Store, inquiry: Inquiry) -> Placement | None:
-    """Behind the answer of ours that the client names instead of repeating what led to it."""
+    """Place the request after the answer of ours that the client names instead of resending history."""
     try:
         given = find_answer(store, inquiry.scope, inquiry.hints.previous)
     except NotFound:
@@ -367,10 +368,10 @@ def _place_after_answer(store: Store, inquiry: Inquiry) -> Placement | None:
 
 
 def find_handover(store: Store, inquiry: Inquiry) -> Conversation | None:
-    """The conversation whose last answer the newest question begins with, word for word.
+    """Find the conversation whose last answer the newest question begins with, word for word.
 
-    Programs do that which have one model plan and another carry the plan out. A person may quote an answer in
-    a new conversation too, but then there is nothing in front of it.
+    Programs do this that have one model plan and another carry the plan out. A person may quote an answer in
+    a new conversation, too, but then nothing precedes it.
     """
     messages = inquiry.messages
     if (
@@ -431,12 +432,12 @@ def _place_new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placemen
 
 
 def _to_new_messages(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
-    """What of these goes into the log: everything but system messages, which are kept with the job."""
+    """Return what goes into the log: all but system messages, which are stored with the job."""
     return tuple(to_new_message(message) for message in messages if message.role != "system")
 
 
 def explain(candidate: HistoryCandidate) -> str:
-    """The evidence, and what follows from it, in a sentence."""
+    """Return the evidence and what follows from it, in a sentence."""
     count = candidate.alignment.proven
     answers = "one of our answers" if count == 1 else f"{count} of our answers"
     evidence = f"{answers} came back" if count else "its beginning came back"

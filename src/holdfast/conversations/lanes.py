@@ -1,7 +1,7 @@
-"""Lanes: a conversation in windows of one size, as the store has it.
+"""Lanes: a conversation in a window of one size, as the store has it; and forks of conversations.
 
-Loads no more of a conversation than its window can hold, however long it is. What a window is made of, and
-why, is known in `window`; what was decided is kept in `fitting`.
+Loads no more of a conversation than its window can hold, however long it is. A fork shares messages with its
+origin; decisions that concern only shared messages are copied to it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,9 +28,9 @@ _SHORTENED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Up to `through` only the messages in `keep` are in the window: nothing else of it need be read.
+    """Up to `through`, only the messages in `keep` are in the window; nothing else need be read.
 
-    `at` is how far the conversation had come when that was decided: on another way it means nothing.
+    `at` is how far the conversation had come when that was decided: on another branch it means nothing.
     """
 
     through: str
@@ -53,7 +53,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class LaneState:
-    """How a lane was left. `base` and `active` can be worked out from the decisions."""
+    """How a lane was left. `base` and `active` can be derived from the decisions."""
 
     base: Base | None = None
     # The decisions that still show; None means all of them.
@@ -105,7 +105,7 @@ class LaneState:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A lane as it is loaded: its state, the decisions that show, those that were undone, and the marks."""
+    """A loaded lane: its state, the decisions in force, those that were undone, and the marks."""
 
     id: str
     conversation: str
@@ -121,7 +121,7 @@ class Lane:
         return frozenset(mark.message for mark in self.marks if mark.kind == PIN)
 
     def sentences(self, kind: str, below: int | None = None) -> dict[str, list[str]]:
-        """The rules or decisions in messages, up to a depth where one is given."""
+        """Return the marked sentences of one kind by message, up to a depth if one is given."""
         texts: dict[str, list[str]] = {}
         for mark in self.marks:
             if mark.kind == kind and (below is None or mark.depth <= below):
@@ -134,6 +134,7 @@ def lane_id(conversation: str, window: int) -> str:
 
 
 def load_lane(store: Store, conversation: str, window: int, head: str | None) -> Lane:
+    """Load the lane of a conversation for this window size, with the marks that lead to `head`."""
     name = lane_id(conversation, window)
     version, values = store.lanes.standing(name)
     state = LaneState.from_json(values)
@@ -155,7 +156,7 @@ def load_lane(store: Store, conversation: str, window: int, head: str | None) ->
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What of a conversation can be in a window. `horizon` is set where older messages were not even read."""
+    """The messages that can be in a window. `horizon` is set where older messages were not read."""
 
     lane: Lane
     messages: tuple[Stored, ...]
@@ -163,7 +164,7 @@ class History:
 
 
 def load_history(store: Store, lane: Lane, head: str, characters: int) -> History:
-    """The messages that the lane's window may have, read from the log; at most about so many characters."""
+    """Read the messages that the lane's window may hold, at most about this many characters."""
     base = lane.state.base
     if base is not None:
         messages = store.log.part(head, below=base.depth, keep=(*base.keep, base.through))
@@ -181,9 +182,10 @@ def load_history(store: Store, lane: Lane, head: str, characters: int) -> Histor
 
 
 def find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
-    """The message up to which there is no room, counted from the end; None if there is room for all.
+    """Return the last message for which there is no room, counted from the end; None if all fit.
 
-    It stands before a question: no answer is left without its own, and the newest question is never left out.
+    It stands before a question: no answer is separated from its question, and the newest question always
+    stays.
     """
     out = {name for decision in lane.decisions if decision.kind in _GONE for name in decision.messages}
     cut = {name for decision in lane.decisions if decision.kind == "shorten" for name in decision.messages}
@@ -202,13 +204,13 @@ def find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str
 
 
 def without_base(store: Store, lane: Lane) -> Lane:
-    """The lane with all its decisions: what was condensed does not hold on the way that is taken now."""
+    """Return the lane with all its decisions: its base does not hold on the branch taken now."""
     decisions = tuple(store.decisions.of(lane.id))
     return replace(lane, state=replace(lane.state, base=None, active=None), decisions=decisions)
 
 
 def undo(store: Store, conversation: Conversation, decision: str | None = None) -> list[Decision]:
-    """Undo a decision, or all of the last batch. What they did is not done again before the last resort."""
+    """Undo a decision, or the whole last batch. It is not made again before the last resort."""
     lanes = store.lanes.of(conversation.id)
     if decision is None:
         undone = next((batch for lane in lanes if (batch := last_batch(store, lane.id))), [])
@@ -228,7 +230,7 @@ def undo(store: Store, conversation: Conversation, decision: str | None = None) 
 
 
 def save_state(store: Store, row: StoredLane, state: LaneState) -> None:
-    """Keep a lane in another state, if nobody has changed it since it was read."""
+    """Store another state of a lane; Conflict if it was changed since it was read."""
     store.lanes.put(
         row.id,
         row.conversation,
@@ -240,12 +242,13 @@ def save_state(store: Store, row: StoredLane, state: LaneState) -> None:
 
 
 def last_batch(store: Store, lane: str) -> list[Decision]:
-    """The decisions that were made last to free room; what was brought in is not among them."""
+    """Return the last decisions made to free room; additions are not among them."""
     decisions = [decision for decision in store.decisions.of(lane) if decision.batch]
     return [decision for decision in decisions if decision.batch == decisions[-1].batch]
 
 
 def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
+    """Remove the pin of a message; BadRequest if it has none."""
     stored = get_message(store, conversation, message)
     if not store.marks.remove(stored.id, PIN):
         raise BadRequest(
@@ -255,7 +258,7 @@ def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
 
 
 def get_message(store: Store, conversation: Conversation, message: str) -> Stored:
-    """A message of the conversation's tree; one of another conversation is as good as missing."""
+    """Return a message of the conversation's tree; one of another conversation counts as missing."""
     stored = store.log.message(message)
     if stored.tree != conversation.tree:
         raise NotFound(f"message '{message}' not found")
@@ -263,7 +266,7 @@ def get_message(store: Store, conversation: Conversation, message: str) -> Store
 
 
 def fork(store: Store, origin: Conversation, message: str | None = None, title: str = "") -> Conversation:
-    """A new conversation that goes on from `message` (by default the last). To be done in one transaction."""
+    """Create a conversation that continues from `message` (default: the last). Run it in one transaction."""
     start = message or origin.head
     if start is None:
         raise BadRequest(f"{origin.id} has no messages yet.", hint="There is nothing to go on from.")
@@ -276,7 +279,7 @@ def fork(store: Store, origin: Conversation, message: str | None = None, title: 
 
 
 def copy_decisions(store: Store, lane: StoredLane, copy: Conversation, shared: Collection[str]) -> None:
-    """The lane's decisions on shared messages, the ones that were undone too, as decisions of the fork."""
+    """Copy the lane's decisions on shared messages to the fork, including those that were undone."""
     known = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
     known.sort(key=lambda decision: (decision.created_at, decision.id))
     carried = [decision for decision in known if _is_only_about(shared, decision)]
@@ -312,7 +315,7 @@ def _is_only_about(shared: Collection[str], decision: Decision) -> bool:
 
 
 def replace_ids(decision: Decision, new: Mapping[str, str]) -> dict[str, object]:
-    """What a decision holds, with the new ids of the decisions it speaks of."""
+    """Return the data of a decision, with the new ids of the decisions it refers to."""
     data = dict(decision.data)
     if "instead" in data:
         data["instead"] = {new[name]: text for name, text in data["instead"].items() if name in new}

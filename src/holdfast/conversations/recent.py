@@ -1,7 +1,7 @@
-"""Where conversations stand that were just talked in: most requests repeat such a history and go on.
+"""A cache of recent conversations: most requests repeat such a history and go on.
 
-In memory only, and only a shortcut: what is not found here word for word, or found twice, is looked for in
-the log. It decides nothing about requests that leave a history, shorten it or dress it up.
+In memory only, and only a shortcut: what is not found here word for word, or is found twice, is looked up in
+the log.
 """
 
 from collections import OrderedDict
@@ -18,7 +18,7 @@ _HISTORIES, _MESSAGES = 200, 400
 
 @dataclass(frozen=True, slots=True)
 class RecentConversation:
-    """A conversation and the way to its end as the log has it: an answer, or a question nobody answered."""
+    """A conversation and its path to the last answer, or to a question without an answer."""
 
     conversation: str
     sender: str
@@ -31,12 +31,14 @@ class RecentConversation:
 
 
 class RecentConversationCache:
+    """Finds the recent conversation that a request continues word for word."""
+
     def __init__(self) -> None:
         # None where two conversations are the same so far.
         self._cache: OrderedDict[tuple[Scope, int], RecentConversation | None] = OrderedDict()
 
     def add(self, scope: Scope, standing: RecentConversation) -> None:
-        """Remember that a conversation ends here, in the eyes of who asked."""
+        """Remember where a conversation ends, as the client sees it."""
         if len(standing.path) > _MESSAGES:
             return
         messages = [stored.message for stored in standing.path]
@@ -51,9 +53,9 @@ class RecentConversationCache:
             self._cache.popitem(last=False)
 
     def find(self, scope: Scope, hints: Hints, messages: Sequence[Message]) -> RecentConversation | None:
-        """The one conversation that these messages (without instructions) go on with.
+        """Return the one conversation that these messages (without instructions) continue.
 
-        They follow its last answer, or ask once more what was never answered.
+        They follow its last answer, or repeat a question that was never answered.
         """
         last = next((at for at in range(len(messages), 0, -1) if messages[at - 1].role == "assistant"), 0)
         for end in (last, len(messages)):
@@ -78,7 +80,7 @@ class RecentConversationCache:
 
 
 def fingerprint(messages: Sequence[Message]) -> int:
-    """Of a whole history, as far as clients give it back: without an answer's thinking."""
+    """Hash a whole history as far as clients resend it: without an answer's thinking."""
     return hash(tuple(map(message_key, messages)))
 
 

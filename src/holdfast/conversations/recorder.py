@@ -1,8 +1,7 @@
-"""Keeps an answer while it is being written: saved every second, kept whole before its last piece goes out.
+"""Records an answer while it is streamed: a draft every second, the whole before its last chunk goes out.
 
 Whatever happens (the server breaks off, the client leaves, the task is cancelled), what had arrived becomes a
-message, marked as cut off, and the job gets its end; only of a conversation that is deleted meanwhile nothing
-is kept. Knows no provider and no door.
+message, marked as cut off, and the job ends. Only if the conversation is deleted meanwhile is nothing stored.
 """
 
 import asyncio
@@ -24,9 +23,10 @@ SAVE_EVERY = 1.0
 
 
 class Recorder:
-    """One answer of one job; without a conversation (a side request) only the job is kept.
+    """Records one answer of one job; without a conversation (a side request) only the job.
 
-    The draft is there before the recorder is: it was made in the same commit as the question.
+    The draft exists already: it was created in the same commit as the question. `on_saved` is called with the
+    stored message, or None if there is none, before the last chunk goes out.
     """
 
     def __init__(
@@ -56,11 +56,11 @@ class Recorder:
 
     @property
     def answer(self) -> Message:
-        """What has been answered so far."""
+        """The answer so far."""
         return self._answer.message
 
     async def record(self, chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
-        """Passes the chunks on, and sees to it that nothing of them is lost."""
+        """Pass the chunks on, and store what arrives."""
         self._saver = asyncio.create_task(self._save_often())
         trouble = "something went wrong inside Holdfast"
         try:
@@ -83,7 +83,7 @@ class Recorder:
             await self._commit("cut", over=True, trouble=trouble)
 
     async def stop(self) -> None:
-        """Keeps what has come so far: there will be no more."""
+        """Store what has arrived so far: there will be no more."""
         await self._commit("cut", over=True, trouble="Holdfast was stopped before the answer was complete")
 
     async def _save_often(self) -> None:
@@ -101,7 +101,7 @@ class Recorder:
                 log.warning("an answer that is being written could not be saved: %s", error)
 
     async def _commit(self, finish: FinishReason, *, over: bool, trouble: str = "") -> None:
-        """Makes the answer a message of the log, once, and ends the job when it is `over`, once."""
+        """Store the answer as a message, once, and end the job when it is `over`, once."""
         if self._saver is not None:
             self._saver.cancel()
         conversation, self._conversation = self._conversation, None
@@ -113,6 +113,7 @@ class Recorder:
     async def _write_or_drop(
         self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
     ) -> None:
+        """Write the answer; drop it if its conversation was deleted meanwhile."""
         try:
             stored = await self._store.run(
                 self._store.atomically, self._write, conversation, finish, ends, trouble

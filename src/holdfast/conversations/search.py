@@ -1,6 +1,6 @@
-"""Searching in conversations, as people do it: by words, by an exact id, by a phrase in quotes.
+"""Searches conversations by words, by an exact id, or by a phrase in quotes.
 
-It reads the log through the store's full text and picks what to show. Doors turn hits into answers.
+Candidates come from the store's full text index; the snippet of each hit is its best passage.
 """
 
 import re
@@ -22,7 +22,7 @@ _LONGEST_TEXT = 200_000
 
 
 def best_passage(text: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
-    """The best passage that `count` gives at most `room`; empty if there is no room for anything."""
+    """Return the best passage that `count` measures at most `room`; empty if nothing fits."""
     pieces = words.sentences(text[:_LONGEST_TEXT])
     if not pieces:
         return ""
@@ -39,7 +39,7 @@ def best_passage(text: str, weights: Mapping[str, float], room: int, count: Call
 
 
 def cut_around(text: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
-    """The text cut at both ends, around the words with most weight, until it fits."""
+    """Cut the text at both ends, around the words with most weight, until it fits."""
     tokens = text.split()
     if not tokens or room <= 0:
         return ""
@@ -62,15 +62,15 @@ def _is_block(piece: str) -> bool:
 
 
 def _score(piece: str, weights: Mapping[str, float]) -> float:
-    """What a piece has of the terms. Long ones have more of everything, so length counts against them."""
+    """Weigh a piece by its terms. Long pieces have more of everything, so length counts against them."""
     terms = words.terms(piece)
     return sum(weights.get(term, 0.0) for term in set(terms)) / (1 + log(1 + len(terms) / 20))
 
 
 def add_neighbours(pieces: list[str], best: int, weights: Mapping[str, float]) -> tuple[int, int]:
-    """A short sentence is seldom understood alone: the better neighbour comes with it, the next one first.
+    """Extend a short sentence by its better neighbour, the next one first.
 
-    A line of a table or a log is no sentence, and those around it are about other things.
+    Lines of tables and logs are not extended: those around them are about other things.
     """
     first = last = best
     is_line = not pieces[best].rstrip("\"'“”)]*_").endswith((".", "!", "?", "…", ":"))
@@ -92,7 +92,7 @@ def _joined(pieces: list[str], first: int, last: int) -> str:
 
 
 def cut_block(block: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
-    """The lines of a block of code around the one with most of the terms, in its fence."""
+    """Return the lines of a code block around the one with most of the terms, in its fence."""
     opening, *lines = block.splitlines()
     if lines and lines[-1].strip() == opening.strip()[:3]:
         lines.pop()
@@ -125,8 +125,8 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|„([^„“”]+)[“”]|“([^“”]+)�
 class MessageHit:
     """A message that was found, in the conversation it belongs to.
 
-    `matched` are the words of the question it has; `current` is false for a message that was edited away or
-    answered anew, and is only on a branch nobody stands on.
+    `matched` are the words of the query it has; `current` is false for a message that was edited away or
+    answered anew and is only on an old branch.
     """
 
     conversation: str
@@ -142,7 +142,7 @@ class MessageHit:
 
 @dataclass(frozen=True, slots=True)
 class MessageResults:
-    """Hits, best first, and why there are none. `engine` is `scan` where this SQLite has no full text."""
+    """Hits, best first, or why there are none. `engine` is `scan` where SQLite lacks full text search."""
 
     hits: tuple[MessageHit, ...]
     engine: str
@@ -152,10 +152,10 @@ class MessageResults:
 def search(
     store: Store, scope: Scope, query: str, *, limit: int = 20, near: Mapping[str, float] | None = None
 ) -> MessageResults:
-    """The messages of a scope that a question finds; run it with `store.run`.
+    """Search the messages of a scope; run it with `store.run`.
 
-    `near` are messages that were found by words and meaning together, with how likely each answers; without
-    it, words alone decide.
+    `near` are messages found by words and meaning together, with their scores; without it, words alone
+    decide.
     """
     query = query[:_LONGEST]
     asked = words.spelled(query)
@@ -177,7 +177,7 @@ def search(
 
 
 class _ExactTerms:
-    """What a question asks for word for word: names as they are, and what stands in quotes."""
+    """What a query asks for word for word: names as they are, and quoted phrases."""
 
     def __init__(self, query: str) -> None:
         self.telling = words.telling(query)
@@ -187,11 +187,11 @@ class _ExactTerms:
         self._names = self.telling & words.telling(_QUOTED.sub(" ", query))
 
     def possible_matches(self, hit: TextHit) -> int:
-        """How much of it a message can have, by its terms."""
+        """Return how many of them a message can have, by its terms."""
         return sum(terms <= hit.matched for terms in self._terms) + len(self._names & hit.matched)
 
     def count_matches(self, hit: TextHit, stored: Stored) -> int:
-        """How much of it a message has."""
+        """Return how many of them a message has."""
         text = fold(searchable(stored.message)) if self._phrases else ""
         return sum(phrase in text for phrase in self._phrases) + len(self._names & hit.matched)
 
@@ -199,7 +199,7 @@ class _ExactTerms:
 def read_messages(
     store: Store, hits: Sequence[TextHit], exactly: _ExactTerms, limit: int
 ) -> list[tuple[TextHit, Stored]]:
-    """The messages of the best hits, those first that have exactly what was asked for."""
+    """Read the messages of the best hits, exact matches first."""
     taken: Counter[str] = Counter()
     chosen = []
     for hit in sorted(hits, key=exactly.possible_matches, reverse=True):
@@ -273,13 +273,13 @@ def build_hits(
 
 
 def query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
-    """The word of the question; of a name that is not there whole, only the part that is."""
+    """Return the word of the query for a term; of a name that is only partly there, that part."""
     word = asked.get(term, term)
     return word if word == term or words.terms(word)[0] in matched else term
 
 
 class _OwnerFinder:
-    """Which conversation a message belongs to: the last used one that stands on it, else the last used."""
+    """Finds the conversation of a message: the last used one whose path has it, else the last used."""
 
     def __init__(self, store: Store, scope: Scope) -> None:
         self._store = store

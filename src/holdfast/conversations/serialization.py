@@ -1,7 +1,4 @@
-"""Conversations, messages and what was done to them, as plain values for REST and the command line.
-
-Knows no wire format of any protocol; those are in `dialects`.
-"""
+"""Serializes conversations, messages, decisions and search results for REST and the command line."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -58,7 +55,7 @@ def serialize_decision(decision: Decision) -> dict[str, Any]:
 
 
 def serialize_compaction(row: Compaction, decisions: Sequence[Decision]) -> dict[str, Any]:
-    """A batch with its decisions, the ones that were undone since included."""
+    """Serialize a batch with its decisions, including those that were undone since."""
     return {
         "id": row.id,
         "lane": row.lane,
@@ -79,7 +76,7 @@ def serialize_compaction(row: Compaction, decisions: Sequence[Decision]) -> dict
 
 
 def serialize_results(results: MessageResults) -> dict[str, Any]:
-    """What a search found, and with what; where that is nothing, why."""
+    """Serialize search results, with the reason if there are none."""
     hits = [
         {
             "conversation": hit.conversation,

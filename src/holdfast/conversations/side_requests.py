@@ -1,7 +1,9 @@
-"""Side requests: what a client asks for itself (a title, tags, a summary), not what a person says.
+"""Side requests: what a client program asks for itself (a title, tags, a summary), not what a person says.
 
 The signatures are a table. A row must show that a program speaks: a person who wants a title for a novel or a
-commit message for a diff stays in the conversation. Knows the request alone, neither store nor history.
+commit message for a diff stays in the conversation. Clients that shorten their own history ask for a summary
+in a side request and later send it in place of what they left out; `SideRequestCache` remembers the last
+answers, in memory only, to recognise it.
 """
 
 import re
@@ -138,7 +140,7 @@ _RAW_FIELDS = ("raw", "suffix", "template", "input_suffix")
 
 @dataclass(frozen=True, slots=True)
 class _RequestTexts:
-    """A request as the signatures see it: every text cut to its ends, white space folded."""
+    """A request as the signatures see it: each text cut to its ends, white space folded."""
 
     # How the system messages begin.
     system: tuple[str, ...]
@@ -165,7 +167,7 @@ class _RequestTexts:
 
 
 def classify_side_request(request: ChatRequest, hints: Hints | None = None) -> str | None:
-    """What kind of side request this is; None if it is part of a conversation."""
+    """Return the kind of side request; None if it is part of a conversation."""
     if any(fields.get(name) for fields in request.extra.values() for name in _RAW_FIELDS):
         return "completion"
     if hints and "compact" in hints.kind:
@@ -180,7 +182,7 @@ def classify_side_request(request: ChatRequest, hints: Hints | None = None) -> s
 
 
 def classify_by_shape(request: ChatRequest, looks: _RequestTexts) -> str | None:
-    """What no single phrase tells: the instructions are in the system message, the matter in the user's."""
+    """Classify requests with the instructions in the system message and the matter in the user's."""
     answered = any(message.role == "assistant" for message in request.messages)
     system = looks.texts_at("system")
     summariser = _OUR_SUMMARISER if answered else _SUMMARISER
@@ -210,7 +212,7 @@ def read_request(request: ChatRequest) -> _RequestTexts:
 
 
 def find_transcript(text: str) -> int | None:
-    """Where a transcript begins: at a tag, or where a user speaks and is answered later on."""
+    """Return where a transcript begins: at a tag, or where a user speaks and is answered later."""
     answers = list(_ANSWERED.finditer(text))
     last = answers[-1].start() if answers else -1
     starts = (
@@ -220,7 +222,7 @@ def find_transcript(text: str) -> int | None:
 
 
 def find_task(text: str, stream: bool) -> str:
-    """What is said about a transcript, if the whole is a task about it and no question with pages around."""
+    """Return the instructions around a transcript, if the message is nothing but a task about it."""
     start = find_transcript(text)
     by_program = _TASK.match(text) or (not stream and ("_history>" in text or "json" in text.lower()))
     if start is None or not by_program:
@@ -263,7 +265,7 @@ _SEARCHED_LENGTH = 100_000
 
 
 def find_summaries(messages: Sequence[Message]) -> frozenset[int]:
-    """Which messages of a request are a client's summary of what it left out, by the looks of them."""
+    """Return the indexes of messages that look like a client's summary of what it left out."""
     indexes = {index for index, message in enumerate(messages) if is_summary(message)}
     for index, (question, answer) in enumerate(pairwise(messages)):
         exchange = question.role == "user" and answer.role == "assistant"
@@ -282,7 +284,7 @@ def is_summary(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SideAnswer:
-    """An answer that was given to a side request: what it was for, and the conversation it belonged to."""
+    """An answer to a side request: its kind, and the conversation it was for."""
 
     scope: Scope
     name: str
@@ -293,7 +295,7 @@ class SideAnswer:
 
 
 class SideRequestCache:
-    """The last answers to side requests. Safe to use from several threads; lost when the process ends."""
+    """The last answers to side requests. Thread-safe; lost when the process ends."""
 
     def __init__(self, limit: int = 256) -> None:
         self._recent: deque[SideAnswer] = deque(maxlen=limit)
@@ -308,7 +310,7 @@ class SideRequestCache:
             )
 
     def find_by_results(self, scope: Scope, messages: Sequence[Message]) -> SideAnswer | None:
-        """The side request whose tool calls these messages bring the results of."""
+        """Find the side request whose tool calls these messages bring the results of."""
         if not messages or messages[-1].role != "tool":
             return None
         answer = next((message for message in reversed(messages) if message.role == "assistant"), None)
@@ -318,7 +320,7 @@ class SideRequestCache:
     def find_summary(
         self, scope: Scope, sender: str, message: Message, *, inside: bool = False
     ) -> SideAnswer | None:
-        """The side request whose answer this message is, or, where it looks like it, has inside."""
+        """Find the side request whose answer this message is or, with `inside`, contains."""
         text = comparable_text(message)[:_SEARCHED_LENGTH]
         for aside in self._newest(scope):
             matches = aside.text in text if inside else aside.text == text

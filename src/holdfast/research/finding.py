@@ -1,6 +1,7 @@
-"""What was found for a question: its sources, what they say in short, and how long that holds.
+"""Findings: what was found for a question, its sources and summary, and how long it stays valid.
 
-Plain values with a spelling in JSON. Knows no file, no web and no window.
+Plain values with a JSON form, and the rules that estimate how soon an answer is out of date from the words of
+the question and its sources, in German and English.
 """
 
 import re
@@ -34,7 +35,7 @@ _GERMAN = late(r"[äöüß]|\b(?:kostet|kosten|wetter|preise?|kurs)\b", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class ResearchSource:
-    """A page or a file that was read for a question, at a time. `trouble` says why there is no text of it."""
+    """A page or a file read for a question. `trouble` says why it has no text."""
 
     url: str
     title: str
@@ -44,7 +45,7 @@ class ResearchSource:
 
     @property
     def name(self) -> str:
-        """How people speak of it: a page by its site, a file by its name, anything else by its title."""
+        """A short name: the site of a page, the name of a file, else the title."""
         parts = split_url(self.url)
         if parts is not None and parts[0]:
             return parts[0]
@@ -52,15 +53,16 @@ class ResearchSource:
         return " ".join((name or self.title).split()[:_MOST_WORDS])[:_LONGEST_NAME].strip()
 
     def to_json(self, *, whole: bool = True) -> dict[str, Any]:
+        """Serialize the source; without its text unless `whole`."""
         value = {**asdict(self), "name": self.name, "trouble": self.trouble or None}
         return value if whole else {name: value for name, value in value.items() if name != "text"}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A question and what was found for it, within a scope. `expires_at` is 0 where it holds for good.
+    """A question and what was found for it, within a scope. `expires_at` is 0 if it never expires.
 
-    `merged` are the findings that became part of this one; whoever asks for one of them gets this.
+    `merged` are the ids of findings that became part of this one; looking up one of them returns this one.
     """
 
     id: str
@@ -83,12 +85,12 @@ class Finding:
 
     @property
     def usable_with_numbers(self) -> tuple[tuple[int, ResearchSource], ...]:
-        """Those, each with the number it has among all: whoever speaks of [2] means the same one."""
+        """The usable sources, each with its number among all sources, so that [2] always means the same."""
         return tuple((n, source) for n, source in enumerate(self.sources, 1) if not source.trouble)
 
     @property
     def language(self) -> str:
-        """That of the question, else of what was found; English where nothing tells."""
+        """The language of the question, else of the sources; English if unknown."""
         content = "\n".join(
             (*(f"{source.title}\n{source.text[:_SAMPLE]}" for source in self.usable), self.summary)
         )
@@ -99,7 +101,7 @@ class Finding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the sources that could be read are called, each once."""
+        """The names of the usable sources, each once."""
         return tuple(dict.fromkeys(source.name for source in self.usable if source.name))
 
     def is_expired(self, now: float) -> bool:
@@ -109,7 +111,7 @@ class Finding:
         return max(0.0, now - self.created_at)
 
     def without_texts(self) -> "Finding":
-        """What a list shows of it: the texts of its sources are long."""
+        """Return a copy without the texts of its sources, for lists."""
         return replace(self, sources=tuple(replace(source, text="") for source in self.sources))
 
     def to_json(self, now: float, *, whole: bool = True) -> dict[str, Any]:
@@ -121,7 +123,7 @@ class Finding:
 
 
 def split_url(url: str) -> tuple[str, str] | None:
-    """Site and path of an address; no site for a file."""
+    """Return site and path of an address, with an empty site for a file; None if it is malformed."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -228,9 +230,9 @@ _WORDS: dict[str, Volatility] = {
 
 
 def estimate_volatility(question: str, sources: Iterable[str] = (), at: float = 0.0) -> Volatility:
-    """How soon what was found for a question no longer holds; `sources` are their titles and addresses.
+    """Estimate how soon an answer is out of date; `sources` are titles and addresses.
 
-    What was asked about a year that was over at the time `at` holds for good.
+    A question about a year that was over at the time `at` has a permanent answer.
     """
     if _is_past(question, at) or (_FIXED.search(question) and _DOCUMENTED.search(question)):
         return "permanent"
@@ -238,12 +240,12 @@ def estimate_volatility(question: str, sources: Iterable[str] = (), at: float = 
 
 
 def expiry_time(volatility: Volatility, at: float) -> float:
-    """Until when what was found at a time holds; 0 for what holds for good."""
+    """Return until when something found at a time is valid; 0 for permanent answers."""
     return at + _HOLDS[volatility] if volatility in _HOLDS else 0.0
 
 
 def parse_volatility(word: str) -> Volatility | None:
-    """A model's or a person's word for it; nothing but one of the ten words counts."""
+    """Read a model's or a person's word for it; None unless it is one of the ten known words."""
     return _WORDS.get(word.strip().strip("\"'`*._[]()„“").lower())
 
 
@@ -261,4 +263,4 @@ ProgressCallback = Callable[[int, int, str], None]
 
 
 def ignore_progress(done: int, total: int, what: str) -> None:
-    """Nobody follows it."""
+    """A progress callback that does nothing."""

@@ -1,7 +1,4 @@
-"""All that research can do, put together: findings kept, reused, merged, shown again, and new ones gathered.
-
-The one place that knows every part of it. It knows no window, no model, and no door.
-"""
+"""Everything research can do: store, reuse, merge, rank and prune findings, and gather new ones."""
 
 import asyncio
 import logging
@@ -54,7 +51,7 @@ _LONGEST_QUESTION = 2_000
 
 
 class SourceGatherer(Protocol):
-    """Where sources come from: addresses that were named, or else whatever a search finds."""
+    """Fetches sources: from the addresses given, or else from a search."""
 
     def __call__(
         self, question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: ProgressCallback = ...
@@ -63,7 +60,7 @@ class SourceGatherer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResearchAnswer:
-    """What there is for a question; `reused` if it was known already, `age` seconds ago."""
+    """The finding for a question; `reused` if it was known already, `age` seconds ago."""
 
     finding: Finding
     reused: bool = False
@@ -72,7 +69,7 @@ class ResearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PrunedFindings:
-    """The findings that were taken away as too old, that became part of others, and what crashes left."""
+    """Ids of the findings removed as too old, of those merged into others, and of leftovers of crashes."""
 
     removed: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
@@ -80,7 +77,7 @@ class PrunedFindings:
 
 
 class Research:
-    """`gather` fetches sources; without it they have to be brought along."""
+    """The findings of all scopes. Without `gather`, callers must supply sources themselves."""
 
     def __init__(
         self,
@@ -108,8 +105,9 @@ class Research:
         conversation: str = "",
         tell: ProgressCallback = ignore_progress,
     ) -> ResearchAnswer:
-        """What there is for a question: an earlier finding that still holds, unless it is to be `fresh`,
-        or else what is gathered now: from the addresses, the pages that the question names, or a search.
+        """Return an earlier finding that is still valid, unless `fresh` is set, or else gather a new one.
+
+        Sources come from the addresses given, the pages that the question names, or a search.
         """
         check_input(question)
         if not fresh and not addresses:
@@ -127,7 +125,7 @@ class Research:
         addresses: Sequence[str] = (),
         tell: ProgressCallback = ignore_progress,
     ) -> Sequence[ResearchSource]:
-        """Sources for a question, from the addresses that are named or from a search."""
+        """Fetch sources for a question, from the addresses given or from a search."""
         if self._gather is None:
             raise BadRequest(
                 "Nothing can be fetched here.", hint="Bring the sources along, with their texts."
@@ -135,7 +133,7 @@ class Research:
         return await self._gather(question, mode, addresses=addresses, tell=tell)
 
     def find_known(self, scope: Scope, question: str, mode: Mode = "quick") -> ResearchAnswer | None:
-        """An earlier finding that still holds and answers the question, with its texts."""
+        """Return an earlier valid finding that answers the question, with its texts."""
         check_input(question)
         known = self.findings.list(scope)
         match: ReusedFinding | None = find_same(
@@ -153,9 +151,9 @@ class Research:
         mode: Mode = "quick",
         conversation: str = "",
     ) -> Finding:
-        """Keep what was found for a question, with a summary in the words of the sources.
+        """Store what was found for a question, with an extractive summary.
 
-        It takes in the scope's own findings that still hold and were asked for the same.
+        Valid findings of the same scope for the same question are merged into it.
         """
         check_input(question, sources)
         now = self.clock()
@@ -189,7 +187,7 @@ class Research:
     def search(
         self, scope: Scope, text: str, *, own: bool = False, troubles: Troubles | None = None
     ) -> Sequence[Finding]:
-        """Those of a list that have this text in their question or summary."""
+        """Return the findings that have this text in their question or summary."""
         wanted = text.casefold()
         findings = self.findings.list(scope, own=own, troubles=troubles)
         return [
@@ -197,7 +195,7 @@ class Research:
         ]
 
     def forget(self, scope: Scope, name: str) -> Finding:
-        """Take a finding away for good, out of the files and out of the index."""
+        """Delete a finding from the files and from the index."""
         gone = self.findings.forget(scope, name)
         # Only looks, and takes out what is gone.
         self._remembering.index.refresh(gone.scope, 0.0)
@@ -213,7 +211,7 @@ class Research:
     def find_related(
         self, scope: Scope, question: str, limit: int = 10, without: Collection[str] = ()
     ) -> Sequence[RelatedFinding]:
-        """Which earlier findings bear on a question. In the middle of a turn: no vector of theirs is made."""
+        """Return earlier findings related to a question; computes no vectors, since it runs in a turn."""
         findings = self.findings.list(scope)
         if not findings:
             return []
@@ -222,7 +220,7 @@ class Research:
         )
 
     def find_outdated(self, scope: Scope, question: str, names: Collection[str]) -> Sequence[Finding]:
-        """Those of these findings that bear on a question and no longer hold."""
+        """Return those of these findings that are related to a question and have expired."""
         now, wanted = self.clock(), frozenset(names)
         past = [
             finding
@@ -238,9 +236,9 @@ class Research:
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
     ) -> PrunedFindings:
-        """Take away what is long out of date and what crashes left, and make one of those that are alike.
+        """Remove long expired findings and leftovers of crashes, and merge findings for the same question.
 
-        In all scopes, or in one scope's own folder.
+        In all scopes, or only in the folder of one.
         """
         removed, joined, left = dict[str, None](), dict[str, None](), dict[str, None]()
         for place in self.findings.folders() if scope is None else [folder_of(scope)]:
@@ -260,7 +258,7 @@ class Research:
         return PrunedFindings(tuple(removed), tuple(joined), tuple(left))
 
     def embed_questions(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """Have vectors made for the questions of findings, when there is time; those there are stay."""
+        """Compute missing vectors for the questions of findings; run it when idle."""
         now = self.clock()
         for place in self.findings.folders():
             if stop():
@@ -270,7 +268,7 @@ class Research:
             )
 
     def _merge_new(self, new: Finding, known: Sequence[Finding], now: float) -> Finding:
-        """The new finding, written down, with those in it that were asked for the same."""
+        """Store the new finding, merged with those for the same question."""
         group = next((finding for finding in group_same([new, *known], now=now) if new in finding), [new])
         old = [finding for finding in group if finding is not new]
         whole = [new, *(self.findings.get(new.scope, finding.id) for finding in old)]
@@ -280,7 +278,7 @@ class Research:
         return stored
 
     def _merge_group(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
-        """Make one finding of several in a folder; the names of those that are part of it now."""
+        """Merge several findings of a folder; returns the names of those that became part of another."""
         newest, *old = [self.findings.load_texts(place, finding) for finding in group]
         self.findings.write(place, add_summary(merge_findings([newest, *old])))
         for finding in old:
@@ -297,7 +295,7 @@ class Research:
             log.info("what findings mean cannot be compared: %s", error)
 
     def _nearness(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
-        """By vectors that are there; none is made."""
+        """Compare by vectors that exist already."""
         try:
             near = self._remembering.meaning.nearness(question, texts)
         except EmbedderError:
@@ -307,7 +305,7 @@ class Research:
         return {name: on_scale(score, usual) for name, score in near.items()}
 
     def _nearness_with_embedding(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
-        """By vectors that are made for it, which takes a while; nothing without an embedder."""
+        """Compare by vectors computed for it, which takes a while; empty without an embedder."""
         try:
             vectors = self._remembering.meaning.vectors_of([question, *texts.values()])
             usual = self._measure_usual()
@@ -322,7 +320,7 @@ class Research:
         }
 
     def _measure_usual(self) -> float:
-        """What is usual between unrelated questions, by the embedder that is there; measured once."""
+        """Return the usual nearness of unrelated questions for this embedder; measured once."""
         embedder = self._remembering.embedder.ready()
         if embedder is None:
             return MEASURED
@@ -334,13 +332,14 @@ class Research:
 
 
 def add_summary(finding: Finding) -> Finding:
-    """In the words of the sources, until a model has written another one; a person's own stays."""
+    """Add an extractive summary until a model writes another; a person's own summary stays."""
     if finding.summary_by == "person":
         return finding
     return replace(finding, summary=extract_summary(finding), summary_by="text")
 
 
 def check_input(question: str, sources: Sequence[ResearchSource] | None = None) -> None:
+    """Raise BadRequest for a question or sources that cannot be stored."""
     if not question.strip():
         raise BadRequest("There is no question.", hint="Say what is to be found out.", param="question")
     if len(question) > _LONGEST_QUESTION:

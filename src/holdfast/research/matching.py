@@ -1,9 +1,10 @@
-"""When an earlier finding answers a question, and which findings are one: those that were asked for the same.
+"""Matches findings with a question: which one answers it, which belong together, which are related.
 
-Words decide. In one language vectors cannot: "healthy" and "unhealthy", or with and without "used", are
-nearer to each other by meaning than many two ways of asking one thing. Between two languages there are hardly
-any words to compare: there they may decide, where names, numbers, dates and all that turns a question around
-agree. What is merged for good is decided by words alone. Pure; knows no files.
+Words decide whether two questions are the same. Within one language vectors cannot: "healthy" and
+"unhealthy", or with and without "used", are nearer to each other than many two ways of asking one thing.
+Between two languages there are hardly any common words, so vectors may decide where names, numbers, dates and
+negations agree. Merging, which is permanent, relies on words alone. Related findings are ranked by the words
+of their questions and summaries, by the days both mention, and by vectors that exist already.
 """
 
 from collections import Counter
@@ -28,7 +29,7 @@ _SURE = 0.84
 
 @dataclass(frozen=True, slots=True)
 class ReusedFinding:
-    """A finding that answers a question, and how many seconds old it is."""
+    """A finding that answers a question, and its age in seconds."""
 
     finding: Finding
     age: float
@@ -42,7 +43,7 @@ def find_same(
     mode: Mode = "quick",
     nearness: Nearness | None = None,
 ) -> ReusedFinding | None:
-    """The newest finding that still holds and was asked for the same; who asks deep wants a deep one.
+    """Return the newest valid finding for the same question; a deep question needs a deep finding.
 
     With `nearness`, it may have been asked in another language.
     """
@@ -62,7 +63,7 @@ def find_same(
 
 
 def group_same(findings: Sequence[Finding], *, now: float) -> list[list[Finding]]:
-    """Findings of one scope that still hold and were asked for the same, two or more, newest first."""
+    """Group valid findings of one scope for the same question: two or more, newest first."""
     groups: list[tuple[ParsedQuestion, list[Finding]]] = []
     for finding in sorted(findings, key=lambda one: (one.created_at, one.id), reverse=True):
         if not _is_valid(finding, now):
@@ -77,9 +78,9 @@ def group_same(findings: Sequence[Finding], *, now: float) -> list[list[Finding]
 
 
 def merge_findings(group: Sequence[Finding]) -> Finding:
-    """One finding of several, under the name of the first, which is the newest; its summary is to be made.
+    """Merge findings under the id of the first, which is the newest; its summary is still to be written.
 
-    It has the sources of all, the newest first and each address once, and holds as long as the newest does.
+    It has the sources of all, newest first and each address once, and expires with the newest.
     """
     newest, *older = group
     sources: dict[str, ResearchSource] = {}
@@ -139,7 +140,7 @@ _DEPENDS = {
 
 @dataclass(frozen=True, slots=True)
 class RelatedFinding:
-    """A finding that bears on a question, how much, and whether a line of it is enough."""
+    """A finding related to a question, its score, and whether one line of it is enough."""
 
     finding: Finding
     score: float
@@ -148,7 +149,7 @@ class RelatedFinding:
 
 @dataclass(frozen=True, slots=True)
 class _FindingTerms:
-    """What a finding speaks of."""
+    """The terms and dates in a finding."""
 
     question_terms: frozenset[str]
     summary_terms: frozenset[str]
@@ -169,9 +170,7 @@ def rank_related(
     without: Collection[str] = (),
     expired: bool = False,
 ) -> list[RelatedFinding]:
-    """The findings that bear on a question, those that hold or those that are `expired`; not those named in
-    `without`.
-    """
+    """Rank the findings related to a question, valid or `expired` ones, except those in `without`."""
     candidates = [
         finding for finding in findings if finding.is_expired(now) is expired and finding.id not in without
     ]
@@ -205,14 +204,14 @@ def rank_related(
 
 
 def is_old(finding: Finding, now: float) -> bool:
-    """Whether a line of it is enough."""
+    """Whether the finding is so old that one line of it is enough."""
     return finding.volatility != "permanent" and finding.age(now) > OLD
 
 
 def _score(
     finding: Finding, read: _FindingTerms, weights: Mapping[str, float], days: frozenset[str], near: float
 ) -> float:
-    """How much a finding has to do with a question, 0 for nothing."""
+    """Return how strongly a finding is related to a question; 0 if not at all."""
     whole = sum(weights.values())
     in_question = sum(weight for term, weight in weights.items() if term in read.question_terms)
     in_summary = sum(
@@ -245,7 +244,7 @@ def _dependencies() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
 
 @lru_cache(1_024)
 def read_terms(question: str, summary: str, day: date) -> _FindingTerms:
-    """Remembered, since every turn asks about the same findings."""
+    """Read a finding's terms; cached, since every turn asks about the same findings."""
     days, _ = dates_in(f"{question}\n{summary}", day)
     return _FindingTerms(stems(question), stems(summary), days)
 
@@ -255,5 +254,5 @@ def is_distinctive(term: str) -> bool:
 
 
 def local_date(at: float) -> date:
-    """The day it was where the person is."""
+    """Return the local date of a time."""
     return datetime.fromtimestamp(at, UTC).astimezone().date()

@@ -1,7 +1,7 @@
-"""Whether two questions ask for the same: by what tells them apart, not by how they are put.
+"""Decides whether two questions ask for the same thing, whatever their wording.
 
-Names, numbers, places and dates must all be the same, and so must every other word that is no mere way of
-asking. A word of the one that the other lacks may be a name, so it tells them apart. Knows no findings.
+Names, numbers, places and dates must all be the same, and so must every other word that is not mere phrasing.
+A word that only one of them has may be a name, so it makes them different.
 """
 
 import re
@@ -148,9 +148,7 @@ _LEADS = {"von": "from", "aus": "from", "ab": "from", "from": "from", "nach": "t
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The lists above as terms: by which one each of the same is known, what says nothing beside which, and
-    what is wanted of which.
-    """
+    """The word lists above as terms: synonyms by their first word, redundant words, and implied wishes."""
 
     representative: Mapping[str, str]
     beside: Mapping[str, frozenset[str]]
@@ -159,7 +157,7 @@ class _Terms:
 
 @cache
 def load_terms() -> _Terms:
-    """Made for the first question, which is long after the start."""
+    """Build the term tables once, for the first question."""
     rows = [words.terms(row) for row in _SAME]
     one_of = {term: row[0] for row in rows for term in row}
     beside = {words.terms(word)[0]: frozenset(words.terms(row)) for word, row in _BESIDE.items()}
@@ -169,7 +167,7 @@ def load_terms() -> _Terms:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """What a question asks for, on the day it was asked: its telling words in order, and what turns them."""
+    """What a question asks for, on the day it was asked: its distinctive words in order, and negations."""
 
     wanted: str
     words: tuple[str, ...]
@@ -187,6 +185,7 @@ class ParsedQuestion:
 
 
 def parse_question(question: str, day: date) -> ParsedQuestion:
+    """Parse a question that was asked on this day."""
     dates, undated = dates_in(strip_opening(unicodedata.normalize("NFC", question)), day)
     language, shouted = words.language_of(question), undated.isupper()
     manner = _MANNER | _GERMAN if language == "de" else _MANNER
@@ -240,11 +239,10 @@ def parse_question(question: str, day: date) -> ParsedQuestion:
 
 
 def may_be_translation(first: ParsedQuestion, second: ParsedQuestion) -> bool:
-    """Whether nothing speaks against that one is the other in another language; what they mean is to be
-    compared as well.
+    """Whether one question could be a translation of the other; their meaning must be compared as well.
 
-    All that can be compared across languages must be the same: what is wanted, topics, numbers, dates, what
-    turns a question around, and names, which are the same in both.
+    All that can be compared across languages must agree: what is wanted, topics, numbers, dates, negations,
+    and names, which are the same in both.
     """
     return (
         {first.language, second.language} == {"de", "en"}
@@ -263,7 +261,7 @@ def may_be_translation(first: ParsedQuestion, second: ParsedQuestion) -> bool:
 
 
 def asks_same(first: ParsedQuestion, second: ParsedQuestion) -> bool:
-    """Whether both ask for the same, so that what was found for the one answers the other."""
+    """Whether both ask for the same, so that what was found for one answers the other."""
     return (
         bool(first.terms)
         and first.topics == second.topics
@@ -280,7 +278,7 @@ def number_terms(question: ParsedQuestion) -> frozenset[str]:
 
 
 def normalise_turns(question: ParsedQuestion) -> list[str]:
-    """What turns a question around, by its English word."""
+    """Return the negations and similar words of a question, by their English word."""
     known = {word: row.split()[0] for row in _TURNED for word in row.split()}
     return sorted(known.get(turn, turn) for turn in question.turns)
 
@@ -290,20 +288,20 @@ def count_opposites(question: ParsedQuestion) -> int:
 
 
 def same_length(first: ParsedQuestion, second: ParsedQuestion) -> bool:
-    """German puts words together: where it has more of them than English, one says something more."""
+    """Whether the German question has no more words than the English one; German joins words."""
     german, english = (first, second) if first.language == "de" else (second, first)
     return len(german.words) <= len(english.words)
 
 
 def has_names(question: ParsedQuestion, other: ParsedQuestion) -> bool:
-    """Whether the one has every name of the other, alone or in a compound."""
+    """Whether the question has every name of the other, alone or in a compound."""
     names = {*_NAME[other.language].findall(other.text), *_MIXED.findall(other.text)}
     text = question.text.casefold()
     return all(name.casefold() in text for name in names)
 
 
 def same_wish(first: ParsedQuestion, second: ParsedQuestion) -> bool:
-    """Who invented it is not when; where the thing alone says what is wanted, the word may be left out."""
+    """Whether both want the same (who, when, how many); it may be left out where the topic implies it."""
     wishes = {first.wanted, second.wanted}
     implied = load_terms().implied
     return (
@@ -314,31 +312,31 @@ def same_wish(first: ParsedQuestion, second: ParsedQuestion) -> bool:
 
 
 def strip_opening(question: str) -> str:
-    """Without the ways in which people begin to ask."""
+    """Remove the phrases with which people begin to ask."""
     while begun := _OPENING.match(question):
         question = question[begun.end() :]
     return _HOW_EXPENSIVE.sub("price", _JUST_NOW.sub(" ", question))
 
 
 def same_words(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """In the same order: from Kassel to Cologne is another way than from Cologne to Kassel."""
+    """Compare in order: from Kassel to Cologne is not from Cologne to Kassel."""
     return first == second or (join_words(first) == join_words(second))
 
 
 def join_words(terms: tuple[str, ...]) -> str:
-    """Words as they are without the spaces between them, which people put differently; never numbers."""
+    """Join the words without spaces, which people set differently; numbers stay apart."""
     return "".join(term if term.isalpha() else f" {term} " for term in terms)
 
 
 def same_dates(first: ParsedQuestion, second: ParsedQuestion) -> bool:
-    """Who names no day means the day on which they ask, where the other names one."""
+    """Compare the dates; a question without one means the day on which it was asked."""
     if not first.dates and not second.dates:
         return True
     return (first.dates or {first.day.isoformat()}) == (second.dates or {second.day.isoformat()})
 
 
 def same_leads(first: ParsedQuestion, second: ParsedQuestion) -> bool:
-    """No word has another part in the one than in the other; it need not be said which."""
+    """Whether no word has another preposition in one than in the other; it may be missing."""
     parts = dict[str, set[str]]()
     for lead, term in first.leads:
         parts.setdefault(term, set()).add(lead)
@@ -346,7 +344,7 @@ def same_leads(first: ParsedQuestion, second: ParsedQuestion) -> bool:
 
 
 def distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
-    """The terms of a word that can tell two questions apart."""
+    """Return the terms of a word that can tell two questions apart."""
     if token.lstrip("-+−")[:1].isdigit() and not any(sign.isalpha() for sign in token):
         yield token.replace("−", "-").lstrip("+") if not _GROUPED.fullmatch(token) else _digits(token)
         return

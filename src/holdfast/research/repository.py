@@ -1,7 +1,19 @@
-"""Findings as notes of a workspace: `research/ID.md` in the folder of their scope, their texts beside them.
+"""Stores findings as Markdown notes: `research/ID.md` in the folder of their scope, texts in `ID.txt`.
 
-The files are the truth. Texts are written first and the note last, so a crash leaves no half finding; what it
-does leave is cleared away later. Knows nothing of what findings are good for.
+The note is for people to read and edit; a question or summary written by a person is kept:
+
+    <!-- holdfast {"id":"r_1","kind":"finding","mode":"quick","volatility":"daily", … } -->
+
+    # How will the weather be?
+
+    Rain at the weekend. Sources: example.org.
+
+    ## Sources
+
+    - Forecast · https://example.org/kassel · 2026-11-14 10:00
+
+The texts of all sources are in one file, separated by form feeds, since every turn lists the files there are.
+Texts are written first and the note last, so a crash leaves no half finding; leftovers are removed later.
 """
 
 import hashlib
@@ -51,7 +63,7 @@ _BY: dict[object, SummaryBy] = {"model": "model", "text": "text"}
 
 @dataclass(frozen=True, slots=True)
 class _NoteLayout:
-    """Where things stand in the text of a note."""
+    """The positions of the parts of a note."""
 
     fields: Mapping[str, Any]
     question: re.Match[str]
@@ -62,12 +74,12 @@ class _NoteLayout:
 
 
 def to_plain_line(text: str) -> str:
-    """Words on one line, in which nothing can be taken for a comment of ours."""
+    """Put a text on one line in which nothing can be mistaken for a comment of ours."""
     return " ".join(spelled(text).split()).replace("<!--", "< !--")
 
 
 def format_note(finding: Finding) -> str:
-    """The note of a finding, whose question and summary are plain."""
+    """Format the note of a finding, whose question and summary are plain lines."""
     header = comment(note_fields(finding))
     sources = "\n".join(format_source(number, source) for number, source in enumerate(finding.sources, 1))
     summary = f"{finding.summary}\n\n" if finding.summary else ""
@@ -75,7 +87,7 @@ def format_note(finding: Finding) -> str:
 
 
 def parse_note(text: str, name: str, scope: Scope) -> Finding:
-    """The finding of this name in its note, without the texts of its sources; StoreError if it is none."""
+    """Parse a note into a finding without the texts of its sources; StoreError if it is none."""
     places = find_layout(text, name)
     fields, summary = places.fields, places.summary(text)
     mode, volatility = fields.get("mode"), fields.get("volatility")
@@ -103,7 +115,7 @@ def parse_note(text: str, name: str, scope: Scope) -> Finding:
 
 
 def replace_summary(text: str, name: str, summary: str, by: SummaryBy, volatility: Volatility | None) -> str:
-    """The note with another summary, unless a person wrote the one that is there; all else stays."""
+    """Replace the summary in a note, unless a person wrote it; everything else stays."""
     places = find_layout(text, name)
     fields = dict(places.fields)
     if volatility is not None and volatility != fields.get("volatility"):
@@ -204,7 +216,7 @@ _PARTING = str.maketrans({_PAGE: "\n", "\v": "\n"})
 
 
 def find_addresses(text: str) -> list[str]:
-    """The web pages that a text names, each once; signs that end a sentence are no part of an address."""
+    """Return the web addresses in a text, each once, without punctuation that ends a sentence."""
     return list(dict.fromkeys(trim_address(match) for match in _ADDRESS.findall(text)))
 
 
@@ -219,7 +231,7 @@ def trim_address(match: str) -> str:
 
 
 def limit_text(text: str) -> str:
-    """As much of a text as is kept, and how much is not; what was cut before is not cut again."""
+    """Cut a text to the stored length and note how much is missing; an earlier cut is counted in."""
     text = spelled(text.translate(_PARTING))
     before = _CUT.search(text, max(0, len(text) - _CUT_NOTE_LENGTH))
     whole = text[: before.start()] if before else text
@@ -231,13 +243,13 @@ def limit_text(text: str) -> str:
 
 
 def join_texts(sources: Sequence[ResearchSource]) -> str:
-    """The file for these sources, whose texts are cut."""
+    """Join the texts of these sources, already limited, into one file."""
     pages = (f"{number} {source.url}\n{source.text}\n" for number, source in enumerate(sources, 1))
     return _PAGE.join(pages)
 
 
 def split_texts(text: str) -> dict[int, str]:
-    """The texts in such a file, each by the number of its source."""
+    """Split such a file into texts, by the number of their source."""
     texts: dict[int, str] = {}
     for page in text.split(_PAGE):
         head, _, words = page.partition("\n")
@@ -263,7 +275,7 @@ _GONE = "Its text is gone."
 
 @dataclass(frozen=True, slots=True)
 class _CachedNote:
-    """What was read of a note when it had this tag; `trouble` instead of a finding if it is none."""
+    """A note as read when it had this tag: its finding, or the `trouble` with it."""
 
     tag: str
     finding: Finding | None = None
@@ -271,30 +283,32 @@ class _CachedNote:
 
 
 class FindingRepository:
+    """Reads and writes the findings of all scopes in a workspace."""
+
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._cached: dict[tuple[PurePosixPath, Scope], _CachedNote] = {}
         self._lock = threading.Lock()
 
     def add(self, finding: Finding) -> Finding:
-        """Write a finding down, without what is private in it; as it stands there now.
+        """Store a finding, without private text, and return it as stored.
 
-        One that has no name gets one. One that is known already is written over.
+        A finding without an id gets one; a known id is overwritten.
         """
         owned = replace(finding, id=finding.id or new_id("r"), scope=owner(finding.scope))
         return self.write(folder_of(owned.scope), owned)
 
     def write(self, place: PurePosixPath, finding: Finding) -> Finding:
-        """The same, into this folder."""
+        """Store a finding in this folder, without private text."""
         clean = clean_finding(finding)
         self.workspace.write(texts_path(place, clean.id), join_texts(clean.sources))
         self.workspace.write(note_path(place, clean.id), format_note(clean))
         return clean
 
     def list(self, scope: Scope, *, own: bool = False, troubles: Troubles | None = None) -> list[Finding]:
-        """The findings a scope can see, or only its own, newest first, without the texts of their sources.
+        """List the findings a scope can see, or only its own, newest first, without their texts.
 
-        Notes that cannot be read are told in `troubles`, where the caller has a list for them.
+        Notes that cannot be read are added to `troubles`, if given.
         """
         scopes = (owner(scope),) if own else visible(scope)
         findings = [
@@ -305,18 +319,18 @@ class FindingRepository:
         return sorted(findings, key=lambda finding: (finding.created_at, finding.id), reverse=True)
 
     def get(self, scope: Scope, name: str) -> Finding:
-        """A finding with all its texts, by its name or that of one that became part of it."""
+        """Return a finding with all its texts, by its id or that of one merged into it."""
         finding = self._find(scope, name)
         return self.load_texts(folder_of(finding.scope), finding)
 
     def load_texts(self, place: PurePosixPath, finding: Finding) -> Finding:
-        """A finding of a folder with the texts of its sources."""
+        """Return a finding of a folder with the texts of its sources."""
         pages = split_texts(look(self.workspace, texts_path(place, finding.id)).text)
         sources = enumerate(finding.sources, 1)
         return replace(finding, sources=tuple(add_text(source, pages.get(n)) for n, source in sources))
 
     def forget(self, scope: Scope, name: str) -> Finding:
-        """Take a finding away, note and texts."""
+        """Delete a finding, note and texts."""
         finding = self._find(scope, name)
         self.remove(folder_of(finding.scope), finding.id)
         return finding
@@ -324,9 +338,9 @@ class FindingRepository:
     def set_summary(
         self, scope: Scope, name: str, summary: str, by: SummaryBy, volatility: Volatility | None = None
     ) -> Finding:
-        """Put another summary into the note; one that a person wrote holds, and only the rest is changed.
+        """Replace the summary in the note; one written by a person stays, and only the rest changes.
 
-        What became part of another meanwhile is summed up there, with all that is in it.
+        A finding that was merged into another meanwhile is left alone.
         """
         finding = self._find(scope, name)
         if finding.id != name:
@@ -341,7 +355,7 @@ class FindingRepository:
         return self._find(scope, name)
 
     def folders(self) -> Sequence[PurePosixPath]:
-        """The folders of all scopes in which there are findings, or what is left of some."""
+        """Return the folders of all scopes that contain findings or leftovers."""
         parents = {entry.path.parent for entry in self.workspace.entries()}
         return sorted(place for place in parents if place.name == RESEARCH and _is_findings_folder(place))
 
@@ -351,7 +365,7 @@ class FindingRepository:
         scope: Scope = _ANYBODY,
         troubles: Troubles | None = None,
     ) -> Sequence[Finding]:
-        """The findings in one folder, those left out that became part of another."""
+        """List the findings in one folder, except those merged into others."""
         findings: list[Finding] = []
         for entry in self._list_entries(place, ".md", troubles):
             known = self._read(entry, scope)
@@ -363,12 +377,12 @@ class FindingRepository:
         return [finding for finding in findings if finding.id not in merged]
 
     def remove(self, place: PurePosixPath, name: str) -> None:
-        """The note goes first: a crash in between leaves texts that nobody finds, and no note without any."""
+        """Remove the note first: a crash in between leaves texts without a note, never the reverse."""
         self.workspace.remove(note_path(place, name))
         self.workspace.remove(texts_path(place, name))
 
     def remove_leftovers(self, place: PurePosixPath, now: float) -> Sequence[str]:
-        """Take away what a crash left: texts without a note, and notes that became part of another."""
+        """Remove leftovers of crashes: texts without a note, and notes merged into another."""
         current = {finding.id for finding in self.list_folder(place)}
         notes = {entry.path.stem: entry for entry in self._list_entries(place, ".md")}
         merged = {name for name, entry in notes.items() if name not in current and self._read(entry).finding}
@@ -414,7 +428,7 @@ class FindingRepository:
         return [entry for entry in matching if not entry.trouble]
 
     def _read(self, entry: Entry, scope: Scope = _ANYBODY) -> _CachedNote:
-        """A note as it is now; one that did not change is not read again."""
+        """Read a note; one that did not change comes from the cache."""
         with self._lock:
             known = self._cached.get((entry.path, scope))
         if known is None or known.tag != entry.tag:
@@ -439,22 +453,22 @@ class FindingRepository:
 
 
 def folder_of(scope: Scope) -> PurePosixPath:
-    """The folder of a scope's own findings."""
+    """Return the folder of a scope's own findings."""
     return folder(owner(scope)) / RESEARCH
 
 
 def path_of_note(finding: Finding) -> PurePosixPath:
-    """The file a finding stands in."""
+    """Return the path of a finding's note."""
     return note_path(folder_of(finding.scope), finding.id)
 
 
 def collect_names(findings: Collection[Finding]) -> tuple[str, ...]:
-    """The names of findings and of all that became part of them."""
+    """Return the ids of findings and of all that were merged into them."""
     return tuple(dict.fromkeys(name for finding in findings for name in (finding.id, *finding.merged)))
 
 
 def _is_findings_folder(place: PurePosixPath) -> bool:
-    """Whether this is a folder of findings, and not a project or a folder of a person's of that name."""
+    """Whether this is a folder of findings, not a project or a user of that name."""
     parts = place.parts
     depth = 2 if parts[0] == "groups" else 3 if parts[1:2] == ("projects",) else 1
     return len(parts) == depth + 1
@@ -469,7 +483,7 @@ def texts_path(place: PurePosixPath, name: str) -> PurePosixPath:
 
 
 def clean_finding(finding: Finding) -> Finding:
-    """Without private text and secrets, and as long as it may be."""
+    """Return the finding without private text and secrets, within the limits."""
     sources = (
         replace(
             source,

@@ -1,8 +1,10 @@
-"""Summaries of a finding: the prompt for a model, and the check of its reply.
+"""Summarises findings: extractively, or with a model, whose prompt is built and reply checked here.
 
-A summary has at most 100 words, names every source, and holds no number, day or name that the sources lack.
-It must carry at least as many of these facts as the extractive summary; otherwise, and without a model, the
-extractive summary is used.
+A summary has at most 100 words, names every source, and holds no number, day or name that the sources lack. A
+model's reply must carry at least as many of these facts as the extractive summary; otherwise, and without a
+model, the extractive one is used. Pages are quoted, never obeyed: lines that look like our headings are
+marked and instructions to a model are left out. Such patterns can be circumvented, so they are not the only
+protection.
 """
 
 import re
@@ -50,13 +52,13 @@ _ORDER = late(
 
 
 def defuse(text: str) -> str:
-    """A text in which every line that begins as ours do is marked as none of them."""
+    """Mark every line that begins like one of our headings, so that it cannot pass for one."""
     lines = text.splitlines(keepends=True)
     return "".join(f"| {line}" if _LINE.match(line) else line for line in lines)
 
 
 def is_instruction(sentence: str) -> bool:
-    """Whether a sentence speaks to a model, or passes for a heading of ours; such a one sums nothing up."""
+    """Whether a sentence addresses a model or passes for one of our headings."""
     return bool(_ORDER.search(sentence) or _HEADING.search(sentence))
 
 
@@ -105,18 +107,18 @@ class _Sentence:
 
 
 def count_words(text: str) -> int:
-    """Words, as people count them: what stands between spaces."""
+    """Count words as people do: what stands between spaces."""
     return len(text.split())
 
 
 def name_sources(finding: Finding) -> str:
-    """The sentence that names the sources; none where there are none."""
+    """Return the sentence that names the sources; empty if there are none."""
     label = "Quellen" if finding.language == "de" else "Sources"
     return f"{label}: {', '.join(finding.names)}." if finding.names else ""
 
 
 def extract_summary(finding: Finding) -> str:
-    """What the sources of a finding say about its question, in their own words, and their names."""
+    """Summarise a finding in its sources' own sentences, followed by their names."""
     tail = name_sources(finding)
     room = MOST_WORDS - count_words(tail)
     texts = [source.text for source in finding.usable]
@@ -129,7 +131,7 @@ def extract_summary(finding: Finding) -> str:
 
 
 def choose(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Sentence]:
-    """First one of every source, within its share of the room; then the best of the rest."""
+    """Choose a sentence of every source within its share of the room, then the best of all others."""
     best = sorted(sentences, key=lambda sentence: (-sentence.score, sentence.source, sentence.place))
     chosen: list[_Sentence] = []
     for source in range(sources):
@@ -175,7 +177,7 @@ def _repeats(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
 
 
 def _is_quoted(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
-    """Word for word, or as far as the one that is there was cut."""
+    """Whether the sentence is chosen already, word for word or as far as that one was cut."""
     return any(sentence.text.startswith(other.text.removesuffix("…")) for other in chosen)
 
 
@@ -269,9 +271,9 @@ _INSIDE = late(r"(?<=[^.!?:…\s\"“„(] )[A-ZÄÖÜ][\w'’-]+")
 
 @dataclass(frozen=True, slots=True)
 class ValidatedSummary:
-    """A summary that may be used, and who wrote it; `refused` says why the model's was not.
+    """A usable summary and its author; `refused` says why the model's reply was not used.
 
-    `volatility` is the model's word for it, None where it had none.
+    `volatility` is the model's estimate, None if it gave none.
     """
 
     summary: str
@@ -283,7 +285,7 @@ class ValidatedSummary:
 
 
 def build_prompt(finding: Finding, filled: FillPrompt, *, room: int = _ROOM, trouble: str = "") -> str:
-    """What to ask a model, with the passages of every source that bear on the question, fenced as data."""
+    """Build the prompt, with the passages of every source that fit the question, fenced as data."""
     sources = finding.usable
     shown = excerpts(finding.question, [source.text for source in sources], room, len)
     passages = (
@@ -304,7 +306,7 @@ def build_prompt(finding: Finding, filled: FillPrompt, *, room: int = _ROOM, tro
 
 
 def validate_summary(finding: Finding, reply: str) -> ValidatedSummary:
-    """A model's reply, thinking left out, as a summary; the extractive one where it may not be used."""
+    """Check a model's reply, without thinking, and return it or the extractive summary instead."""
     match = _VOLATILITY.search(reply)
     volatility = parse_volatility(match["word"]) if match else None
     body = _LABEL.sub("", _VOLATILITY.sub("", reply).strip())
@@ -328,7 +330,7 @@ def validate_summary(finding: Finding, reply: str) -> ValidatedSummary:
 
 
 def find_problem(finding: Finding, body: str) -> str:
-    """What is wrong with a reply, in one word or two, and the empty text if nothing is."""
+    """Return what is wrong with a reply in a few words; empty if nothing is."""
     if not _WORD.search(body):
         return "empty"
     if _MARKUP.search(body):
@@ -348,16 +350,16 @@ def find_problem(finding: Finding, body: str) -> str:
 
 
 def source_texts(finding: Finding) -> str:
-    """All that the sources of a finding say, and what they are called."""
+    """Return all texts, titles and names of a finding's sources."""
     return "\n".join(
         f"{source.title}\n{source.url}\n{source.name}\n{source.text}" for source in finding.usable
     )
 
 
 def shared_facts(text: str, known: str, language: str, question: str = "") -> set[str]:
-    """The names, numbers, days and months of what is known that a text carries, each once.
+    """Return the names, numbers, days and months that a text shares with the known texts, each once.
 
-    Who only repeats those of what was asked says nothing.
+    Facts that the question has already do not count.
     """
     days = (find_calendar_words(text) & find_calendar_words(known)) - find_calendar_words(question)
     numbers = (find_numbers(text) & find_numbers(known)) - find_numbers(question)
@@ -370,7 +372,7 @@ def shared_facts(text: str, known: str, language: str, question: str = "") -> se
 
 
 def find_invented(text: str, known: str, language: str) -> Iterator[str]:
-    """What a summary names and its sources do not: numbers, days, months and names."""
+    """Yield numbers, days, months and names that the known texts do not have."""
     numbers, calendar = find_numbers(known), find_calendar_words(known)
     parts = {part for number in numbers for part in re.split(r"[.,:-]", number)} | {
         part.lstrip("0") or "0" for number in _NUMBER.findall(known) for part in re.split(r"[.,:]", number)
@@ -397,7 +399,7 @@ def _has_digit(name: str) -> bool:
 
 
 def drop_known_date(when: str, parts: set[str]) -> str:
-    """A date or a time may be spelled otherwise than in the sources, if they have all that it is made of."""
+    """Remove a date or time whose parts are all in the sources, perhaps in another notation."""
     is_known = all((part.lstrip("0") or "0") in parts or part in parts for part in re.split(r"[.:-]", when))
     return " " if is_known else when
 
@@ -407,7 +409,7 @@ def find_numbers(text: str) -> set[str]:
 
 
 def normalise_number(text: str) -> str:
-    """One spelling for one number: 67.000, 67,000 and 67000 are the same, and so are 1,5 and 1.5."""
+    """Return one notation for a number: 67.000 and 67,000 are 67000, and 1,5 is 1.5."""
     if _GROUPED.fullmatch(text):
         return re.sub("[.,]", "", text)
     return text.replace(",", ".").lstrip("0") or "0"
@@ -421,7 +423,7 @@ def find_calendar_words(text: str) -> set[tuple[str, int]]:
 
 
 def fit_sentences(body: str, most: int) -> str:
-    """As many whole sentences from the beginning as fit."""
+    """Return as many whole sentences from the beginning as fit."""
     sentences: list[str] = []
     for sentence in words.sentences(body):
         if count_words(" ".join((*sentences, sentence))) > most:

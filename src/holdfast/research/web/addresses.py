@@ -1,7 +1,8 @@
-"""Which addresses may be fetched: pages of the public web, and of private networks only what was allowed.
+"""Decides which addresses may be fetched: the public web, allowed private networks, and robots.txt.
 
-Names are not judged, for anybody can point a name anywhere: the guard looks at the numbers that a connection
-is really made to. Pure; knows neither DNS nor HTTP.
+Host names are not judged, since anybody can point a name anywhere: the guard checks the IP address that a
+connection is really made to. robots.txt is read as RFC 9309 defines it: the longest matching rule decides,
+with `*` and `$`, which the parser in Python's library does not support.
 """
 
 import re
@@ -47,14 +48,14 @@ _PORT = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]+):(?P<port>\d{1,5})")
 
 @dataclass(frozen=True, slots=True)
 class AddressGuard:
-    """`private` are the places outside the public web that may be asked; `own_port`, ours, never may."""
+    """`private` are the networks outside the public web that may be reached; `own_port` never may."""
 
     private: tuple[_AllowedNetwork, ...] = ()
     own_port: int = 0
 
     @classmethod
     def from_setting(cls, text: str, *, own_port: int = 0) -> "AddressGuard":
-        """From the setting: `off`, `on`, or places like `192.168.1.0/24, 10.0.0.5:8080, [::1]:8080`."""
+        """Read the setting: `off`, `on`, or places like `192.168.1.0/24, 10.0.0.5:8080, [::1]:8080`."""
         word = text.strip().lower()
         if word in ("", "off"):
             return cls(own_port=own_port)
@@ -65,11 +66,11 @@ class AddressGuard:
 
     @classmethod
     def allow_all(cls) -> "AddressGuard":
-        """For a server that the user named."""
+        """Return a guard for a server that the user configured."""
         return cls(_EVERYWHERE)
 
     def allows(self, host: str, port: int) -> bool:
-        """Whether a connection may be made to this number."""
+        """Whether a connection may be made to this IP address."""
         try:
             number = unwrap_ipv4(ip_address(host))
         except ValueError:
@@ -82,7 +83,7 @@ class AddressGuard:
 
 
 def parse_address(text: str) -> URL:
-    """An address of the web in its one spelling; FetchFailed says what is wrong with any other."""
+    """Normalise a web address; FetchFailed says what is wrong with it."""
     text = text.strip()
     if _ODD.search(text):
         raise bad_address_error(
@@ -113,7 +114,7 @@ def parse_address(text: str) -> URL:
 
 
 def host_name(url: URL) -> str:
-    """The server's name without the dot that may end it."""
+    """Return the server's name without a trailing dot."""
     return (url.raw_host or "").rstrip(".").lower()
 
 
@@ -124,7 +125,7 @@ def bad_address_error(why: str) -> FetchFailed:
 
 
 def is_odd_number(host: str) -> bool:
-    """Systems read 2130706433, 0x7f.1 and 127.1 as an address, too. Nobody writes one so who means well."""
+    """Whether a host is an IP address in an unusual notation (2130706433, 0x7f.1, 127.1), likely a trick."""
     if not _NUMERIC.fullmatch(host.rstrip(".").rpartition(".")[2]):
         return False
     try:
@@ -134,7 +135,7 @@ def is_odd_number(host: str) -> bool:
 
 
 def unwrap_ipv4(number: _Number) -> _Number:
-    """Where packets to this number arrive: IPv4 has several spellings in IPv6."""
+    """Return the IPv4 address inside a mapped or translated IPv6 address."""
     if isinstance(number, IPv6Address):
         if number.ipv4_mapped is not None:
             return number.ipv4_mapped
@@ -169,7 +170,7 @@ _TOKEN = re.compile(r"[a-z_-]+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """`pieces` stand between the stars of a pattern; `whole`: the path has to end where the pattern does."""
+    """`pieces` are the parts of a pattern between stars; with `whole`, the path must end with it."""
 
     allows: bool
     length: int
@@ -203,7 +204,7 @@ class RobotsRules:
 
     @classmethod
     def parse(cls, text: str, robot: str) -> "RobotsRules":
-        """The rules for `robot`: of the groups that name it, or else of those for everybody."""
+        """Read the rules for `robot`: of the groups that name it, or else of those for everybody."""
         own: list[_Rule] = []
         general: list[_Rule] = []
         named = False
@@ -216,7 +217,7 @@ class RobotsRules:
         return cls(tuple(own if named else general))
 
     def allows(self, path: str) -> bool:
-        """Whether this path, with its query, may be read. Of two rules as long, the kinder one holds."""
+        """Whether this path, with its query, may be read. Between rules of equal length, allow wins."""
         path = normalise_path(path)
         fitting = ((rule.length, rule.allows) for rule in self.rules if rule.matches(path))
         return max(fitting, default=(0, True))[1]
@@ -258,5 +259,5 @@ def parse_rule(allows: bool, pattern: str) -> _Rule:
 
 
 def normalise_path(path: str) -> str:
-    """One spelling for one path: what need not be escaped is not, everything else is."""
+    """Return one notation for a path: only what must be escaped is."""
     return quote(unquote(path, errors="surrogateescape"), safe="/?=&:@!,;+~'()[]", errors="surrogateescape")

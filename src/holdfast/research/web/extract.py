@@ -1,7 +1,8 @@
-"""From the bytes of a page to its title and the text a reader came for, at most so much of it.
+"""Extracts title and text from the bytes of a page.
 
-What understands pages runs in a process of its own, which is ended when it takes too long; then, and when it
-finds nothing, the page's text without its tags has to do. Knows nothing of where a page came from.
+The character set is detected, since pages do not always have the one they declare. The reader for HTML and
+PDF runs in a process of its own with a time limit; if it fails or finds nothing, the tags are stripped by
+code that reads the markup once, however it was crafted.
 """
 
 import asyncio
@@ -58,7 +59,7 @@ _LONGEST_TITLE = 300
 
 
 def strip_tags(markup: str) -> str:
-    """The text of a page without its tags, one line for what stands in one."""
+    """Return the text of a page without its tags, each block on its own line."""
     parts: list[str] = []
     done = 0
     hidden = ""
@@ -92,7 +93,7 @@ def one_line(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """Without blanks at the ends of lines and without empty lines in a row."""
+    """Remove blanks at the ends of lines, and repeated empty lines."""
     lines = (_BLANK.sub(" ", line).strip() for line in text.replace("\0", "").splitlines())
     result: list[str] = []
     for line in lines:
@@ -131,7 +132,7 @@ _UNREADABLE = "\ufffd"
 
 
 def decode_page(data: bytes, declared: str = "") -> str:
-    """The text of a page. `declared` is the character set in the header, which the page may contradict."""
+    """Decode a page. `declared` is the character set in the header, which the page may contradict."""
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data.decode(name, errors="replace")
@@ -184,7 +185,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 async def extract_text(
     data: bytes, kind: ContentKind, *, charset: str = "", seconds: float = SECONDS
 ) -> Read:
-    """Title and text; FetchFailed if there is none. What `data` looks like counts more than its `kind`."""
+    """Return title and text; FetchFailed if there is none. The content counts more than its `kind`."""
     if _PDF in data[:_GLANCE]:
         content = await run_reader("pdf", data, seconds)
         if not content.text:
@@ -216,7 +217,7 @@ def strip_page(markup: str) -> Read:
 
 
 async def run_reader(kind: Literal["pdf", "page"], data: bytes, seconds: float) -> Read:
-    """What the reader makes of it; nothing if it fell over it or took too long."""
+    """Run the reader; an empty result if it failed or took too long."""
     try:
         return await reading(kind, "", data, seconds)
     except BadRequest:

@@ -1,7 +1,8 @@
-"""From an address to a source: guarded, limited, with the manners of a guest. What goes wrong is named in it.
+"""Fetches pages: guarded, limited and polite. Whatever goes wrong is named in the source.
 
-A site is asked for one thing at a time, few sites at once, and only for what its robots.txt leaves open.
-Every redirect is an address like any other: checked, guarded, its own site's rules asked for.
+The guard checks each socket, so it sees the address that is really connected to. Bodies are unpacked only up
+to the limit, since a few thousand bytes can stand for gigabytes. One request at a time goes to a site, a few
+sites at once, and only for what robots.txt allows; every redirect is checked like any other address.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ _GZIP, _ZLIB, _BARE = 31, 15, -15
 
 
 async def read_body(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> bytes:
-    """All of it, unpacked; FetchFailed if it is more than `limit` bytes, or cannot be unpacked."""
+    """Read and unpack a body; FetchFailed if it exceeds `limit` bytes or cannot be unpacked."""
     encoding = encoding.strip().lower()
     if encoding in ("", "identity"):
         unpacker = None
@@ -71,7 +72,7 @@ def broken_off_error() -> FetchFailed:
 
 
 class _Unpacker:
-    """`bare`: "deflate" means zlib's format by the book, and the bare one with some servers."""
+    """Unpacks gzip and deflate. With `bare`, the data may lack zlib's header, as some servers send it."""
 
     def __init__(self, *, bare: bool) -> None:
         self._bits = _ZLIB if bare else _GZIP
@@ -84,7 +85,7 @@ class _Unpacker:
         return self._stream.eof or not self._started
 
     def unpack(self, data: bytes, room: int) -> bytes:
-        """What `data` stands for, at most one byte more than there is room for."""
+        """Unpack `data`, to at most one byte more than there is room for."""
         unpacked = b""
         while data and len(unpacked) <= room:
             if self._stream.eof:
@@ -124,7 +125,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True, slots=True)
 class DownloadLimits:
-    """Bytes of a page and of a document; seconds in all, until connected, without a byte; redirects."""
+    """Bytes of a page and of a document; seconds in all, to connect, without a byte; redirects."""
 
     size: int = 2_000_000
     document: int = 10_000_000
@@ -136,7 +137,7 @@ class DownloadLimits:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What a server said. The body is there only if it said yes; `location` is where it sends us instead."""
+    """A server's response. The body is there only on success; `location` is the target of a redirect."""
 
     status: int
     content_type: str = ""
@@ -150,14 +151,14 @@ SizeLimit = Callable[[str], int]
 
 
 class _ConnectionBlocked(OSError):
-    """The guard did not let a connection be made."""
+    """The guard blocked a connection."""
 
     def __init__(self) -> None:
         super().__init__("not let through")
 
 
 class Downloader:
-    """`resolver` finds the numbers of names, by default as the system does."""
+    """Makes single requests. `resolver` resolves names, by default as the system does."""
 
     def __init__(
         self,
@@ -178,7 +179,7 @@ class Downloader:
             await self._client.close()
 
     async def get(self, url: URL, room: SizeLimit, *, accept: str = "*/*", languages: str = "") -> Download:
-        """The answer to one request, or FetchFailed."""
+        """Make one request; FetchFailed if it fails. Follows no redirects and keeps no cookies."""
         headers = {"accept": accept, **({"accept-language": languages} if languages else {})}
         try:
             async with self._session.get(url, headers=headers, allow_redirects=False) as response:
@@ -204,7 +205,7 @@ class Downloader:
 
     @property
     def _session(self) -> aiohttp.ClientSession:
-        """Opened when it is first needed: it belongs to the event loop that runs then."""
+        """The client session, opened on first use: it belongs to the event loop that runs then."""
         if self._client is None:
             limits = self._limits
             self._client = aiohttp.ClientSession(
@@ -315,7 +316,7 @@ _ROBOTS_KEPT = 500
 
 
 class Fetcher:
-    """Use it as an async context, or `aclose` it. `clock` tells the time that a source was fetched."""
+    """Use it as an async context manager, or call `aclose`. `clock` gives the time of fetching."""
 
     def __init__(
         self,
@@ -347,9 +348,9 @@ class Fetcher:
         await self._downloader.aclose()
 
     async def fetch(self, url: str, *, title: str = "") -> ResearchSource:
-        """The page at `url`. Whatever goes wrong with it is the source's `trouble`, not an error.
+        """Fetch the page at `url`. Whatever goes wrong is the source's `trouble`, not an error.
 
-        `title` is what others call it, for want of a title of its own.
+        `title` is used if the page has none of its own.
         """
         try:
             at, answer = await self._download(parse_address(url))
@@ -362,7 +363,7 @@ class Fetcher:
         return ResearchSource(url, content.title or title or page_name(at), content.text, self.clock())
 
     async def _download(self, url: URL) -> tuple[URL, Download]:
-        """What is at `url`, or at the end of its redirects, and where that is."""
+        """Download `url`, following redirects; returns the final address, too."""
         left = self.limits.whole
         seen: list[URL] = []
         while len(seen) <= self.limits.redirects:
@@ -401,13 +402,13 @@ class Fetcher:
 
     @asynccontextmanager
     async def _host_slot(self, host: str) -> AsyncIterator[None]:
-        """Waits until the host is free, and then for one of the places: whoever waits takes none."""
+        """Wait until the host is free, then for a slot: whoever waits for a host takes no slot."""
         lock = self._hosts.setdefault(host, asyncio.Lock())
         async with lock, self._slots:
             yield
 
     async def _check_robots(self, url: URL) -> None:
-        """Raises FetchFailed where the site does not want to be read."""
+        """Raise FetchFailed if the site's robots.txt forbids it."""
         site = url.origin()
         rules, why, until = self._robots.get(site, (DISALLOW_ALL, "", 0.0))
         if until <= time.monotonic():
@@ -419,9 +420,9 @@ class Fetcher:
             raise FetchFailed(why or say("its robots.txt forbids it", "ihre robots.txt verbietet es"))
 
     async def _load_rules(self, site: URL) -> tuple[RobotsRules, str]:
-        """What a site allows, and why nothing if it did not say so itself.
+        """Load what a site allows, and the reason if everything is forbidden without its saying so.
 
-        No robots.txt: everything. One that is kept from us, or that the site fails to give: nothing.
+        No robots.txt means everything is allowed; one that is refused or fails means nothing is.
         """
         url = site.with_path("/robots.txt")
         for _ in range(self.limits.redirects + 1):
@@ -476,6 +477,6 @@ def check_status(answer: Download) -> Download:
 
 
 def page_name(url: URL) -> str:
-    """What to call a page without a title: its last part, or its site."""
+    """Return a name for a page without a title: its last path segment, or its site."""
     last = unquote(url.raw_path.rstrip("/").rpartition("/")[2])
     return last if last.isprintable() and last else host_name(url)

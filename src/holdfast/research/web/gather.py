@@ -1,6 +1,7 @@
-"""From a question to sources: pages that a search finds, or pages and files that somebody named.
+"""Gathers sources for a question: pages that a SearXNG search finds, or pages and files that are named.
 
-Says how far it is, and may be cancelled at any time. Knows nothing of what the sources are for.
+SearXNG is a server that the user configured, so it may be a local one. Progress is reported, and gathering
+can be cancelled at any time.
 """
 
 import asyncio
@@ -34,6 +35,8 @@ _TRACKING = re.compile(r"utm_\w+|fbclid|gclid|mc_[ce]id")
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
+    """A page that a search found."""
+
     url: str
     title: str = ""
 
@@ -41,7 +44,7 @@ class WebResult:
 async def search_web(
     question: str, searxng: str, *, limits: DownloadLimits | None = None, agent: str = AGENT
 ) -> list[WebResult]:
-    """Pages in the order they should be tried: the best first, and no site more than twice before others."""
+    """Search with SearXNG; returns the best pages first, and no site more than twice before others."""
     url = search_url(searxng)
     shown = str(url.with_user(None).with_path(url.path.removesuffix("/search")))
     query = {"q": " ".join(question.split())[:_LONGEST], "format": "json"}
@@ -67,7 +70,7 @@ async def search_web(
 
 
 def search_url(text: str) -> URL:
-    """The address to ask, from however people write it: with or without `/search` and a query."""
+    """Return the search address, however it was written: with or without `/search` and a query."""
     try:
         url = URL(text.strip())
         usable = url.scheme in ("http", "https") and bool(url.raw_host)
@@ -172,7 +175,7 @@ def read_results(body: dict[str, Any], shown: str) -> list[WebResult]:
 
 
 def silent_engines(body: dict[str, Any]) -> str:
-    """The engines behind it that did not answer: often the reason why there is nothing."""
+    """Name the engines that did not respond, often the reason for an empty result."""
     listed = body.get("unresponsive_engines")
     pairs = [pair for pair in listed if isinstance(pair, list | tuple)] if isinstance(listed, list) else []
     named = ", ".join(": ".join(map(str, pair[:2])) for pair in pairs[:5])[:300]
@@ -180,13 +183,13 @@ def silent_engines(body: dict[str, Any]) -> str:
 
 
 def page_key(url: URL) -> tuple[str, str]:
-    """The same for addresses of the same page."""
+    """Return a key that is equal for addresses of the same page."""
     query = sorted((name, value) for name, value in url.query.items() if not _TRACKING.fullmatch(name))
     return host_name(url).removeprefix("www."), f"{url.path.rstrip('/')}?{query}"
 
 
 def spread_hosts(results: list[WebResult]) -> list[WebResult]:
-    """No site more than twice, until there is nothing else."""
+    """Move pages of a site that appeared twice already to the end."""
     counts: dict[str, int] = {}
     first: list[WebResult] = []
     later: list[WebResult] = []
@@ -222,9 +225,9 @@ async def gather_sources(
     read_local: ReadLocal | None = None,
     tell: ProgressCallback = ignore_progress,
 ) -> list[ResearchSource]:
-    """Sources in their order, those that failed among them with their `trouble`; never all of them failed.
+    """Return sources in order; failed ones have their `trouble`. Raises FetchFailed if all failed.
 
-    Named `addresses` are all fetched; what does not begin with http:// or https:// is a file, for which
+    All `addresses` are fetched; one that does not begin with http:// or https:// is a file, for which
     `read_local` is needed. Without any, `searxng` is asked.
     """
     if addresses:
@@ -271,7 +274,7 @@ async def fetch_addresses(
 async def fetch_results(
     question: str, mode: Mode, fetcher: Fetcher, searxng: str, tell: ProgressCallback
 ) -> list[ResearchSource]:
-    """Pages are fetched until there are enough: for every one that failed, the next one found."""
+    """Fetch pages until there are enough: for each one that failed, the next result."""
     wanted = SOURCES[mode]
     tell(0, wanted, say("searching", "Suche läuft"))
     results = await search_web(question, searxng, limits=fetcher.limits, agent=fetcher.agent)
@@ -305,7 +308,7 @@ def _once(source: ResearchSource, texts: set[str]) -> ResearchSource:
 async def run_together(
     take: Callable[[_Item], Awaitable[ResearchSource]], items: Sequence[_Item]
 ) -> list[ResearchSource]:
-    """All at once, as far as whoever takes them allows; whoever cancels this cancels all of them."""
+    """Run all at once; cancelling this cancels all of them."""
     tasks = [asyncio.ensure_future(take(item)) for item in items]
     try:
         return list(await asyncio.gather(*tasks))

@@ -15,12 +15,12 @@ from holdfast.store import Lane as StoredLane
 
 # Marks of a message.
 PIN, RULE, AGREED, FORBIDDEN = "pin", "rule", "agreed", "forbidden"
-# A level that somebody undid comes again only after history has grown from what it then is.
+# `fired` value of a level that was undone: it fires again only after history has grown.
 HELD = -1
 
 # What takes messages out of a window.
 _GONE = ("leave_out", "summarise")
-# So many messages are looked at first to see where a window's history could begin.
+# Messages looked at first to find where a window's history could begin.
 _LOOKED_AT = 256
 # What is left of a message that was shortened, in characters.
 _SHORTENED = 1_000

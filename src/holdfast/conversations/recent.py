@@ -43,7 +43,7 @@ class RecentConversationCache:
             return
         messages = [stored.message for stored in standing.path]
         if standing.is_answered:
-            # Whoever asks the same again wants another talk.
+            # Asking the same again starts another conversation.
             self._cache.pop((scope, fingerprint(messages[:-1])), None)
         key = scope, fingerprint(messages)
         before = self._cache.pop(key, standing)

@@ -39,7 +39,6 @@ class Recorder:
         parent: str | None,
         on_saved: Callable[[Stored | None], None] = lambda _: None,
     ) -> None:
-        # Is told of the message that the answer became before its last piece goes out; None if it is none.
         self._on_saved = on_saved
         # Which server was asked, and the window that the request was made for, once that is known.
         self.window: int | None = None
@@ -95,7 +94,7 @@ class Recorder:
                     self._job, self._conversation, self._parent, self._answer.message, self._model,
                 )  # fmt: skip
             except Conflict:
-                # What it belongs to was deleted; what that means is seen to when the answer is whole.
+                # The conversation was deleted; handled when the answer is complete.
                 return
             except StoreError as error:
                 log.warning("an answer that is being written could not be saved: %s", error)
@@ -123,7 +122,7 @@ class Recorder:
         except (Conflict, NotFound):
             if conversation is None or await self._store.run(self._exists, conversation):
                 raise
-            # Deleted while it was answered: whoever reads the answer may, and nothing is left to keep it in.
+            # Deleted meanwhile: the client still gets the answer, but there is nowhere to store it.
             await self._store.run(self._store.atomically, self._write, None, finish, ends, trouble)
 
     def _exists(self, conversation: str) -> bool:
@@ -141,7 +140,7 @@ class Recorder:
             new = NewMessage(message, anchor(message), self._model, finish, self._job)
             stored = drafts.finish(self._job, new)
             if stored is None:
-                # Another process has taken a sleeping one's draft for abandoned.
+                # Another process took the draft for abandoned while this one was asleep.
                 drafts.save(self._job, conversation, self._parent, message, self._model)
                 stored = drafts.finish(self._job, new)
         elif conversation is not None:

@@ -19,7 +19,7 @@ from holdfast.words import language_of
 Mode = Literal["quick", "deep"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-# How soon what was found is no longer so.
+# How soon an answer is out of date.
 Volatility = Literal["hourly", "daily", "weekly", "monthly", "permanent"]
 VOLATILITIES: tuple[Volatility, ...] = get_args(Volatility)
 
@@ -27,7 +27,7 @@ VOLATILITIES: tuple[Volatility, ...] = get_args(Volatility)
 SummaryBy = Literal["model", "text", "person", ""]
 
 _MOST_WORDS, _LONGEST_NAME = 3, 40
-# So much of a source tells its language.
+# Characters of a source used to detect its language.
 _SAMPLE = 2_000
 # What makes a text German that has none of the small words by which a language is known.
 _GERMAN = late(r"[äöüß]|\b(?:kostet|kosten|wetter|preise?|kurs)\b", re.IGNORECASE)
@@ -140,7 +140,7 @@ _HOLDS: dict[Volatility, float] = {
     "weekly": 7 * _DAY,
     "monthly": 30 * _DAY,
 }
-# What neither the question nor its sources tell anything about.
+# Used when neither the question nor its sources match a rule.
 _DEFAULT: Volatility = "weekly"
 
 _WEATHER = (
@@ -258,7 +258,7 @@ def _is_past(question: str, at: float) -> bool:
     return bool(years and at) and max(years) < datetime.fromtimestamp(at, UTC).year
 
 
-# Told how many sources of how many are there, and which one it is about.
+# Called with the number of sources fetched, the total, and the address just fetched.
 ProgressCallback = Callable[[int, int, str], None]
 
 

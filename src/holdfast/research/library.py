@@ -45,7 +45,7 @@ from holdfast.store.ids import new_id
 
 log = logging.getLogger("holdfast.research")
 
-# Days after which what no longer holds is taken away.
+# Expired findings are removed after this many seconds.
 KEEP_EXPIRED = 30 * 86_400.0
 _LONGEST_QUESTION = 2_000
 
@@ -91,7 +91,7 @@ class Research:
         self._gather = gather
         # How near unrelated questions are to each other, by the name of an embedder.
         self._usual: dict[str, float] = {}
-        # Hear of findings that are gone for good.
+        # Called with each finding that was deleted.
         self.listeners: list[Callable[[Finding], None]] = []
 
     async def answer(
@@ -197,7 +197,7 @@ class Research:
     def forget(self, scope: Scope, name: str) -> Finding:
         """Delete a finding from the files and from the index."""
         gone = self.findings.forget(scope, name)
-        # Only looks, and takes out what is gone.
+        # A refresh without a time budget only removes entries of deleted files.
         self._remembering.index.refresh(gone.scope, 0.0)
         for listener in self.listeners:
             listener(gone)

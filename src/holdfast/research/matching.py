@@ -20,7 +20,7 @@ from holdfast.research.questions import ParsedQuestion, asks_same, may_be_transl
 from holdfast.research.repository import MOST_SOURCES
 from holdfast.text.dates import dates_in
 
-# How near texts, each with its name, are to a question; those it knows nothing of are left out.
+# Maps named texts to their nearness to a question; texts without a vector are left out.
 Nearness = Callable[[str, Mapping[str, str]], Mapping[str, float]]
 
 # From here on a question in another language asks for the same; measured in tests/research/translations.py.
@@ -105,7 +105,7 @@ def _is_valid(finding: Finding, now: float) -> bool:
 
 
 _DAY = 86_400.0
-# Of what is older, unless it holds for good, a line is enough.
+# Findings older than this are shown in one line, unless they are permanent.
 OLD = 7 * _DAY
 # From here on two texts are about the same, by the encoder inside; measured in tests/research/bearing.py.
 _NEAR = 0.45
@@ -113,7 +113,7 @@ _NEAR = 0.45
 _ASKED, _SAID = 0.12, 0.25
 # A word of the summary tells less than one of the question.
 _SUMMARY = 0.6
-# Who pastes a page asks with its beginning and its end.
+# Of a longer question (a pasted page) only the beginning and the end are used.
 _LONGEST = 1_000
 
 
@@ -178,14 +178,14 @@ def rank_related(
         return []
     excerpt = question if len(question) <= _LONGEST else f"{question[:_LONGEST]}\n{question[-_LONGEST:]}"
     days, undated = dates_in(excerpt, local_date(now))
-    # Today is when everything is asked.
+    # Today says nothing: every question is asked today.
     days -= {local_date(now).isoformat()}
     asked = {term for term in stems(undated) if is_distinctive(term)}
     read = {
         finding.id: read_terms(finding.question, finding.summary, local_date(finding.created_at))
         for finding in candidates
     }
-    known = Counter(term for finding in read.values() for term in finding.terms)
+    known = Counter(term for entry in read.values() for term in entry.terms)
     weights = {term: log(1 + (1 + len(candidates)) / (0.5 + known[term])) for term in asked}
     near = (
         nearness(excerpt, {finding.id: finding.question for finding in candidates})
@@ -197,9 +197,7 @@ def rank_related(
         for finding in candidates
         if (score := _score(finding, read[finding.id], weights, days, near.get(finding.id, 0.0)))
     ]
-    ranked.sort(
-        key=lambda finding: (finding.score, finding.finding.created_at, finding.finding.id), reverse=True
-    )
+    ranked.sort(key=lambda hit: (hit.score, hit.finding.created_at, hit.finding.id), reverse=True)
     return ranked[:limit]
 
 

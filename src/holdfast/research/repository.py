@@ -261,14 +261,14 @@ def split_texts(text: str) -> dict[int, str]:
 
 RESEARCH = "research"
 
-# Where notes that cannot be read are told, each with the reason.
+# Collects notes that cannot be read, each with the reason.
 Troubles = list[str]
 
 # Texts without a note may belong to a finding that is being written; after so long nobody writes it.
 _LEFT_BEHIND = 3_600.0
-# Notes that are held in memory: every turn asks which findings there are.
+# Most notes cached in memory: every turn lists the findings.
 _MOST_CACHED = 5_000
-# For those who look at folders and do not mind whose they are.
+# Used when only the folder matters, not the scope.
 _ANYBODY = Scope()
 _GONE = "Its text is gone."
 
@@ -438,7 +438,7 @@ class FindingRepository:
             except NotFound:
                 return _CachedNote(entry.tag)
             except Away as error:
-                # It is tried again: this says nothing of the note.
+                # Not cached: the workspace is away, which says nothing about the note.
                 return _CachedNote(entry.tag, trouble=str(error))
             except HoldfastError as error:
                 known = _CachedNote(entry.tag, trouble=str(error))

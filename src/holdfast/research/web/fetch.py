@@ -28,7 +28,7 @@ from holdfast.research.finding import ResearchSource
 from holdfast.research.web.addresses import DISALLOW_ALL, AddressGuard, RobotsRules, host_name, parse_address
 from holdfast.research.web.extract import ContentKind, decode_page, extract_text
 
-# What is asked for; other ways to pack are refused.
+# Content encodings requested; others are refused.
 ENCODINGS = "gzip, deflate"
 
 _GZIP, _ZLIB, _BARE = 31, 15, -15
@@ -287,7 +287,7 @@ def read_charset(parameters: str) -> str:
 
 
 _AT_ONCE = 4
-# Each is a process that is busy.
+# Each reader is a busy process.
 _READ_AT_ONCE = 2
 _ACCEPT = (
     "text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9,application/pdf;q=0.8,*/*;q=0.5"
@@ -304,7 +304,7 @@ _KINDS: dict[str, ContentKind] = {
     "application/xml": "xml",
     "application/pdf": "pdf",
     "application/x-pdf": "pdf",
-    # Says nothing; the first bytes of what comes will.
+    # Says nothing about the content; its first bytes decide.
     "application/octet-stream": "text",
     "binary/octet-stream": "text",
     "": "text",

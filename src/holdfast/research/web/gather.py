@@ -200,13 +200,13 @@ def spread_hosts(results: list[WebResult]) -> list[WebResult]:
     return first + later
 
 
-# So many sources are wanted.
+# Number of sources wanted.
 SOURCES: dict[Mode, int] = {"quick": 3, "deep": 7}
-# So many may be named.
+# Most addresses in one request.
 MOST_ADDRESSES = 20
-# Of so many it is told why none could be read.
+# Most failures named in the error message.
 _SHOWN = 10
-# A page that fails is replaced by the next one, but not for ever.
+# Rounds in which failed pages are replaced by the next results.
 _TRIES = 3
 
 _Item = TypeVar("_Item")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.recorded import DATA, Line, files, interleaved, read
-from holdfast.conversations import Asides, Placement, anchor, hints_from, locate
+from holdfast.conversations import Placement, SideRequestCache, anchor, locate, read_hints
 from holdfast.messages import Scope
 from holdfast.store import NewMessage, Store, open_store
 
@@ -53,14 +53,14 @@ class Replay:
     def __init__(self, store: Store, scope: Scope | None = None) -> None:
         self.store = store
         self.scope = scope or Scope()
-        self.asides = Asides()
+        self.asides = SideRequestCache()
         self._clock = count(1.0)
         self._jobs: dict[str, str] = {}
 
     def send(self, line: Line) -> tuple[Placement, str | None]:
         """Place one request and keep it and its answer; gives the conversation it went into."""
         request = line.request
-        hints = hints_from(line.headers, request)
+        hints = read_hints(line.headers, request)
         if line.continues:
             # The recorded id is another server's; ours is that of the job that answered before.
             earlier = next((self._jobs[truth] for truth in line.truths if truth in self._jobs), "")
@@ -69,7 +69,7 @@ class Replay:
         if placement.kind == "main":
             return placement, self._keep(line, placement)
         if line.answer is not None:
-            self.asides.note(
+            self.asides.add(
                 self.scope, placement.side, line.answer, sender=hints.sender, conversation=placement.beside
             )
         return placement, None

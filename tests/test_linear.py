@@ -23,9 +23,8 @@ from holdfast.compaction.headings import sections_in
 from holdfast.compaction.ledger_lines import commands_in, error_lines
 from holdfast.compaction.ledger_reading import said_in
 from holdfast.compaction.lines import parse_lines
-from holdfast.conversations.likeness import solid, without_blocks
-from holdfast.conversations.side import side_of
-from holdfast.conversations.summaries import standing_in
+from holdfast.conversations.alignment import remove_blocks, strip_whitespace
+from holdfast.conversations.side_requests import classify_side_request, find_summaries
 from holdfast.files.digests import build_digest
 from holdfast.files.references import find_references
 from holdfast.i18n import without_banners
@@ -36,8 +35,8 @@ from holdfast.memory.searching.chunks import chunks
 from holdfast.memory.workspace.items import memories_in
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late
-from holdfast.research.questions import asked
-from holdfast.research.volatility import volatility_of
+from holdfast.research.finding import estimate_volatility
+from holdfast.research.questions import parse_question
 from holdfast.server.pages.markdown import html_of
 from holdfast.text.dates import dates_in
 from holdfast.text.questions import asks, read_question, split_question, traits_of
@@ -176,7 +175,7 @@ def _request(text: str) -> ChatRequest:
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "asked": lambda text: asked(text, date(2026, 2, 24)),
+    "asked": lambda text: parse_question(text, date(2026, 2, 24)),
     "asks": asks,
     "read_question": read_question,
     "split_question": lambda text: split_question(read_question(text)),
@@ -204,18 +203,18 @@ READERS: dict[str, Callable[[str], object]] = {
     "same_but_for_time": lambda text: same_but_for_time(text, text + "1"),
     "sections_in": sections_in,
     "sentences": sentences,
-    "side_of": lambda text: side_of(_request(text)),
-    "solid": solid,
+    "side_of": lambda text: classify_side_request(_request(text)),
+    "solid": strip_whitespace,
     "split": lambda text: list(split("a.md", text)),
-    "standing_in": lambda text: standing_in(_request(text).messages),
+    "standing_in": lambda text: find_summaries(_request(text).messages),
     "stretches": lambda text: list(stretches(text)),
     "supersedes": lambda text: supersedes(text, text + "1"),
     "telling": telling,
     "terms": terms,
     "unwrapped": unwrapped,
-    "volatility_of": volatility_of,
+    "volatility_of": estimate_volatility,
     "without_banners": without_banners,
-    "without_blocks": lambda text: without_blocks(text, ("context", "file")),
+    "without_blocks": lambda text: remove_blocks(text, ("context", "file")),
     "written_json": lambda text: written_json(text, str),
 }
 # What comes in masses, and words that make readers look closer.

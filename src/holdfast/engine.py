@@ -19,8 +19,8 @@ from holdfast.background.queue import Place, Queue
 from holdfast.background.stopping import Stop
 from holdfast.compaction.compactor import Compactor
 from holdfast.compaction.prompts import Prompts
-from holdfast.conversations import Recorder, hints_from
-from holdfast.conversations.context import context_of
+from holdfast.conversations import Recorder, read_hints
+from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
 from holdfast.events import Events
 from holdfast.files.roots import Roots
@@ -199,9 +199,9 @@ class Engine:
 
     async def turn(self, ask: Ask) -> Turn:
         """Carries one request from a door to the model, and its answer back."""
-        hints = hints_from(ask.headers, ask.request)
+        hints = read_hints(ask.headers, ask.request)
         check_request(ask.request, continues=bool(ask.continues or hints.explicit or hints.previous))
-        context, request = context_of(ask.request)
+        context, request = split_context(ask.request)
         ask = replace(ask, request=request, context=(*ask.context, *context))
         incoming = Incoming(request, ask.scope, hints, ask.continues, ask.memory)
         found = self._researching.found if self._researching else _nothing_found
@@ -229,7 +229,7 @@ class Engine:
             model=model,
             conversation=conversation,
             parent=kept.parent,
-            kept=self._intake.answering(incoming, kept),
+            on_saved=self._intake.answering(incoming, kept),
         )
         about = {"job": kept.job, "conversation": conversation, "kind": kept.placement.kind, "model": model}
         return _Run(ask, kept, recorder, Progress(self.events, ask.scope, about))

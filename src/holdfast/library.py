@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from holdfast.config import Settings, load
-from holdfast.conversations.search import Results
+from holdfast.conversations.search import MessageResults
 from holdfast.conversations.search import search as search_conversations
-from holdfast.conversations.shown import message_out
+from holdfast.conversations.serialization import serialize_message
 from holdfast.engine import Ask, Engine
 from holdfast.errors import BadRequest, ConfigError, HoldfastError, ModelMissing, ProviderError
 from holdfast.fitting.case import in_order
@@ -170,7 +170,7 @@ class Conversation:
 
         def read() -> list[dict[str, Any]]:
             head = store.log.get(name, self._scope).head
-            return [message_out(stored) for stored in (store.log.path(head) if head else ())]
+            return [serialize_message(stored) for stored in (store.log.path(head) if head else ())]
 
         return await store.run(store.at_once, read)
 
@@ -227,7 +227,7 @@ class Holdfast:
         assert parts is not None
         return Memories(parts, self._scope)
 
-    async def search(self, query: str, *, limit: int = 20) -> Results:
+    async def search(self, query: str, *, limit: int = 20) -> MessageResults:
         """Messages of all conversations: those that have the words, then those about the same."""
         _number("limit", limit)
         engine = self._opened

@@ -32,9 +32,8 @@ from holdfast.memory.searching.vectors.choice import chosen as chosen_vectors
 from holdfast.memory.workspace.base import Workspace
 from holdfast.memory.workspace.choice import S3Options, is_bucket, workspace_at
 from holdfast.models.knowledge import Models
-from holdfast.research.finding import Mode, Source
+from holdfast.research.finding import Mode, ProgressCallback, ResearchSource, ignore_progress
 from holdfast.research.library import Research
-from holdfast.research.telling import Tell, untold
 from holdfast.store import Store, open_store
 from holdfast.upstreams.base import Provider
 from holdfast.upstreams.discovery import (
@@ -182,13 +181,15 @@ def build_research(
     """`read_local` reads files that are named as sources; without it only pages are read."""
 
     async def gathered(
-        question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: Tell = untold
-    ) -> Sequence[Source]:
+        question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: ProgressCallback = ignore_progress
+    ) -> Sequence[ResearchSource]:
         # Loaded when something is fetched, which is only when somebody asks for it.
-        from holdfast.research.web import Fetcher, Guard, gather
+        from holdfast.research.web import AddressGuard, Fetcher, gather_sources
 
-        async with Fetcher(Guard.of(settings.research_private, own_port=settings.port)) as fetcher:
-            return await gather(
+        async with Fetcher(
+            AddressGuard.from_setting(settings.research_private, own_port=settings.port)
+        ) as fetcher:
+            return await gather_sources(
                 question,
                 mode,
                 fetcher=fetcher,

@@ -5,7 +5,7 @@ import pytest
 from evals.identity import Judge, Replay
 from evals.recorded import interleaved
 from holdfast.conversations.alignment import is_own
-from holdfast.conversations.placement import spoken
+from holdfast.conversations.identity import has_user_text
 from holdfast.messages import Scope
 from holdfast.store import Store, open_store
 from tests.clients import CLIENTS, Client, lines_of
@@ -32,7 +32,7 @@ def seen(store: Store, head: str) -> list[str]:
     told = []
     for stored in store.log.path(head):
         message = stored.message
-        if is_own(stored) or (message.role == "user" and spoken(message)):
+        if is_own(stored) or (message.role == "user" and has_user_text(message)):
             told.append(message.text.strip())
     return [text for text in told if text]
 

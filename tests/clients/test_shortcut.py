@@ -4,7 +4,7 @@ import pytest
 
 from evals.identity import Replay, without_ids
 from evals.recorded import interleaved
-from holdfast.conversations import Standing, Standings, at_hand, hints_from
+from holdfast.conversations import RecentConversation, RecentConversationCache, locate_in_memory, read_hints
 from holdfast.messages import Scope
 from holdfast.store import open_store
 from tests.clients import CLIENTS, lines_of
@@ -17,14 +17,14 @@ class Compared(Replay):
 
     def __init__(self, store, scope):
         super().__init__(store, scope)
-        self.standings = Standings()
+        self.standings = RecentConversationCache()
         self.taken = 0
 
     def send(self, line):
-        hints = hints_from(line.headers, line.request)
+        hints = read_hints(line.headers, line.request)
         short = None
         if not line.continues:
-            short = at_hand(self.scope, line.request, hints, self.asides, self.standings)
+            short = locate_in_memory(self.scope, line.request, hints, self.asides, self.standings)
         if short is not None and short.conversation is not None and self._moved_on(short):
             # What it says is not kept then: the log is asked after all.
             short = None
@@ -48,7 +48,7 @@ class Compared(Replay):
         behind = len(placement.new) + (line.answer is not None)
         noted = (*known, *(path[-behind:] if behind else ()))
         if len(noted) == len(talk) + (line.answer is not None):
-            self.standings.note(self.scope, Standing(row.id, row.client, row.external_id, noted))
+            self.standings.add(self.scope, RecentConversation(row.id, row.client, row.external_id, noted))
 
 
 def _decided(placement):

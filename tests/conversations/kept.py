@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from holdfast.conversations import Asides, Hints, Placement, anchor, hints_from, locate
+from holdfast.conversations import Hints, Placement, SideRequestCache, anchor, locate, read_hints
 from holdfast.messages import ChatRequest, Message, Scope, Text, ToolCall, ToolResult
 from holdfast.store import NewMessage, Store
 
@@ -45,7 +45,7 @@ class Talk:
 
     store: Store
     scope: Scope
-    asides: Asides = field(default_factory=Asides)
+    asides: SideRequestCache = field(default_factory=SideRequestCache)
 
     def place(self, *messages: Message, hints: Hints | None = None, stream: bool = True) -> Placement:
         request = ChatRequest("m", messages, stream=stream)
@@ -55,7 +55,7 @@ class Talk:
         self, *messages: Message, answered: str | Message | None, headers: dict[str, str] | None = None
     ) -> tuple[Placement, str]:
         """Place a request, keep it and its answer; gives the placement and the conversation."""
-        hints = hints_from(headers or {}, ChatRequest("m", messages))
+        hints = read_hints(headers or {}, ChatRequest("m", messages))
         placement = self.place(*messages, hints=hints)
         assert placement.kind == "main", placement.reason
         return placement, self.keep(placement, answered)

@@ -1,8 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.conversations.alignment import align
-from holdfast.conversations.likeness import Likeness
+from holdfast.conversations.alignment import Likeness, align
 from holdfast.messages import ToolCall
 from tests.conversations.kept import Row, answer, result, rows, system, user
 

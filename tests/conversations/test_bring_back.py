@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.conversations.passages import passage
+from holdfast.conversations.search import best_passage
 from holdfast.i18n import banner
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.recall import Evidence, Need, Snippet, recall_over
@@ -380,4 +380,4 @@ def test_what_is_about_something_else_is_no_later_value(talk, old, new, question
 )
 def test_a_passage_never_takes_more_room_than_there_is(pieces, room):
     text = "\n".join(pieces)
-    assert tokens(passage(text, {"pian": 2.0, "fenc": 1.0, "x": 1.0}, room, tokens)) <= room
+    assert tokens(best_passage(text, {"pian": 2.0, "fenc": 1.0, "x": 1.0}, room, tokens)) <= room

@@ -2,14 +2,14 @@
 
 import pytest
 
-from holdfast.conversations.context import context_of
+from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Message
 
 
 def taken(extra):
     """The texts, and what is left for the server."""
-    texts, request = context_of(ChatRequest("m", (Message.of("user", "Who?"),), extra=extra))
+    texts, request = split_context(ChatRequest("m", (Message.of("user", "Who?"),), extra=extra))
     return texts, request.extra
 
 
@@ -47,7 +47,7 @@ def test_it_is_found_in_both_dialects_and_never_sent_on(value, texts):
 )
 def test_what_is_not_ours_stays_as_it_is(extra):
     request = ChatRequest("m", (), extra=extra)
-    assert context_of(request) == ((), request)
+    assert split_context(request) == ((), request)
 
 
 @pytest.mark.parametrize("value", [5, True, {}, ["a", 5], {"text": 5}, [["a"]], [None]])

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from holdfast.conversations import forks, lanes
+from holdfast.conversations import lanes
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Message
 from holdfast.store import NewMessage
@@ -32,7 +32,7 @@ def test_a_fork_goes_on_with_the_bytes_of_its_origin(tmp_path):
     async def work(engine, provider):
         origin = await carry(engine, *long_talk())
         row = engine.store.log.get(origin)
-        fork = engine.store.atomically(forks.fork, engine.store, row)
+        fork = engine.store.atomically(lanes.fork, engine.store, row)
         await carry(engine, NEXT, continues=fork.id)
         await carry(engine, NEXT, continues=origin)
         first, in_fork, in_origin = provider.requests
@@ -49,7 +49,7 @@ def test_undone_decisions_stay_undone_in_a_fork(tmp_path):
         store = engine.store
         row = store.log.get(await carry(engine, *long_talk()))
         undone = store.atomically(lanes.undo, store, row)
-        fork = store.atomically(forks.fork, store, row)
+        fork = store.atomically(lanes.fork, store, row)
         (lane,) = store.lanes.of(fork.id)
         vetoes = store.decisions.vetoes(lane.id)
         assert [set(veto.messages) for veto in vetoes] == [set(made.messages) for made in undone]
@@ -63,7 +63,7 @@ def test_a_fork_can_undo_what_it_took_over_and_its_origin_keeps_it(tmp_path):
     async def work(engine, provider):
         store = engine.store
         row = store.log.get(await carry(engine, *long_talk()))
-        fork = store.atomically(forks.fork, store, row)
+        fork = store.atomically(lanes.fork, store, row)
         before = store.decisions.of(store.lanes.of(row.id)[0].id)
         assert store.atomically(lanes.undo, store, fork)
         assert store.decisions.of(store.lanes.of(row.id)[0].id) == before
@@ -76,7 +76,7 @@ def test_decisions_on_messages_after_the_fork_are_left_behind(tmp_path):
         store = engine.store
         row = store.log.get(await carry(engine, *long_talk()))
         second = store.log.path_ids(row.head)[1]
-        fork = store.atomically(forks.fork, store, row, second)
+        fork = store.atomically(lanes.fork, store, row, second)
         (lane,) = store.lanes.of(fork.id)
         assert store.decisions.of(lane.id) == []
         await carry(engine, NEXT, continues=fork.id)
@@ -96,7 +96,7 @@ def test_replaced_additions_are_replaced_in_a_fork_too(talk):
         lane, row.id, kind="replace", rule="recalled_full", data={"instead": {added.id: ""}}, **common
     )
     store.lanes.put(lane, row.id, window=4096, state={}, report={"tokens": 1}, expect=0)
-    fork = store.atomically(forks.fork, store, store.log.get(row.id))
+    fork = store.atomically(lanes.fork, store, store.log.get(row.id))
     addition, replaced = store.decisions.of(lanes.lane_id(fork.id, 4096))
     assert addition.id != added.id
     assert replaced.data["instead"] == {addition.id: ""}
@@ -105,7 +105,7 @@ def test_replaced_additions_are_replaced_in_a_fork_too(talk):
 def test_what_has_no_messages_cannot_be_forked(talk):
     row = talk.store.log.create(talk.scope)
     with pytest.raises(BadRequest, match="no messages"):
-        forks.fork(talk.store, row)
+        lanes.fork(talk.store, row)
 
 
 def test_a_fork_from_a_message_of_another_conversation_is_refused(talk):
@@ -113,4 +113,4 @@ def test_a_fork_from_a_message_of_another_conversation_is_refused(talk):
     _, two = talk.say(Message.of("user", "Two"), answered="Yes.")
     other = talk.store.log.get(two)
     with pytest.raises(NotFound):
-        forks.fork(talk.store, talk.store.log.get(one), other.head)
+        lanes.fork(talk.store, talk.store.log.get(one), other.head)

@@ -256,7 +256,7 @@ def test_a_summary_that_we_made_is_known_without_any_id(talk):
         None,
     )
     summary = answer("The person grows herbs in the shade and asked about water and winter.")
-    talk.asides.note(talk.scope, side.side, summary, conversation=side.beside)
+    talk.asides.add(talk.scope, side.side, summary, conversation=side.beside)
     placement = talk.place(summary, user("And in spring?"))
     assert placement.conversation == conversation
     assert [new.message.text for new in placement.new] == ["And in spring?"]
@@ -268,7 +268,7 @@ def test_a_summary_that_we_made_is_known_without_any_id(talk):
 def test_a_summary_of_a_conversation_that_was_deleted_is_a_new_one(talk):
     conversation = three_turns(talk)
     summary = answer("The person grows herbs in the shade and asked about water and winter.")
-    talk.asides.note(talk.scope, "compaction", summary, conversation=conversation)
+    talk.asides.add(talk.scope, "compaction", summary, conversation=conversation)
     talk.store.log.delete(conversation)
     assert talk.place(summary, user("And in spring?")).conversation is None
 

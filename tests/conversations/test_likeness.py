@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.conversations.likeness import Likeness, anchor, dressed, likeness, without_blocks
+from holdfast.conversations.alignment import Likeness, anchor, compare_messages, is_wrapped, remove_blocks
 from holdfast.messages import Image, Message, Text, Thinking, ToolCall, ToolResult
 from tests.conversations.kept import answer, result, system, user
 
@@ -66,62 +66,67 @@ def test_tool_calls_are_known_by_what_they_call_however_it_is_written():
     ],
 )  # fmt: skip
 def test_a_question_inside_a_page_is_the_same_question(bare, worn):
-    assert dressed(bare, worn)
-    assert likeness(user(worn), user(bare)) is Likeness.PART
-    assert likeness(user(bare), user(worn)) is Likeness.PART
+    assert is_wrapped(bare, worn)
+    assert compare_messages(user(worn), user(bare)) is Likeness.PART
+    assert compare_messages(user(bare), user(worn)) is Likeness.PART
 
 
 def test_half_a_line_is_not_the_same_question():
-    assert not dressed("And now?", "What was it? And now?")
-    assert not dressed("", "anything")
+    assert not is_wrapped("And now?", "What was it? And now?")
+    assert not is_wrapped("", "anything")
 
 
 def test_an_answer_that_goes_on_or_was_cut_short_is_part_of_the_other():
     first, whole = "There are two common ways.", "There are two common ways. The first is enough."
-    assert likeness(answer(first), answer(whole)) is Likeness.PART
-    assert likeness(answer(whole), answer("There are two common ways. The …")) is Likeness.PART
-    assert likeness(answer("Ok."), answer("Ok. Then we start.")) is Likeness.DIFFERENT
+    assert compare_messages(answer(first), answer(whole)) is Likeness.PART
+    assert compare_messages(answer(whole), answer("There are two common ways. The …")) is Likeness.PART
+    assert compare_messages(answer("Ok."), answer("Ok. Then we start.")) is Likeness.DIFFERENT
 
 
 def test_answers_that_share_most_words_are_alike_and_others_are_not():
     plain = "Basil and mint grow well on a sunny windowsill in summer."
     assert (
-        likeness(answer(plain), answer("**Basil** and *mint* grow well on a sunny windowsill."))
+        compare_messages(answer(plain), answer("**Basil** and *mint* grow well on a sunny windowsill."))
         is Likeness.LOOSE
     )
     assert (
-        likeness(answer(plain), answer("Thyme forgives nearly everything but wet feet."))
+        compare_messages(answer(plain), answer("Thyme forgives nearly everything but wet feet."))
         is Likeness.DIFFERENT
     )
 
 
 def test_the_same_call_under_another_id_proves_nothing():
-    assert likeness(answer("", READ), answer("", READ)) is Likeness.EXACT
-    assert likeness(answer("", READ), answer("", ToolCall("read", '{"path": "a.py"}'))) is Likeness.EXACT
+    assert compare_messages(answer("", READ), answer("", READ)) is Likeness.EXACT
     assert (
-        likeness(answer("", READ), answer("", ToolCall("read", '{"path": "a.py"}', "call_9")))
+        compare_messages(answer("", READ), answer("", ToolCall("read", '{"path": "a.py"}'))) is Likeness.EXACT
+    )
+    assert (
+        compare_messages(answer("", READ), answer("", ToolCall("read", '{"path": "a.py"}', "call_9")))
         is Likeness.LOOSE
     )
-    assert likeness(answer("", READ), answer("", ToolCall("write", "{}", "call_1"))) is Likeness.DIFFERENT
+    assert (
+        compare_messages(answer("", READ), answer("", ToolCall("write", "{}", "call_1")))
+        is Likeness.DIFFERENT
+    )
 
 
 def test_a_call_that_was_written_into_the_answer_is_known_as_a_call():
     written = answer('Let me look.\n<tool_call>{"name": "read", "arguments": {"path": "a.py"}}</tool_call>')
-    assert likeness(written, answer("Let me look.", READ)) is Likeness.PART
-    assert likeness(answer("Something else."), answer("Let me look.", READ)) is Likeness.DIFFERENT
+    assert compare_messages(written, answer("Let me look.", READ)) is Likeness.PART
+    assert compare_messages(answer("Something else."), answer("Let me look.", READ)) is Likeness.DIFFERENT
 
 
 def test_results_are_known_by_their_call_even_when_shortened():
-    assert likeness(result("call_1", "long output"), result("call_1", "[cleared]")) is Likeness.EXACT
-    assert likeness(result("call_1", "same"), result("call_2", "same")) is Likeness.LOOSE
-    assert likeness(result("call_1", "one"), result("call_2", "two")) is Likeness.DIFFERENT
+    assert compare_messages(result("call_1", "long output"), result("call_1", "[cleared]")) is Likeness.EXACT
+    assert compare_messages(result("call_1", "same"), result("call_2", "same")) is Likeness.LOOSE
+    assert compare_messages(result("call_1", "one"), result("call_2", "two")) is Likeness.DIFFERENT
     nameless = Message("tool", (ToolResult((Text("same"),)),))
-    assert likeness(result("call_1", "same"), nameless) is Likeness.EXACT
+    assert compare_messages(result("call_1", "same"), nameless) is Likeness.EXACT
 
 
 def test_blocks_are_taken_out_and_what_is_never_closed_stays():
-    assert without_blocks("a <think>b</think> c", ("think",)) == "a  c"
-    assert without_blocks("a <think>b", ("think",)) == "a <think>b"
-    assert without_blocks("a <think x='1'>b</think><b>c</b>", ("think",)) == "a <b>c</b>"
+    assert remove_blocks("a <think>b</think> c", ("think",)) == "a  c"
+    assert remove_blocks("a <think>b", ("think",)) == "a <think>b"
+    assert remove_blocks("a <think x='1'>b</think><b>c</b>", ("think",)) == "a <b>c</b>"
     many = "<think>" * 200_000
-    assert without_blocks(many, ("think",)) == many
+    assert remove_blocks(many, ("think",)) == many

@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.conversations import lanes
-from holdfast.conversations.named import answer_named, decision_named, message_named
+from holdfast.conversations.identity import find_answer, find_decision, find_message
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import Message, Scope
 from holdfast.store import NewMessage
@@ -20,16 +20,16 @@ def row(talk):
 
 def test_a_message_goes_by_its_id_and_by_its_number(talk, row):
     ids = talk.store.log.path_ids(row.head)
-    assert [message_named(talk.store, row, name).message.text for name in ids] == ["one", "two", "three"]
-    assert [message_named(talk.store, row, number).id for number in ("1", "2", "3")] == ids
+    assert [find_message(talk.store, row, name).message.text for name in ids] == ["one", "two", "three"]
+    assert [find_message(talk.store, row, number).id for number in ("1", "2", "3")] == ids
 
 
 def test_a_beginning_is_enough_as_long_as_it_means_one(talk, row):
     ids = talk.store.log.path_ids(row.head)
     clear = next(n for n in range(8, 29) if sum(one.startswith(ids[0][:n]) for one in ids) == 1)
-    assert message_named(talk.store, row, ids[0][:clear].upper()).id == ids[0]
+    assert find_message(talk.store, row, ids[0][:clear].upper()).id == ids[0]
     with pytest.raises(BadRequest, match="Give more of the id"):
-        message_named(talk.store, row, ids[0][:8])
+        find_message(talk.store, row, ids[0][:8])
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_beginning_is_enough_as_long_as_it_means_one(talk, row):
 )
 def test_a_name_that_means_nothing_is_not_found_and_says_where_to_look(talk, row, name):
     with pytest.raises(NotFound) as caught:
-        message_named(talk.store, row, name)
+        find_message(talk.store, row, name)
     assert caught.value.hint
 
 
@@ -47,14 +47,14 @@ def test_a_message_that_was_edited_away_goes_by_its_whole_id(talk, row):
     edited = [NewMessage(Message.of("user", "other"))]
     log.append(row.id, edited, parent=ids[0], expect=row.head)
     moved = log.get(row.id)
-    assert message_named(talk.store, moved, ids[2]).message.text == "three"
-    assert message_named(talk.store, moved, "2").message.text == "other"
+    assert find_message(talk.store, moved, ids[2]).message.text == "three"
+    assert find_message(talk.store, moved, "2").message.text == "other"
 
 
 def test_a_message_of_another_conversation_is_not_found(talk, row):
     _, other = talk.say(Message.of("user", "elsewhere"), answered="Yes.")
     with pytest.raises(NotFound):
-        message_named(talk.store, row, talk.store.log.get(other).head)
+        find_message(talk.store, row, talk.store.log.get(other).head)
 
 
 def test_a_decision_goes_by_its_id_or_a_beginning_while_it_is_in_force(talk, row):
@@ -63,11 +63,11 @@ def test_a_decision_goes_by_its_id_or_a_beginning_while_it_is_in_force(talk, row
     made = store.decisions.record(
         lane, row.id, kind="leave_out", rule="relevance", messages=[row.head], tokens_before=5, tokens_after=0
     )
-    assert decision_named(store, row, made.id) == made.id
-    assert decision_named(store, row, made.id[:12]) == made.id
+    assert find_decision(store, row, made.id) == made.id
+    assert find_decision(store, row, made.id[:12]) == made.id
     store.decisions.remove(made.id)
     with pytest.raises(NotFound, match="in force"):
-        decision_named(store, row, made.id)
+        find_decision(store, row, made.id)
 
 
 def answered(talk, row, text, parent):
@@ -81,18 +81,18 @@ def answered(talk, row, text, parent):
 
 def test_an_answer_goes_by_its_job_on_every_branch(talk, row):
     names = [answered(talk, row, text, row.head) for text in ("this", "that")]
-    found = [answer_named(talk.store, talk.scope, name) for name in names]
+    found = [find_answer(talk.store, talk.scope, name) for name in names]
     assert [one.answer.message.text for one in found] == ["this", "that"]
     assert {one.conversation.id for one in found} == {row.id}
 
 
 def test_an_answer_that_repeats_another_is_that_one_while_it_is_the_newest(talk, row):
     first, again = (answered(talk, row, "the same", row.head) for _ in range(2))
-    same = [answer_named(talk.store, talk.scope, name).answer.id for name in (first, again)]
+    same = [find_answer(talk.store, talk.scope, name).answer.id for name in (first, again)]
     assert same[0] == same[1]
     answered(talk, row, "another", row.head)
     with pytest.raises(NotFound):
-        answer_named(talk.store, talk.scope, again)
+        find_answer(talk.store, talk.scope, again)
 
 
 def test_an_answer_without_a_conversation_or_of_somebody_else_is_missing(talk, row):
@@ -105,5 +105,5 @@ def test_an_answer_without_a_conversation_or_of_somebody_else_is_missing(talk, r
         (Scope(user="somebody else"), theirs),
     ):
         with pytest.raises(NotFound, match="not found") as caught:
-            answer_named(talk.store, scope, name)
+            find_answer(talk.store, scope, name)
         assert name in str(caught.value)

@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.conversations import Hints, side_of
+from holdfast.conversations import Hints, classify_side_request
 from holdfast.messages import ChatRequest, Message
 from tests.conversations.kept import answer, system, user
 
@@ -9,7 +9,7 @@ HISTORY = "<chat_history>\nUSER: Wie wird das Wetter?\nASSISTANT: Heiter.\n</cha
 
 
 def side(*messages: Message, stream: bool = False, hints: Hints | None = None, **fields) -> str | None:
-    return side_of(ChatRequest("m", messages, stream=stream, extra={"ollama": fields}), hints)
+    return classify_side_request(ChatRequest("m", messages, stream=stream, extra={"ollama": fields}), hints)
 
 
 @pytest.mark.parametrize(
@@ -184,10 +184,10 @@ def test_an_agent_whose_long_instructions_speak_of_titles_is_no_title_request():
     prompt += "If asked, generate a title for this conversation. Summarize the conversation when told to."
     tool = {"type": "function", "function": {"name": "read"}}
     talk = (system(prompt), user("Fix the build."), answer("On it."), user("And?"))
-    assert side_of(ChatRequest("m", talk, tools=(tool,))) is None
-    assert side_of(ChatRequest("m", talk)) is None
+    assert classify_side_request(ChatRequest("m", talk, tools=(tool,))) is None
+    assert classify_side_request(ChatRequest("m", talk)) is None
     short = system("Use tools. Summarize the conversation when it is long. Generate a title for this chat.")
-    assert side_of(ChatRequest("m", (short, *talk[1:]), tools=(tool,))) is None
+    assert classify_side_request(ChatRequest("m", (short, *talk[1:]), tools=(tool,))) is None
 
 
 def test_a_huge_message_is_only_looked_at_at_its_ends():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.conversations import Hints, Standing, Standings
+from holdfast.conversations import Hints, RecentConversation, RecentConversationCache
 from holdfast.messages import File, Image, Message, Opaque, Scope, Text, Thinking
 from holdfast.store import Stored
 
@@ -21,14 +21,14 @@ def path(*said: Message) -> tuple[Stored, ...]:
     )
 
 
-def standing(*said: Message, conversation: str = "c_1") -> Standing:
-    return Standing(conversation, "curl", "", path(*said))
+def standing(*said: Message, conversation: str = "c_1") -> RecentConversation:
+    return RecentConversation(conversation, "curl", "", path(*said))
 
 
 @pytest.fixture
 def standings():
-    known = Standings()
-    known.note(ME, standing(Q1, A1))
+    known = RecentConversationCache()
+    known.add(ME, standing(Q1, A1))
     return known
 
 
@@ -40,7 +40,7 @@ def test_a_history_that_came_back_is_known_at_once(standings):
 
 def test_thinking_that_a_client_leaves_out_makes_no_difference(standings):
     thought = Message("assistant", (Thinking("Dry or wet?"), Text(A2.text)))
-    standings.note(ME, standing(Q1, A1, Q2, thought))
+    standings.add(ME, standing(Q1, A1, Q2, thought))
     assert standings.find(ME, HINTS, [Q1, A1, Q2, A2, Q1]) is not None
 
 
@@ -69,24 +69,24 @@ def test_whatever_is_in_doubt_is_left_to_the_log(standings, scope, hints, messag
     "part", [File("b.txt", data="Yg=="), Image(data="Yg=="), Opaque("openai", {"type": "audio", "n": 2})]
 )
 def test_another_file_picture_or_recording_is_another_question(part):
-    known, said = Standings(), Text("Summarise this.")
+    known, said = RecentConversationCache(), Text("Summarise this.")
     first = {File: File("a.txt", data="YQ=="), Image: Image(data="YQ=="), Opaque: Opaque("openai", {"n": 1})}
-    known.note(ME, standing(Message("user", (said, first[type(part)]))))
+    known.add(ME, standing(Message("user", (said, first[type(part)]))))
     assert known.find(ME, HINTS, [Message("user", (said, first[type(part)]))]) is not None
     assert known.find(ME, HINTS, [Message("user", (said, part))]) is None
 
 
 def test_two_conversations_that_are_equal_so_far_are_left_to_the_log(standings):
-    standings.note(ME, standing(Q1, A1, conversation="c_2"))
+    standings.add(ME, standing(Q1, A1, conversation="c_2"))
     assert standings.find(ME, HINTS, [Q1, A1, Q2]) is None
-    standings.note(ME, standing(Q1, A1, Q2, A2, conversation="c_2"))
+    standings.add(ME, standing(Q1, A1, Q2, A2, conversation="c_2"))
     assert standings.find(ME, HINTS, [Q1, A1, Q2, A2, Q1]).conversation == "c_2"
 
 
 def test_what_nobody_answered_is_the_same_question_when_it_is_asked_again(standings):
-    standings.note(ME, standing(Q1, A1, Q2))
+    standings.add(ME, standing(Q1, A1, Q2))
     assert standings.find(ME, HINTS, [Q1, A1, Q2]) in (standing(Q1, A1), standing(Q1, A1, Q2))
-    standings.note(ME, standing(Q2, conversation="c_3"))
+    standings.add(ME, standing(Q2, conversation="c_3"))
     assert standings.find(ME, HINTS, [Q2]).conversation == "c_3"
     assert standings.find(ME, HINTS, [Q2, A2, Q1]) is None
 
@@ -98,6 +98,6 @@ def test_a_conversation_can_be_forgotten(standings):
 
 def test_only_the_last_ones_are_remembered(standings):
     for number in range(300):
-        standings.note(ME, standing(Message.of("user", f"Question {number}"), A1, conversation=f"c_{number}"))
+        standings.add(ME, standing(Message.of("user", f"Question {number}"), A1, conversation=f"c_{number}"))
     assert standings.find(ME, HINTS, [Q1, A1, Q2]) is None
     assert standings.find(ME, HINTS, [Message.of("user", "Question 299"), A1, Q2]) is not None

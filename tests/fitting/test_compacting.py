@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.compaction.body import Body
-from holdfast.conversations import forks, lanes
+from holdfast.conversations import lanes
 from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Conflict
 from holdfast.fitting.marks import pin
@@ -173,7 +173,7 @@ async def test_a_fork_goes_on_with_the_summary_and_asks_nobody(tmp_path):
         client = await talked(engine)
         await engine.compacting.compact(client.conversation)
         store = engine.store
-        fork = store.atomically(forks.fork, store, store.log.get(client.conversation))
+        fork = store.atomically(lanes.fork, store, store.log.get(client.conversation))
         number = len(server.asked())
         for name in (fork.id, client.conversation):
             turn = await engine.turn(

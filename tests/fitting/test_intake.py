@@ -33,7 +33,7 @@ async def answered(store, intake, request, text):
         model="m",
         conversation=kept.conversation.id,
         parent=kept.parent,
-        kept=intake.answering(request, kept),
+        on_saved=intake.answering(request, kept),
     )
 
     async def chunks():

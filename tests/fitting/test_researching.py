@@ -13,7 +13,7 @@ from holdfast.errors import NotFound
 from holdfast.fitting.researching import Researching, live_notes, note_of
 from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.recall import Need, recall_over
-from holdfast.research.finding import Source
+from holdfast.research.finding import ResearchSource
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
@@ -42,7 +42,7 @@ GOLD = "Gold kostet 2.400 USD je Unze. Die Nachfrage der Zentralbanken ist hoch.
 def pages(text, number, times):
     name = text.split()[0].lower()
     return [
-        Source(f"https://{name}-{at}.example/seite", f"{name} {at}", text * times, NOW)
+        ResearchSource(f"https://{name}-{at}.example/seite", f"{name} {at}", text * times, NOW)
         for at in range(number)
     ]
 
@@ -111,7 +111,7 @@ async def test_in_a_small_window_sources_are_cut_to_the_passages_that_answer(tmp
     server = provider(window=4_096)
     async with remembering(server, tmp_path) as engine:
         text = "Rosen mögen Sonne und wenig Wasser. " * 400 + WEATHER + "Tulpen blühen im Mai. " * 400
-        sources = [Source("https://garten.example", "Garten", text, NOW)]
+        sources = [ResearchSource("https://garten.example", "Garten", text, NOW)]
         made = await asyncio.to_thread(engine.research.add, ME, "Wie wird das Wetter?", sources)
         client = Client(engine)
         await client.say("Wie wird das Wetter in Niestetal?", research=made.id)

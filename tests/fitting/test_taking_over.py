@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.messages import Scope
-from holdfast.research.finding import Source
+from holdfast.research.finding import ResearchSource
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.fitting.remembering import last, remembering
@@ -20,7 +20,7 @@ async def test_sources_and_notes_stand_in_the_window_of_another_model(tmp_path):
     models = [ModelInfo(name, running_window=size) for name, size in (("small", 8_192), ("tiny", 4_096))]
     server = ScriptedProvider(models=models, fallback="Noted.")
     async with remembering(server, tmp_path) as engine:
-        source = Source("https://gold.example/", "Gold", GOLD * 8, 1.0)
+        source = ResearchSource("https://gold.example/", "Gold", GOLD * 8, 1.0)
         gold = await asyncio.to_thread(engine.research.add, Scope(), "Was kostet Gold?", [source])
         client = Client(engine)
         await client.say("Was kostet Gold?", research=gold.id)

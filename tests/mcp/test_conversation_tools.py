@@ -8,7 +8,7 @@ import pytest
 from holdfast.mcp.base import LONGEST_REPLY, Caller, open_services
 from holdfast.mcp.server import build_server
 from holdfast.messages import Message, Scope
-from holdfast.research.finding import Source
+from holdfast.research.finding import ResearchSource
 from holdfast.store import NewMessage
 from mcp import Client
 from tests.mcp.host import Host
@@ -128,7 +128,7 @@ def test_a_span_has_its_end_after_its_beginning(talk, chat, parts):
 
 
 def test_research_is_found_with_sources_and_age_and_says_when_it_no_longer_holds(host, parts):
-    source = Source("https://www.wetter.com/kassel", "Wetter", "Am Samstag regnet es in Kassel.", 1.0)
+    source = ResearchSource("https://www.wetter.com/kassel", "Wetter", "Am Samstag regnet es in Kassel.", 1.0)
     made = parts.research.add(host.scope, "Wie wird das Wetter in Kassel?", [source])
     found = host.data("research_search", query="Wetter in Kassel")
     (hit,) = found["findings"]
@@ -143,7 +143,7 @@ def test_research_is_found_with_sources_and_age_and_says_when_it_no_longer_holds
 
 
 def test_outdated_research_is_told_as_such(host, parts):
-    source = Source("https://example.com", "Prices", "Apples cost two euros.", 1.0)
+    source = ResearchSource("https://example.com", "Prices", "Apples cost two euros.", 1.0)
     made = parts.research.add(host.scope, "What do apples cost?", [source])
     old = parts.research.findings.get(host.scope, made.id)
     parts.research.findings.add(replace(old, expires_at=2.0))

@@ -1,6 +1,6 @@
 """A labelled list: earlier findings, and which of them bear on what somebody says next, German and English.
 
-`need` must be found, `may` can be; any other is one too many. The thresholds of `research.nearest` come from
+`need` must be found, `may` can be; any other is one too many. The thresholds of `research.matching` come from
 `KNOWN`; `UNSEEN` was written afterwards and nothing was changed for it.
 """
 

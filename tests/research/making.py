@@ -10,7 +10,7 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
-from holdfast.research.finding import Finding, Source
+from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.library import Research
 from holdfast.store import Store, open_store
 
@@ -19,11 +19,13 @@ HOUR, DAY = 3_600.0, 86_400.0
 NOW = datetime(2026, 11, 15, 18).astimezone().timestamp()
 
 
-def source(url="https://www.wetter.com/kassel", text="Am Samstag regnet es in Kassel.", **more) -> Source:
-    return Source(url, more.pop("title", "Wetter"), text, more.pop("at", NOW), **more)
+def source(
+    url="https://www.wetter.com/kassel", text="Am Samstag regnet es in Kassel.", **more
+) -> ResearchSource:
+    return ResearchSource(url, more.pop("title", "Wetter"), text, more.pop("at", NOW), **more)
 
 
-def finding(question="Wie wird das Wetter in Kassel?", *sources: Source, **more) -> Finding:
+def finding(question="Wie wird das Wetter in Kassel?", *sources: ResearchSource, **more) -> Finding:
     return Finding(
         id=more.pop("id", "r_1"),
         scope=more.pop("scope", Scope()),

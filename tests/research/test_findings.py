@@ -9,8 +9,15 @@ from holdfast.memory.workspace.base import Transient
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.research.finding import MODES, VOLATILITIES
-from holdfast.research.findings import Findings, path_of, place_of
-from holdfast.research.texts import LONGEST, cut, joined, parted
+from holdfast.research.repository import (
+    LONGEST_TEXT,
+    FindingRepository,
+    folder_of,
+    join_texts,
+    limit_text,
+    path_of_note,
+    split_texts,
+)
 from tests.research.making import DAY, HOUR, NOW, finding, source
 
 HOUSE, GARDEN = Scope(project="house"), Scope(project="garden")
@@ -24,7 +31,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def findings(folder):
-    return Findings(Folder(folder))
+    return FindingRepository(Folder(folder))
 
 
 def on_disk(folder):
@@ -65,7 +72,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 def test_whatever_the_words_a_note_is_one_finding_and_reads_as_it_was_written(
     question, summary, texts, mode, volatility
 ):
-    findings = Findings(Transient())
+    findings = FindingRepository(Transient())
     sources = [source(url, text, title=title) for url, text, title in texts]
     made = findings.add(
         finding(question, *sources, summary=summary, mode=mode, volatility=volatility, expires_at=NOW + 1)
@@ -149,7 +156,7 @@ def test_private_text_and_secrets_are_never_written(findings, folder):
 
 
 def edit(folder, change):
-    path = folder / path_of(finding())
+    path = folder / path_of_note(finding())
     path.write_text(change(path.read_text()))
 
 
@@ -174,7 +181,7 @@ def test_a_new_summary_changes_nothing_else_in_the_note(findings, folder):
     edit(folder, lambda text: f"{text}\nMeine Notiz dazu.\n")
     after = findings.set_summary(Scope(), "r_1", "Vom Modell.\nZwei Zeilen.", "model")
     assert (after.summary, after.summary_by) == ("Vom Modell. Zwei Zeilen.", "model")
-    assert (folder / path_of(after)).read_text().endswith("\nMeine Notiz dazu.\n")
+    assert (folder / path_of_note(after)).read_text().endswith("\nMeine Notiz dazu.\n")
     assert findings.get(Scope(), "r_1").sources == (source(),)
 
 
@@ -208,12 +215,14 @@ def test_a_broken_note_is_named_and_left_out_and_the_others_are_there(findings, 
     assert "default/research/r_1.md" in troubles[0]
     with pytest.raises(NotFound):
         findings.get(Scope(), "r_1")
-    assert findings.clear(place_of(Scope()), NOW + DAY) == [], "what a person may still mend stays"
+    assert findings.remove_leftovers(folder_of(Scope()), NOW + DAY) == [], (
+        "what a person may still mend stays"
+    )
 
 
 def test_a_text_that_is_gone_is_told_of_its_source(findings, folder):
     findings.add(finding())
-    (folder / place_of(Scope()) / "r_1.txt").unlink()
+    (folder / folder_of(Scope()) / "r_1.txt").unlink()
     assert findings.get(Scope(), "r_1").sources[0].trouble == "Its text is gone."
 
 
@@ -222,11 +231,13 @@ def test_a_text_that_is_gone_is_told_of_its_source(findings, folder):
 
 def test_texts_without_a_note_are_cleared_away_once_nobody_can_be_writing_it(findings, folder):
     findings.add(finding())
-    written = (folder / place_of(Scope()) / "r_1.txt").stat().st_mtime
-    (folder / path_of(finding())).unlink()
+    written = (folder / folder_of(Scope()) / "r_1.txt").stat().st_mtime
+    (folder / path_of_note(finding())).unlink()
     assert findings.list(Scope()) == []
-    assert findings.clear(place_of(Scope()), written + 60) == [], "somebody may be about to write the note"
-    assert findings.clear(place_of(Scope()), written + DAY) == ["r_1"]
+    assert findings.remove_leftovers(folder_of(Scope()), written + 60) == [], (
+        "somebody may be about to write the note"
+    )
+    assert findings.remove_leftovers(folder_of(Scope()), written + DAY) == ["r_1"]
     assert not list(folder.rglob("r_1*"))
 
 
@@ -234,7 +245,7 @@ def test_one_that_became_part_of_another_is_left_out_and_cleared_away(findings, 
     findings.add(finding(id="r_1"))
     findings.add(finding(id="r_2", merged=("r_1",)))
     assert [one.id for one in findings.list(Scope())] == ["r_2"]
-    assert findings.clear(place_of(Scope()), NOW) == ["r_1"]
+    assert findings.remove_leftovers(folder_of(Scope()), NOW) == ["r_1"]
     assert findings.get(Scope(), "r_1").id == "r_2", "whoever knows the old name finds the new one"
     findings.set_summary(Scope(), "r_1", "Of the old one alone.", "model")
     assert findings.get(Scope(), "r_2").summary == ""
@@ -244,15 +255,15 @@ def test_one_that_became_part_of_another_is_left_out_and_cleared_away(findings, 
 
 
 def test_long_texts_are_cut_with_a_note_that_says_so():
-    kept = cut("Wort " * 20_000 + "Ende.")
-    assert len(kept) < LONGEST + 100
+    kept = limit_text("Wort " * 20_000 + "Ende.")
+    assert len(kept) < LONGEST_TEXT + 100
     assert kept.endswith("[cut: 40,005 more characters]")
-    assert cut("short") == "short"
-    assert len(cut("𝔘" * LONGEST).encode()) < 171_000
+    assert limit_text("short") == "short"
+    assert len(limit_text("𝔘" * LONGEST_TEXT).encode()) < 171_000
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(words, min_size=1, max_size=5))
 def test_texts_go_into_one_file_and_come_out_as_they_were(texts):
-    kept = [cut(text) for text in texts]
-    assert list(parted(joined([source(text=text) for text in kept])).values()) == kept
+    kept = [limit_text(text) for text in texts]
+    assert list(split_texts(join_texts([source(text=text) for text in kept])).values()) == kept

@@ -9,8 +9,8 @@ import pytest
 from holdfast.errors import BadRequest, NotFound
 from holdfast.memory.embedders.use import PACKAGE
 from holdfast.messages import Scope
-from holdfast.research.findings import path_of
-from holdfast.research.library import KEPT
+from holdfast.research.library import KEEP_EXPIRED
+from holdfast.research.repository import path_of_note
 from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 
 HOUSE = Scope(project="house")
@@ -43,14 +43,14 @@ def test_a_known_question_is_answered_with_its_age_until_it_expires(lab):
     research, clock = lab.research, lab.clock
     made = add(research)
     clock.now += HOUR
-    known = research.known(Scope(), "Wetter Kassel")
+    known = research.find_known(Scope(), "Wetter Kassel")
     assert (known.finding, known.reused, known.age) == (made, True, HOUR)
-    assert research.known(Scope(), "Wetter Köln") is None
-    assert research.known(Scope("anna"), "Wetter Kassel") is None
-    assert research.known(CHESS, "Wetter Kassel") is None
-    assert research.known(HOUSE, "Wetter Kassel") is not None, "a project sees its person's"
+    assert research.find_known(Scope(), "Wetter Köln") is None
+    assert research.find_known(Scope("anna"), "Wetter Kassel") is None
+    assert research.find_known(CHESS, "Wetter Kassel") is None
+    assert research.find_known(HOUSE, "Wetter Kassel") is not None, "a project sees its person's"
     clock.now = NOW + DAY
-    assert research.known(Scope(), "Wetter Kassel") is None
+    assert research.find_known(Scope(), "Wetter Kassel") is None
 
 
 def test_one_more_for_the_same_question_takes_the_earlier_one_in(lab):
@@ -102,7 +102,7 @@ def test_search_finds_a_finding_in_its_scope_and_in_no_other_until_it_is_forgott
     def hits(scope):
         return {hit.path for hit in lab.remembering.search.search("Samstag regnet Kassel", scope).hits}
 
-    assert hits(HOUSE) == {str(path_of(made))}
+    assert hits(HOUSE) == {str(path_of_note(made))}
     assert hits(Scope(project="garden")) == hits(CHESS) == hits(Scope("anna", "house")) == set()
     research.forget(HOUSE, made.id)
     assert not list(lab.store.passages.paths()), "nothing of it is left in the index either"
@@ -114,9 +114,9 @@ def test_search_finds_a_finding_in_its_scope_and_in_no_other_until_it_is_forgott
 def test_pruning_removes_what_expired_long_ago_and_only_that(research):
     made = add(research)
     kept = add(research, "Wann wurde Kassel gegründet?", HOUSE)
-    assert research.prune(NOW + DAY + KEPT - 1).removed == ()
-    assert research.prune(NOW + DAY + KEPT + 1, HOUSE).removed == ()
-    assert research.prune(NOW + DAY + KEPT + 1).removed == (made.id,)
+    assert research.prune(NOW + DAY + KEEP_EXPIRED - 1).removed == ()
+    assert research.prune(NOW + DAY + KEEP_EXPIRED + 1, HOUSE).removed == ()
+    assert research.prune(NOW + DAY + KEEP_EXPIRED + 1).removed == (made.id,)
     assert [one.id for one in research.list(HOUSE)] == [kept.id]
 
 
@@ -137,11 +137,11 @@ def test_pruning_makes_one_of_those_that_are_alike(research):
 
 def test_earlier_findings_bear_on_a_question_in_their_scope_only(research):
     made = add(research)
-    assert [one.finding.id for one in research.bearing_on(Scope(), "Sollen wir am Samstag wandern?")] == [
+    assert [one.finding.id for one in research.find_related(Scope(), "Sollen wir am Samstag wandern?")] == [
         made.id
     ]
-    assert research.bearing_on(CHESS, "Sollen wir am Samstag wandern?") == []
-    assert research.bearing_on(Scope(), "Sollen wir am Samstag wandern?", without={made.id}) == []
+    assert research.find_related(CHESS, "Sollen wir am Samstag wandern?") == []
+    assert research.find_related(Scope(), "Sollen wir am Samstag wandern?", without={made.id}) == []
 
 
 # Gathering
@@ -168,7 +168,7 @@ def test_what_is_not_known_is_gathered_and_then_known(tmp_path):
         research = lab.research
 
         def ask(question, **more):
-            return asyncio.run(research.answered(Scope(), question, **more))
+            return asyncio.run(research.answer(Scope(), question, **more))
 
         first = ask("Wetter in Kassel", tell=lambda *news: told.append(news))
         assert not first.reused
@@ -186,7 +186,7 @@ def test_pages_that_a_question_names_are_read_for_it_and_known_the_next_time(tmp
     with researching(tmp_path, gather=gathered) as lab:
 
         def ask(question, **more):
-            return asyncio.run(lab.research.answered(Scope(), question, **more))
+            return asyncio.run(lab.research.answer(Scope(), question, **more))
 
         named = "Was sagt (https://wetter.example/kassel?tag=1) über Kassel, und https://b.example/a_(b)?"
         assert not ask(named).reused
@@ -199,7 +199,7 @@ def test_pages_that_a_question_names_are_read_for_it_and_known_the_next_time(tmp
 
 def test_where_nothing_can_be_fetched_that_is_said(research):
     with pytest.raises(BadRequest, match="Nothing can be fetched"):
-        asyncio.run(research.answered(Scope(), "Wetter in Kassel"))
+        asyncio.run(research.answer(Scope(), "Wetter in Kassel"))
 
 
 @pytest.mark.real
@@ -211,11 +211,11 @@ def test_what_neither_word_tells_is_found_by_meaning_once_there_was_time_for_it(
             lab.research, "Was kostet eine Wärmepumpe?", Scope(), source(text="Sie kostet 30.000 Euro.")
         )
         question = "Wir überlegen, die Heizung zu tauschen. Was meinst du?"
-        assert lab.research.bearing_on(Scope(), question) == []
+        assert lab.research.find_related(Scope(), question) == []
         lab.remembering.embedder.wake()
-        lab.research.understand()
-        assert [one.finding.id for one in lab.research.bearing_on(Scope(), question)] == [made.id]
-        assert lab.research.bearing_on(Scope(), "Was ist eine Monade in Haskell?") == []
+        lab.research.embed_questions()
+        assert [one.finding.id for one in lab.research.find_related(Scope(), question)] == [made.id]
+        assert lab.research.find_related(Scope(), "Was ist eine Monade in Haskell?") == []
 
 
 @pytest.mark.real
@@ -226,10 +226,10 @@ def test_what_was_found_in_german_answers_the_same_question_in_english(tmp_path)
         made = add(
             lab.research, "Was kostet eine Wärmepumpe?", Scope(), source(text="Sie kostet 30.000 Euro.")
         )
-        known = lab.research.known(Scope(), "How much does a heat pump cost?")
+        known = lab.research.find_known(Scope(), "How much does a heat pump cost?")
         assert known.finding.id == made.id
         for other in ("How much does a heat pump cost in Denmark?", "How much does a gas heater cost?"):
-            assert lab.research.known(Scope(), other) is None
-        lab.research.understand()
+            assert lab.research.find_known(Scope(), other) is None
+        lab.research.embed_questions()
         near = "What should we pay for heating with a heat pump?"
-        assert [one.finding.id for one in lab.research.bearing_on(Scope(), near)] == [made.id]
+        assert [one.finding.id for one in lab.research.find_related(Scope(), near)] == [made.id]

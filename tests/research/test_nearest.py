@@ -10,13 +10,13 @@ import pytest
 
 from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
 from holdfast.messages import Scope
-from holdfast.research.nearest import OLD, bearing_on
+from holdfast.research.matching import OLD, rank_related
 from tests.research.bearing import FINDINGS, KNOWN, UNSEEN
 from tests.research.making import DAY, HOUR, NOW, finding, researching, source
 
 
 def names(question, findings=FINDINGS, **more):
-    return [one.finding.id for one in bearing_on(question, findings, now=NOW, **more)]
+    return [one.finding.id for one in rank_related(question, findings, now=NOW, **more)]
 
 
 def judged(cases, nearness=None):
@@ -58,11 +58,11 @@ def test_of_those_that_have_expired_only_those_that_bear_on_it_are_told(tmp_path
         bitcoin = lab.research.add(Scope(), "Wie steht der Bitcoin-Kurs?", page)
         gold = lab.research.add(Scope(), "Was kostet Gold?", [source(text="Gold kostet 2.400 USD.")])
         names = {bitcoin.id, gold.id}
-        assert lab.research.outdated(Scope(), "Bitcoin?", names) == []
+        assert lab.research.find_outdated(Scope(), "Bitcoin?", names) == []
         lab.clock.now += 2 * HOUR
-        assert [one.id for one in lab.research.outdated(Scope(), "Bitcoin?", names)] == [bitcoin.id]
-        assert lab.research.outdated(Scope(), "Bitcoin?", {gold.id}) == []
-        assert lab.research.outdated(Scope(), "Und Fahrräder?", names) == []
+        assert [one.id for one in lab.research.find_outdated(Scope(), "Bitcoin?", names)] == [bitcoin.id]
+        assert lab.research.find_outdated(Scope(), "Bitcoin?", {gold.id}) == []
+        assert lab.research.find_outdated(Scope(), "Und Fahrräder?", names) == []
 
 
 def test_the_nearest_comes_first_and_of_equal_ones_the_newest_within_the_limit():
@@ -77,7 +77,7 @@ def test_of_very_old_ones_a_line_is_enough_unless_they_hold_for_good():
     old = NOW - OLD - DAY
     kinds = {"monthly": True, "permanent": False}
     for volatility, brief in kinds.items():
-        (one,) = bearing_on(
+        (one,) = rank_related(
             "Museen in Kassel",
             [finding("Museen in Kassel", created_at=old, volatility=volatility)],
             now=NOW,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.memory.embedders.use import PACKAGE, UniversalSentenceEncoder
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
-from holdfast.research.questions import asked, may_be_translated, same
-from holdfast.research.reuse import clusters, merged, similar
+from holdfast.research.matching import find_same, group_same, merge_findings
+from holdfast.research.questions import asks_same, may_be_translation, parse_question
 from tests.research.making import DAY, NOW, finding, source
 from tests.research.translations import CASES
 
@@ -107,14 +107,14 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_two_ways_of_asking_one_thing_are_the_same(one, other):
-    assert same(asked(one, TODAY), asked(other, TODAY))
-    assert same(asked(other, TODAY), asked(one, TODAY))
+    assert asks_same(parse_question(one, TODAY), parse_question(other, TODAY))
+    assert asks_same(parse_question(other, TODAY), parse_question(one, TODAY))
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_what_only_looks_alike_is_something_else(one, other):
-    assert not same(asked(one, TODAY), asked(other, TODAY))
-    assert not same(asked(other, TODAY), asked(one, TODAY))
+    assert not asks_same(parse_question(one, TODAY), parse_question(other, TODAY))
+    assert not asks_same(parse_question(other, TODAY), parse_question(one, TODAY))
 
 
 TEMPLATES = [
@@ -139,7 +139,7 @@ entities = st.one_of(
 
 def told(name):
     """What a name, number or date is to a question."""
-    value = asked(name, TODAY)
+    value = parse_question(name, TODAY)
     return value.terms, value.dates
 
 
@@ -148,15 +148,17 @@ def told(name):
 def test_questions_about_differing_names_numbers_or_dates_never_match(first, second, one, other):
     nothing = frozenset(), frozenset()
     assume(told(one) != told(other) and nothing not in (told(one), told(other)))
-    assert not same(asked(first.format(one), TODAY), asked(second.format(other), TODAY))
+    assert not asks_same(
+        parse_question(first.format(one), TODAY), parse_question(second.format(other), TODAY)
+    )
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.sampled_from(TEMPLATES), entities)
 def test_a_question_is_the_same_as_itself_however_it_is_typed(template, name):
     question = template.format(name)
-    assume(asked(question, TODAY).terms)
-    assert same(asked(question, TODAY), asked(f"  {question.rstrip('?')} ", TODAY))
+    assume(parse_question(question, TODAY).terms)
+    assert asks_same(parse_question(question, TODAY), parse_question(f"  {question.rstrip('?')} ", TODAY))
 
 
 @settings(max_examples=40, deadline=None)
@@ -177,13 +179,13 @@ def test_a_question_is_the_same_as_itself_however_it_is_typed(template, name):
 )
 def test_a_relative_day_asked_on_another_day_is_another_day(when, later):
     question = f"Wetter Kassel {when}"
-    assert not same(asked(question, TODAY), asked(question, TODAY + timedelta(later)))
+    assert not asks_same(parse_question(question, TODAY), parse_question(question, TODAY + timedelta(later)))
 
 
 @given(st.text(max_size=80))
 @settings(max_examples=50, deadline=None)
 def test_any_text_can_be_asked(text):
-    asked(text, TODAY)
+    parse_question(text, TODAY)
 
 
 # In two languages
@@ -198,26 +200,28 @@ def test_any_text_can_be_asked(text):
 )
 def test_another_name_is_never_a_translation(german, english, one, other):
     assume(one != other)
-    questions = asked(german.format(one), TODAY), asked(english.format(other), TODAY)
-    assert not may_be_translated(*questions)
-    assert not may_be_translated(*questions[::-1])
+    questions = parse_question(german.format(one), TODAY), parse_question(english.format(other), TODAY)
+    assert not may_be_translation(*questions)
+    assert not may_be_translation(*questions[::-1])
 
 
 def test_in_another_language_meaning_decides_and_only_if_it_is_sure():
     known = [finding("Was kostet eine Wärmepumpe?")]
     asked_in_english = "How much does a heat pump cost?"
-    assert similar(asked_in_english, known, now=NOW) is None, "nobody knows what they mean"
+    assert find_same(asked_in_english, known, now=NOW) is None, "nobody knows what they mean"
     for near, expected in ((0.9, "r_1"), (0.7, None)):
-        found = similar(asked_in_english, known, now=NOW, nearness=lambda _, texts, near=near: {"r_1": near})
+        found = find_same(
+            asked_in_english, known, now=NOW, nearness=lambda _, texts, near=near: {"r_1": near}
+        )
         assert (found.finding.id if found else None) == expected
     german = "Was kostet eine gebrauchte Wärmepumpe?"
-    found = similar(german, known, now=NOW, nearness=lambda _, texts: dict.fromkeys(texts, 1.0))
+    found = find_same(german, known, now=NOW, nearness=lambda _, texts: dict.fromkeys(texts, 1.0))
     assert found is None, "in one language words decide"
 
 
 def test_what_merely_means_the_same_is_not_merged_for_good():
     group = [finding("Was kostet eine Wärmepumpe?", id="r_1"), finding("heat pump price", id="r_2")]
-    assert clusters(group, now=NOW) == []
+    assert group_same(group, now=NOW) == []
 
 
 @pytest.mark.real
@@ -235,7 +239,7 @@ def test_translations_are_told_from_what_nearly_is_one(tmp_path):
         found = {True: 0, False: 0}
         for german, english, expected in CASES:
             for question, known in ((german, english), (english, german)):
-                answered = similar(question, [finding(known)], now=NOW, nearness=nearness)
+                answered = find_same(question, [finding(known)], now=NOW, nearness=nearness)
                 found[expected] += answered is not None
                 assert expected or answered is None, (question, known)
         wanted = 2 * sum(expected for *_, expected in CASES)
@@ -256,20 +260,20 @@ def test_every_embedder_is_measured_by_the_same_scale(usual, near):
 
 def test_the_newest_that_holds_answers_with_its_age():
     known = [finding(id=f"r_{n}", created_at=NOW - n * 60, expires_at=NOW + DAY) for n in (3, 1, 2)]
-    found = similar("Wetter Kassel", known, now=NOW)
+    found = find_same("Wetter Kassel", known, now=NOW)
     assert (found.finding.id, found.age) == ("r_1", 60)
 
 
 def test_expired_ones_and_those_without_a_source_answer_nothing():
-    assert similar("Wetter Kassel", [finding(expires_at=NOW - 1)], now=NOW) is None
-    assert similar("Wetter Kassel", [finding("Wetter Kassel", source(trouble="gone"))], now=NOW) is None
+    assert find_same("Wetter Kassel", [finding(expires_at=NOW - 1)], now=NOW) is None
+    assert find_same("Wetter Kassel", [finding("Wetter Kassel", source(trouble="gone"))], now=NOW) is None
 
 
 def test_who_asks_deep_is_not_answered_by_a_quick_look():
     quick, deep = finding(), finding(mode="deep")
-    assert similar("Wetter Kassel", [quick], now=NOW, mode="deep") is None
-    assert similar("Wetter Kassel", [deep], now=NOW, mode="deep") is not None
-    assert similar("Wetter Kassel", [deep], now=NOW) is not None
+    assert find_same("Wetter Kassel", [quick], now=NOW, mode="deep") is None
+    assert find_same("Wetter Kassel", [deep], now=NOW, mode="deep") is not None
+    assert find_same("Wetter Kassel", [deep], now=NOW) is not None
 
 
 def test_alike_ones_are_one_with_the_sources_of_all_newest_first():
@@ -289,14 +293,14 @@ def test_alike_ones_are_one_with_the_sources_of_all_newest_first():
     )
     other = finding("Wetter in Köln", id="r_3")
     expired = finding(id="r_4", expires_at=NOW - 1)
-    (group,) = clusters([old, other, new, expired], now=NOW)
+    (group,) = group_same([old, other, new, expired], now=NOW)
     assert [one.id for one in group] == ["r_2", "r_1"]
-    made = merged(group)
+    made = merge_findings(group)
     assert (made.id, made.mode, made.merged) == ("r_2", "deep", ("r_1", "r_0"))
     assert [(one.url, one.text) for one in made.sources] == [
         ("https://b.example", "Neu."),
         ("https://a.example", source().text),
     ]
     assert made.summary == ""
-    kept = merged([replace(new, summary="Von mir.", summary_by="person"), old])
+    kept = merge_findings([replace(new, summary="Von mir.", summary_by="person"), old])
     assert (kept.summary, kept.summary_by) == ("Von mir.", "person")

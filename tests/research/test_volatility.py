@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.research.finding import VOLATILITIES
-from holdfast.research.volatility import expiry, volatility_named, volatility_of
+from holdfast.research.finding import VOLATILITIES, estimate_volatility, expiry_time, parse_volatility
 from tests.research.making import DAY, HOUR, NOW
 
 CASES = {
@@ -55,23 +54,23 @@ CASES = {
     ("question", "volatility"), [(one, name) for name, several in CASES.items() for one in several]
 )
 def test_questions_are_as_volatile_as_what_they_ask_for(question, volatility):
-    assert volatility_of(question, at=NOW) == volatility
+    assert estimate_volatility(question, at=NOW) == volatility
 
 
 def test_where_the_question_says_nothing_its_sources_do_and_else_it_is_a_week():
-    assert volatility_of("Niestetal", ["7-Tage-Wetter https://wetter.com"]) == "daily"
-    assert volatility_of("Niestetal", ["Niestetal – Wikipedia"]) == "monthly"
-    assert volatility_of("Niestetal") == "weekly"
-    assert volatility_of("Was ist ein Mutex?", ["News"]) == "permanent", "the question knows best"
+    assert estimate_volatility("Niestetal", ["7-Tage-Wetter https://wetter.com"]) == "daily"
+    assert estimate_volatility("Niestetal", ["Niestetal – Wikipedia"]) == "monthly"
+    assert estimate_volatility("Niestetal") == "weekly"
+    assert estimate_volatility("Was ist ein Mutex?", ["News"]) == "permanent", "the question knows best"
 
 
 def test_only_a_year_that_is_over_holds_for_good():
-    assert volatility_of("Bitcoin Kurs 2026", at=NOW) == "hourly"
-    assert volatility_of("Bitcoin Kurs 2025", at=NOW) == "permanent"
+    assert estimate_volatility("Bitcoin Kurs 2026", at=NOW) == "hourly"
+    assert estimate_volatility("Bitcoin Kurs 2025", at=NOW) == "permanent"
 
 
 def test_each_holds_as_long_as_its_name_says():
-    holds = {name: expiry(name, NOW) for name in VOLATILITIES}
+    holds = {name: expiry_time(name, NOW) for name in VOLATILITIES}
     assert holds == {
         "hourly": NOW + HOUR,
         "daily": NOW + DAY,
@@ -82,12 +81,12 @@ def test_each_holds_as_long_as_its_name_says():
 
 
 def test_a_models_word_counts_only_if_it_is_one_of_ours():
-    assert volatility_named(" **Daily**.") == "daily"
-    assert volatility_named("stündlich") == "hourly"
+    assert parse_volatility(" **Daily**.") == "daily"
+    assert parse_volatility("stündlich") == "hourly"
     for word in ("", "often", "daily or weekly", "dailyish", "never"):
-        assert volatility_named(word) is None
+        assert parse_volatility(word) is None
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=50), max_size=3))
 def test_any_question_has_one(question, sources):
-    assert volatility_of(question, sources, NOW) in VOLATILITIES
+    assert estimate_volatility(question, sources, NOW) in VOLATILITIES

@@ -1,6 +1,6 @@
 """Questions in German and in English: which of them ask for the same, and which only nearly do.
 
-The threshold of `research.reuse` comes from the first part; the second was written afterwards, and showed
+The threshold of `research.matching` comes from the first part; the second was written afterwards, and showed
 that directions ("from", "to") and words like "los" and "entkoffeiniert" have to be looked at as well.
 """
 

@@ -18,7 +18,7 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.folder import Folder
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
-from holdfast.research.finding import Source
+from holdfast.research.finding import ResearchSource
 from holdfast.research.library import Research
 from holdfast.server.app import create_app
 from holdfast.store import open_store
@@ -55,8 +55,8 @@ class Web:
                 self.wait.set()
         tell(1, 1, "https://found.example")
         return [
-            Source("https://found.example", "Found", "In Bremen scheint am Sonntag die Sonne.", NOW),
-            Source("https://broken.example", "", "", NOW, "It answered 500."),
+            ResearchSource("https://found.example", "Found", "In Bremen scheint am Sonntag die Sonne.", NOW),
+            ResearchSource("https://broken.example", "", "", NOW, "It answered 500."),
         ]
 
 

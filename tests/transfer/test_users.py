@@ -11,8 +11,8 @@ import pytest
 from holdfast.errors import NotFound
 from holdfast.memory.base import MEMORY_TOPIC, Memory
 from holdfast.messages import Image, Message, Scope, Text, ToolCall, ToolResult
-from holdfast.research.finding import Finding, Source
-from holdfast.research.findings import Findings
+from holdfast.research.finding import Finding, ResearchSource
+from holdfast.research.repository import FindingRepository
 from holdfast.store import Key, NewMessage, open_store
 from holdfast.transfer.migrate import TABLES, count_rows
 from holdfast.transfer.staging import DataFolder
@@ -51,8 +51,8 @@ def live(memory, name, word):
     gone = memory.library.add(scope, f"{name} never eats {word} with {name}.").memory
     memory.library.forget(scope, gone.id)
     memory.workspace.write(f"{memory.library.confirmation(scope)}/profile.yaml", f"name: {name}\n")
-    page = Source("https://example.org", "A page", f"About {word}.", 1.0)
-    Findings(memory.workspace).add(
+    page = ResearchSource("https://example.org", "A page", f"About {word}.", 1.0)
+    FindingRepository(memory.workspace).add(
         Finding("", scope, f"What is {word}?", "quick", (page,), f"It is {word}.", "permanent", 1.0, 0.0)
     )
     digest = store.prompts.keep([Message.of("system", f"You speak with {name} of {word}.")])

@@ -36,7 +36,7 @@ from holdfast.errors import BadRequest
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.conversations.search import Results
+    from holdfast.conversations.search import MessageResults
     from holdfast.messages import Message
     from holdfast.store import Conversation
 
@@ -60,13 +60,13 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """List conversations, the last used first."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.serialization import serialize_conversation
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
         rows = store.log.recent(current_scope(project), limit)
     if as_json:
-        print_json([conversation_out(row) for row in rows])
+        print_json([serialize_conversation(row) for row in rows])
     elif rows:
         columns = (say("id", "Id"), say("last used", "zuletzt"), say("title", "Titel"))
         print_table(columns, [(row.id, format_time(row.updated_at), row.title) for row in rows])
@@ -126,18 +126,18 @@ def search(
 ) -> None:
     """Find messages by their words, in all conversations."""
     from holdfast.conversations.search import search as find
-    from holdfast.conversations.shown import results_out
+    from holdfast.conversations.serialization import serialize_results
     from holdfast.store import open_store
 
     with open_store(load(context).settings.store) as store:
         results = find(store, current_scope(project), " ".join(words), limit=limit)
     if as_json:
-        print_json(results_out(results))
+        print_json(serialize_results(results))
     else:
         print_results(results)
 
 
-def print_results(results: "Results") -> None:
+def print_results(results: "MessageResults") -> None:
     reasons = {
         "nothing to search for": say(
             "These words are in every text; look for something rarer.",
@@ -168,7 +168,7 @@ def rename(
     as_json: JsonOption = False,
 ) -> None:
     """Give a conversation another title."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.serialization import serialize_conversation
 
     named = " ".join(" ".join(title).split())
     if not named:
@@ -178,7 +178,7 @@ def rename(
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         row = store.log.rename(row.id, named)
     if as_json:
-        print_json(conversation_out(row))
+        print_json(serialize_conversation(row))
     else:
         console.print(Text(say(f"{row.id} is now called: {named}", f"{row.id} heißt jetzt: {named}")))
 
@@ -195,7 +195,7 @@ def delete(
     as_json: JsonOption = False,
 ) -> None:
     """Delete a conversation and its words, except those that a fork shares."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.serialization import serialize_conversation
     from holdfast.wiring import build_remembering
 
     settings = load(context).settings
@@ -206,7 +206,7 @@ def delete(
         with closing(build_remembering(settings, store)) as memory:
             forgotten = memory.conversation_deleted(row.scope, row.id, forget=forget)
     if as_json:
-        print_json({"deleted": conversation_out(row), "forgotten": forgotten})
+        print_json({"deleted": serialize_conversation(row), "forgotten": forgotten})
     else:
         console.print(say(f"Deleted: {row.id}", f"Gelöscht: {row.id}"))
 
@@ -240,15 +240,15 @@ def fork(
     as_json: JsonOption = False,
 ) -> None:
     """Go on in a second conversation from any message; both share what came before it."""
-    from holdfast.conversations import forks
-    from holdfast.conversations.named import message_named
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations import lanes
+    from holdfast.conversations.identity import find_message
+    from holdfast.conversations.serialization import serialize_conversation
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
-        start = None if message is None else message_named(store, row, message).id
-        copy = store.atomically(forks.fork, store, row, start, title.strip())
+        start = None if message is None else find_message(store, row, message).id
+        copy = store.atomically(lanes.fork, store, row, start, title.strip())
     if as_json:
-        print_json(conversation_out(copy))
+        print_json(serialize_conversation(copy))
     else:
         sentence = say(
             "Forked: {id}. Go on with `holdfast chat -c {id}`.",
@@ -272,7 +272,7 @@ def prune(
 ) -> None:
     """Delete conversations in which nobody has spoken for a long time."""
     from holdfast.background.retention import DAY, Retention
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.serialization import serialize_conversation
     from holdfast.store import open_store
     from holdfast.wiring import build_remembering
 
@@ -282,7 +282,7 @@ def prune(
         unused = store.log.unused_since(now - days * DAY, scope, _MAX_PRUNED)
         if dry_run or not unused:
             if as_json:
-                print_json({"would_delete": [conversation_out(row) for row in unused]})
+                print_json({"would_delete": [serialize_conversation(row) for row in unused]})
             else:
                 print_unused(unused)
             return
@@ -294,7 +294,7 @@ def prune(
             gone = Retention(store, remembering, days, forget).prune(now, scope)
     forgotten = sum(number for _, number in gone)
     if as_json:
-        print_json({"deleted": [conversation_out(row) for row, _ in gone], "forgotten": forgotten})
+        print_json({"deleted": [serialize_conversation(row) for row, _ in gone], "forgotten": forgotten})
         return
     console.print(
         say(
@@ -357,7 +357,7 @@ def switch(
     as_json: JsonOption = False,
 ) -> None:
     """Switch Holdfast off for one conversation, or only its memory."""
-    from holdfast.conversations.shown import conversation_out
+    from holdfast.conversations.serialization import serialize_conversation
 
     wanted = {name: value for name, value in (("off", off), ("memory", memory)) if value is not None}
     if not wanted:
@@ -371,7 +371,7 @@ def switch(
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         row = store.log.update_settings(row.id, wanted)
     if as_json:
-        print_json(conversation_out(row))
+        print_json(serialize_conversation(row))
         return
     state = (
         say("passed through, nothing is kept", "durchgereicht, nichts wird behalten")

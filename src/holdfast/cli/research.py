@@ -41,8 +41,8 @@ from holdfast.errors import BadRequest, TooLarge
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.research.finding import Finding, Mode, Source
-    from holdfast.research.library import Answered, Research
+    from holdfast.research.finding import Finding, Mode, ResearchSource
+    from holdfast.research.library import Research, ResearchAnswer
     from holdfast.research.web import ReadLocal
 
 
@@ -124,14 +124,14 @@ async def gather_sources(
     sources: Sequence[str] = (),
     *,
     fresh: bool = False,
-) -> "Answered":
+) -> "ResearchAnswer":
     """Return the finding for a question, gathering sources unless there is a current one; print notes."""
     from holdfast.wiring import build_research
 
     assert session.engine.remembering is not None
     research = build_research(settings, session.engine.remembering, make_local_reader())
     with show_progress_bar() as bar:
-        answered = await research.answered(
+        answered = await research.answer(
             session.scope,
             question,
             mode,
@@ -143,7 +143,7 @@ async def gather_sources(
     return answered
 
 
-def print_gathering_notes(answered: "Answered") -> None:
+def print_gathering_notes(answered: "ResearchAnswer") -> None:
     """Print the age of a reused finding, or the sources that could not be read."""
     if answered.reused:
         age = format_age(answered.age)
@@ -187,11 +187,13 @@ def add(
                 print_error(say(f"Left out: {source.url}: ", f"Ausgelassen: {source.url}: ") + source.trouble)
 
 
-async def read_sources(research: "Research", question: str, mode: "Mode", named: list[str]) -> list["Source"]:
-    from holdfast.research.finding import Source
+async def read_sources(
+    research: "Research", question: str, mode: "Mode", named: list[str]
+) -> list["ResearchSource"]:
+    from holdfast.research.finding import ResearchSource
 
     elsewhere = [resolve_address(name) for name in named if name != "-"]
-    texts: list[Source] = []
+    texts: list[ResearchSource] = []
     if "-" in named:
         piped = read_stdin()
         if not piped.strip():
@@ -202,10 +204,10 @@ async def read_sources(research: "Research", question: str, mode: "Mode", named:
                     "Seiten oder Dateien nennen, oder einen Text hineinleiten.",
                 ),
             )
-        texts.append(Source("", say("Piped text", "Übergebener Text"), piped, research.clock()))
+        texts.append(ResearchSource("", say("Piped text", "Übergebener Text"), piped, research.clock()))
     if elsewhere:
         with show_progress_bar() as bar:
-            texts += await research.gathered(
+            texts += await research.gather(
                 question,
                 mode,
                 elsewhere,
@@ -228,7 +230,7 @@ def list_(
     settings, scope = load(context).settings, narrow_scope(whose, project)
     troubles: list[str] = []
     with open_research(settings) as research:
-        findings = research.matching(scope, text, own=whose is not None, troubles=troubles)
+        findings = research.search(scope, text, own=whose is not None, troubles=troubles)
         page, now = findings[offset : offset + limit], research.clock()
     if as_json:
         listed = [serialize_finding(finding, now, texts=False) for finding in page]
@@ -333,9 +335,9 @@ def resolve_address(named: str) -> str:
 
 
 def serialize_finding(finding: "Finding", now: float, *, texts: bool) -> dict[str, Any]:
-    from holdfast.research.findings import path_of
+    from holdfast.research.repository import path_of_note
 
-    return {**finding.to_json(now, whole=texts), "path": str(path_of(finding))}
+    return {**finding.to_json(now, whole=texts), "path": str(path_of_note(finding))}
 
 
 def print_findings(page: Sequence["Finding"], now: float, offset: int, total: int) -> None:
@@ -376,7 +378,7 @@ def print_findings(page: Sequence["Finding"], now: float, offset: int, total: in
 
 def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
     """Print a finding with all its details."""
-    from holdfast.research.findings import path_of
+    from holdfast.research.repository import path_of_note
 
     write(f"{finding.question}\n\n{finding.summary}\n\n")
     by = {
@@ -392,14 +394,14 @@ def print_finding(finding: "Finding", now: float, *, texts: bool) -> None:
         (say("summary by", "Zusammenfassung"), by.get(finding.summary_by, "")),
         (say("asked in", "gefragt in"), finding.conversation),
         (say("took in", "enthält"), ", ".join(finding.merged)),
-        (say("file", "Datei"), str(path_of(finding))),
+        (say("file", "Datei"), str(path_of_note(finding))),
     ]
     for name, value in rows:
         if value:
             console.print(Text(f"  {name}: {value}", style="dim"))
     write("\n")
     print_sources(finding, now)
-    for number, source in finding.numbered if texts else ():
+    for number, source in finding.usable_with_numbers if texts else ():
         write(f"\n[{number}] {source.title or source.name}\n\n{source.text}\n")
 
 
@@ -424,6 +426,6 @@ def format_age(seconds: float) -> str:
 
 
 def format_expiry(finding: "Finding", now: float) -> str:
-    if finding.expired(now):
+    if finding.is_expired(now):
         return say("expired", "abgelaufen")
     return format_time(finding.expires_at) if finding.expires_at else say("for good", "dauerhaft")

@@ -385,18 +385,18 @@ def pin(
     as_json: JsonOption = False,
 ) -> None:
     """Keep a message in the window as it is, whatever has to give way."""
-    from holdfast.conversations.named import message_named
-    from holdfast.conversations.shown import message_out
+    from holdfast.conversations.identity import find_message
+    from holdfast.conversations.serialization import serialize_message
     from holdfast.fitting import marks
     from holdfast.window.presets import preset_from
 
     settings = load(context).settings
     with open_conversation(settings, conversation, project) as (store, row):
-        stored = message_named(store, row, message)
+        stored = find_message(store, row, message)
         store.atomically(marks.pin, store, preset_from(settings), row, stored.id)
         (standing,) = load_states(store, row, stored.id)
     if as_json:
-        print_json({**message_out(stored), "pinned": True})
+        print_json({**serialize_message(stored), "pinned": True})
         return
     console.print(Text(say(f"Pinned: {stored.id}", f"Angeheftet: {stored.id}")))
     if any(decision.kind == "keep" for decision in standing.decisions):
@@ -420,14 +420,14 @@ def unpin(
 ) -> None:
     """Let a message be shortened or left out again."""
     from holdfast.conversations import lanes
-    from holdfast.conversations.named import message_named
-    from holdfast.conversations.shown import message_out
+    from holdfast.conversations.identity import find_message
+    from holdfast.conversations.serialization import serialize_message
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
-        stored = message_named(store, row, message)
+        stored = find_message(store, row, message)
         lanes.unpin(store, row, stored.id)
     if as_json:
-        print_json({**message_out(stored), "pinned": False})
+        print_json({**serialize_message(stored), "pinned": False})
     else:
         console.print(Text(say(f"No longer pinned: {stored.id}", f"Nicht mehr angeheftet: {stored.id}")))
 
@@ -442,12 +442,12 @@ def undo(
     as_json: JsonOption = False,
 ) -> None:
     """Take back what was shortened or left out; it is not done again before the last resort."""
-    from holdfast.conversations.shown import decision_out
+    from holdfast.conversations.serialization import serialize_decision
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         undone, back = undo_decisions(store, row, decision)
     if as_json:
-        print_json({"undone": [decision_out(decision) for decision in undone], "back": back})
+        print_json({"undone": [serialize_decision(decision) for decision in undone], "back": back})
     else:
         print_undo_result(undone, back)
 
@@ -457,10 +457,10 @@ def undo_decisions(
 ) -> tuple[Sequence["Decision"], list[str]]:
     """Undo a decision or the last batch; return the decisions undone and the messages restored."""
     from holdfast.conversations import lanes
-    from holdfast.conversations.named import decision_named
+    from holdfast.conversations.identity import find_decision
     from holdfast.fitting.account import came_back
 
-    name = None if decision is None else decision_named(store, row, decision)
+    name = None if decision is None else find_decision(store, row, decision)
     undone = store.atomically(lanes.undo, store, row, name)
     return undone, came_back(store, row, undone)
 
@@ -483,12 +483,12 @@ def expand(
     as_json: JsonOption = False,
 ) -> None:
     """Show the originals of what the window shortened or left out."""
-    from holdfast.conversations.shown import message_out
+    from holdfast.conversations.serialization import serialize_message
 
     with open_conversation(load(context).settings, conversation, project) as (store, row):
         states = load_states(store, row, message)
     if as_json:
-        print_json([{**message_out(state.stored), **state.to_json()} for state in states])
+        print_json([{**serialize_message(state.stored), **state.to_json()} for state in states])
         return
     if not states:
         console.print(
@@ -499,12 +499,12 @@ def expand(
 
 
 def load_states(store: "Store", row: "Conversation", message: str | None) -> Sequence["Standing"]:
-    from holdfast.conversations.named import message_named
+    from holdfast.conversations.identity import find_message
     from holdfast.fitting.account import Standing, changed, lane_of, standings
 
     if message is None:
         return changed(standings(store, row, lane_of(store, row)))
-    stored = message_named(store, row, message)
+    stored = find_message(store, row, message)
     # A message can be shown even if no model ever received it.
     used = store.lanes.of(row.id)
     here = [state for state in standings(store, row, used[0]) if state.stored.id == stored.id] if used else []

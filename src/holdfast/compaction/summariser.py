@@ -16,7 +16,7 @@ from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.summary import SECTIONS, Summary
 from holdfast.compaction.transcript import Portion, fenced, portions
 from holdfast.errors import Overflow, ProviderError
-from holdfast.research.summary import carried
+from holdfast.research.summary import shared_facts
 from holdfast.window.items import Item
 from holdfast.words import terms
 
@@ -193,7 +193,7 @@ def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
 
 def _carried(summary: Summary, source: str, ours: Summary) -> int:
     """How many names and values of the source a summary has, beside those of mere requests."""
-    return len(carried(_text_of(summary), source, summary.language, "\n".join(ours.requests)))
+    return len(shared_facts(_text_of(summary), source, summary.language, "\n".join(ours.requests)))
 
 
 def _text_of(summary: Summary) -> str:

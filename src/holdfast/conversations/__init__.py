@@ -1,32 +1,29 @@
-"""Which conversation a request belongs to, and what of it is kept.
+"""Finds the conversation a request belongs to, and records the answer.
 
-`locate` says where a request belongs, `hints_from` collects what it says about itself, `Recorder` keeps the
-answer. It knows no model server and no wire format.
+`locate` places a request, `read_hints` collects what its headers and metadata say, `Recorder` stores the
+answer. The package depends on no model server and no wire format.
 """
 
-from holdfast.conversations.alignment import Alignment, align
-from holdfast.conversations.hints import Hints, hints_from
-from holdfast.conversations.identity import at_hand, going_on, locate
-from holdfast.conversations.likeness import anchor
-from holdfast.conversations.placement import Placement
+from holdfast.conversations.alignment import Alignment, align, anchor
+from holdfast.conversations.hints import Hints, read_hints
+from holdfast.conversations.identity import Placement, locate, locate_at_end, locate_in_memory
+from holdfast.conversations.recent import RecentConversation, RecentConversationCache
 from holdfast.conversations.recorder import Recorder
-from holdfast.conversations.side import side_of
-from holdfast.conversations.standing import Standing, Standings
-from holdfast.conversations.summaries import Asides
+from holdfast.conversations.side_requests import SideRequestCache, classify_side_request
 
 __all__ = [
     "Alignment",
-    "Asides",
     "Hints",
     "Placement",
+    "RecentConversation",
+    "RecentConversationCache",
     "Recorder",
-    "Standing",
-    "Standings",
+    "SideRequestCache",
     "align",
     "anchor",
-    "at_hand",
-    "going_on",
-    "hints_from",
+    "classify_side_request",
     "locate",
-    "side_of",
+    "locate_at_end",
+    "locate_in_memory",
+    "read_hints",
 ]

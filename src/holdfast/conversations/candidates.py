@@ -1,7 +1,7 @@
-"""The stored histories that a request may continue, and whether they convince.
+"""Finds the stored histories that a request may continue, and weighs the evidence for each.
 
-Looks up the newest messages of the request among everything in its scope and lays it beside the few likeliest
-histories. It finds and weighs; what is done with the best one is decided in `identity`.
+Looks up the newest messages of the request among everything in its scope and aligns it with the few likeliest
+histories. `identity` decides what to do with the best one.
 """
 
 from collections import Counter, defaultdict
@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from holdfast.conversations.alignment import Alignment, align, is_own
-from holdfast.conversations.hints import Hints, person_of
-from holdfast.conversations.likeness import TELLING, Likeness, anchor, likeness, words
+from holdfast.conversations.alignment import (
+    DISTINCTIVE_LENGTH,
+    Alignment,
+    Likeness,
+    align,
+    anchor,
+    comparable_text,
+    compare_messages,
+    is_own,
+)
+from holdfast.conversations.hints import Hints, read_person
 from holdfast.errors import NotFound
 from holdfast.messages import Message, Scope
 from holdfast.store import AnchorHit, Conversation, Store, Stored
@@ -25,12 +33,12 @@ _BRANCHES = 3
 # How many messages that a client kept behind its summary are looked for at the end of the history.
 _RESUMED = 8
 # What must have been said in an exchange that is all by which a shortened history can be known.
-_TELLING_EXCHANGE = 3 * TELLING
+_TELLING_EXCHANGE = 3 * DISTINCTIVE_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A request and everything that is known about it before any history is read."""
+    """A request and everything known about it before any history is read."""
 
     scope: Scope
     messages: Sequence[Message]
@@ -41,8 +49,8 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A history that the request may continue."""
+class HistoryCandidate:
+    """A stored history that the request may continue."""
 
     conversation: Conversation
     path: Sequence[Stored]
@@ -62,26 +70,26 @@ class Candidate:
 
     @property
     def parent(self) -> str | None:
-        """What the new part follows; behind a summary, everything that was said."""
+        """The message that the new part follows; after a summary, the conversation's head."""
         reach = self.alignment.reach
         return self.path[reach - 1].id if reach and not self.summarised else self.conversation.head
 
     @property
-    def asked(self) -> bool:
-        """Whether somebody has asked something there that waits for its answer."""
+    def has_open_question(self) -> bool:
+        """Whether the stored history goes on with a question that has no answer yet."""
         return not self.summarised and self.alignment.reach < len(self.path)
 
     @property
     def evidence(self) -> tuple[int, ...]:
         """What makes one candidate better than another, the weightiest first."""
-        proven, open_end = self.alignment.proven, not self.forks and not self.asked
+        proven, open_end = self.alignment.proven, not self.forks and not self.has_open_question
         return (self.hinted, self.is_whole, proven, not self.forks, open_end, -self.foreign, self.familiar)
 
     @property
     def is_whole(self) -> bool:
         """Whether the request has all of this history, and goes on where it ends: none can be closer."""
         lined_up = self.alignment
-        ends = not self.forks and not self.asked and not self.foreign
+        ends = not self.forks and not self.has_open_question and not self.foreign
         return ends and lined_up.regular and not lined_up.skipped
 
     @property
@@ -90,8 +98,8 @@ class Candidate:
         return (*self.evidence, self.alignment.regular, len(self.alignment.pairs))
 
 
-class Candidates:
-    """Finds the histories for one inquiry."""
+class CandidateFinder:
+    """Finds the candidate histories for one inquiry."""
 
     def __init__(self, store: Store, inquiry: Inquiry) -> None:
         self._log = store.log
@@ -99,28 +107,28 @@ class Candidates:
         self._messages = inquiry.messages
         self._keys = [anchor(message) for message in inquiry.messages]
 
-    def convincing(self) -> list[Candidate]:
-        """The candidates whose evidence is good enough, the best first."""
-        found = [
+    def find_convincing(self) -> list[HistoryCandidate]:
+        """Return the candidates with enough evidence, best first."""
+        candidates = [
             candidate
-            for conversation in self._likely()
-            for candidate in self.within(conversation)
-            if self._convinces(candidate)
+            for conversation in self._likely_conversations()
+            for candidate in self.find_in(conversation)
+            if self._is_convincing(candidate)
         ]
-        return sorted(found, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
+        return sorted(candidates, key=lambda one: (one.worth, one.conversation.updated_at), reverse=True)
 
-    def within(self, conversation: Conversation) -> list[Candidate]:
-        """The histories of one conversation: the one it ends with, and branches that the request names."""
+    def find_in(self, conversation: Conversation) -> list[HistoryCandidate]:
+        """Return the current history of one conversation, and branches that the request mentions."""
         paths: list[list[Stored]] = []
         tips = [conversation.head] if conversation.head else []
-        for tip in [*tips, *self._tips(conversation.tree)]:
+        for tip in [*tips, *self._find_tips(conversation.tree)]:
             if not any(stored.id == tip for path in paths for stored in path):
                 paths.append(self._log.path(tip))
-        found = [self._candidate(conversation, path) for path in paths]
+        candidates = [self._build_candidate(conversation, path) for path in paths]
         # Branches of one conversation are much alike: an edited question may have got the answer of the first
         # one, or a second answer begins as the first did. What came back word for word tells them apart.
-        exact = max((one.alignment.exact for one in found), default=0)
-        return [one for one in found if one.alignment.exact >= exact]
+        exact = max((candidate.alignment.exact for candidate in candidates), default=0)
+        return [candidate for candidate in candidates if candidate.alignment.exact >= exact]
 
     # Which conversations are worth reading
 
@@ -137,8 +145,8 @@ class Candidates:
                 hits[hit.anchor].append(hit)
         return hits
 
-    def _likely(self) -> list[Conversation]:
-        """Conversations the client hints at, then those that have the most in common with the request."""
+    def _likely_conversations(self) -> list[Conversation]:
+        """Return conversations the client hints at, then those sharing most with the request."""
         scope, hints = self._inquiry.scope, self._inquiry.hints
         hinted = self._log.by_external_id(scope, hints.external_id)[:_CONVERSATIONS]
         if self._inquiry.made_for:
@@ -152,12 +160,16 @@ class Candidates:
             for hit in hits:
                 newest[hit.tree] = max(newest[hit.tree], hit.created_at)
         trees = sorted(shared, key=lambda tree: (shared[tree], newest[tree]), reverse=True)
-        known = [one for tree in trees[:_CONVERSATIONS] for one in self._log.conversations_of(tree)]
-        return list({one.id: one for one in [*hinted, *known]}.values())
+        known = [
+            conversation
+            for tree in trees[:_CONVERSATIONS]
+            for conversation in self._log.conversations_of(tree)
+        ]
+        return list({conversation.id: conversation for conversation in [*hinted, *known]}.values())
 
-    def _tips(self, tree: str) -> list[str]:
-        """Messages of a tree that the newest messages of the request are."""
-        hits = [hit for found in self._hits.values() for hit in found if hit.tree == tree]
+    def _find_tips(self, tree: str) -> list[str]:
+        """Return the stored messages of a tree that the newest messages of the request match."""
+        hits = [hit for group in self._hits.values() for hit in group if hit.tree == tree]
         known = {hit.message for hit in hits}
         # The same answer may stand in many branches: meant is one behind a question of this request.
         behind = [hit for hit in hits if hit.parent in known]
@@ -165,12 +177,12 @@ class Candidates:
 
     # What one of them has in common with the request
 
-    def _candidate(self, conversation: Conversation, path: Sequence[Stored]) -> Candidate:
+    def _build_candidate(self, conversation: Conversation, path: Sequence[Stored]) -> HistoryCandidate:
         alignment = align(path, self._messages, self._keys)
         hints, last = self._inquiry.hints, alignment.pairs[-1].sent if alignment.pairs else -1
         summary = max((index for index in self._inquiry.summaries if index > last), default=None)
-        start = alignment.start if summary is None else self._resumed(path, summary + 1)
-        return Candidate(
+        start = alignment.start if summary is None else self._skip_history_end(path, summary + 1)
+        return HistoryCandidate(
             conversation=conversation,
             path=path,
             alignment=alignment,
@@ -179,20 +191,27 @@ class Candidates:
             summarised=summary is not None,
             start=start,
             foreign=sum(message.role == "assistant" for message in self._messages[start:]),
-            forks=summary is None and self._forks(conversation, path, alignment.reach),
+            forks=summary is None and self._is_fork(conversation, path, alignment.reach),
             familiar=conversation.client == hints.sender,
         )
 
-    def _resumed(self, path: Sequence[Stored], start: int) -> int:
-        """Where the new part begins behind a summary: not with what the history ends with anyway."""
-        rest = [index for index, one in enumerate(self._messages) if index >= start and one.role != "system"]
-        for count in range(min(len(rest), len(path), _RESUMED), 0, -1):
-            kept = zip(path[-count:], rest[:count], strict=True)
-            if all(likeness(one.message, self._messages[index]) is Likeness.EXACT for one, index in kept):
-                return rest[count - 1] + 1
+    def _skip_history_end(self, path: Sequence[Stored], start: int) -> int:
+        """Return where the new part begins after a summary, skipping what the history already ends with."""
+        indexes = [
+            index
+            for index, message in enumerate(self._messages)
+            if index >= start and message.role != "system"
+        ]
+        for count in range(min(len(indexes), len(path), _RESUMED), 0, -1):
+            pairs = zip(path[-count:], indexes[:count], strict=True)
+            if all(
+                compare_messages(message.message, self._messages[index]) is Likeness.EXACT
+                for message, index in pairs
+            ):
+                return indexes[count - 1] + 1
         return start
 
-    def _forks(self, conversation: Conversation, path: Sequence[Stored], reach: int) -> bool:
+    def _is_fork(self, conversation: Conversation, path: Sequence[Stored], reach: int) -> bool:
         if any(is_own(stored) for stored in path[reach:]):
             return True
         # The end of another branch: what follows it there was not read.
@@ -201,30 +220,30 @@ class Candidates:
 
     # Whether that is enough
 
-    def _convinces(self, candidate: Candidate) -> bool:
-        if self._contradicted(candidate):
+    def _is_convincing(self, candidate: HistoryCandidate) -> bool:
+        if self._is_contradicted(candidate):
             return False
         if candidate.hinted:
-            return self._confirms(candidate)
+            return self._is_confirmed(candidate)
         lined_up = candidate.alignment
         goes_on = lined_up.regular and not candidate.forks
         known = lined_up.proven or (lined_up.own if goes_on else 0)
-        if not known or candidate.foreign > 2 * known + 1 or self._collage(candidate):
+        if not known or candidate.foreign > 2 * known + 1 or self._is_collage(candidate):
             return False
-        return lined_up.regular or self._shortened(candidate)
+        return lined_up.regular or self._is_recognisable(candidate)
 
-    def _contradicted(self, candidate: Candidate) -> bool:
+    def _is_contradicted(self, candidate: HistoryCandidate) -> bool:
         """Whether the client says that this is another chat, or another person's."""
         hints, known = self._inquiry.hints, candidate.conversation
-        person = person_of(known.client)
+        person = read_person(known.client)
         if hints.person and person and hints.person != person:
             return True
         tool = hints.external_id.partition(":")[0]
         same_tool = known.external_id.partition(":")[0] == tool
         return hints.one_chat and same_tool and known.external_id != hints.external_id
 
-    def _confirms(self, candidate: Candidate) -> bool:
-        """Whether the messages agree with a hint: it lowers what is needed, and is never enough alone."""
+    def _is_confirmed(self, candidate: HistoryCandidate) -> bool:
+        """Whether the messages agree with a hint, which lowers the bar but is never enough alone."""
         lined_up = candidate.alignment
         if lined_up.own or candidate.summarised:
             return True
@@ -235,26 +254,28 @@ class Candidates:
         # The same first question in the same chat: asked once more, or its answer was edited.
         return lined_up.regular and self._inquiry.hints.one_chat
 
-    def _collage(self, candidate: Candidate) -> bool:
-        """Whether the new part has exchanges that took place elsewhere: then it is a history of its own."""
+    def _is_collage(self, candidate: HistoryCandidate) -> bool:
+        """Whether the new part contains exchanges from other conversations: then it is its own history."""
         for index in range(max(candidate.alignment.start, 1), len(self._messages)):
             answer = self._messages[index]
             if answer.role == "assistant":
-                trees = self._trees(index) - {candidate.conversation.tree}
-                if trees and (len(words(answer)) >= TELLING or trees & self._trees(index - 1)):
+                trees = self._trees_with(index) - {candidate.conversation.tree}
+                if trees and (
+                    len(comparable_text(answer)) >= DISTINCTIVE_LENGTH or trees & self._trees_with(index - 1)
+                ):
                     return True
         return False
 
-    def _trees(self, index: int) -> set[str]:
-        """The trees in which a message of the request is known."""
+    def _trees_with(self, index: int) -> set[str]:
+        """Return the trees in which a message of the request is known."""
         return {hit.tree for hit in self._hits.get(self._keys[index] or "", ())}
 
-    def _shortened(self, candidate: Candidate) -> bool:
-        """Whether a history that lacks its beginning, or has another one, is known all the same."""
+    def _is_recognisable(self, candidate: HistoryCandidate) -> bool:
+        """Whether a history that lacks its beginning, or has another one, has enough in common."""
         lined_up = candidate.alignment
         own = [pair for pair in lined_up.pairs if pair.own and pair.like >= Likeness.PART]
-        said = sum(len(words(self._messages[pair.sent])) for pair in lined_up.pairs)
-        if lined_up.grown or said < _TELLING_EXCHANGE:
+        length = sum(len(comparable_text(self._messages[pair.sent])) for pair in lined_up.pairs)
+        if lined_up.grown or length < _TELLING_EXCHANGE:
             return False
         at_end = lined_up.reach == len(candidate.path) and not candidate.forks
         exact = all(pair.like is Likeness.EXACT for pair in lined_up.pairs)

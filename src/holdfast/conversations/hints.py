@@ -1,23 +1,26 @@
-"""What a request says about itself beside its messages: who sent it, by which id the client knows the chat.
+"""Reads what a request says beside its messages: sender, chat id, and context texts sent along.
 
-A table of the names that clients use. It draws no conclusions: an id of another tool is a hint that the
-messages must confirm, and only our own header names a conversation outright.
+A table of the names that clients use. An id of another tool is only a hint that the messages must confirm;
+only our own header names a conversation outright. Context (`metadata.context` in OpenAI's protocol, `context`
+in Ollama's chat) is a text, a list of texts, or a list of objects with a `text` and its origin; it is not
+logged.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
 
 # Names a conversation outright: this one is ours.
-EXPLICIT = "x-holdfast-conversation"
+CONVERSATION_HEADER = "x-holdfast-conversation"
 # Names a finding, ours as well.
-RESEARCH = "x-holdfast-research"
+RESEARCH_HEADER = "x-holdfast-research"
 # The setting of a conversation that names a finding for its next message.
-BOUND = "research"
+RESEARCH_SETTING = "research"
 
 # Headers by which tools name a chat or a session, with the name we know the tool's ids by. The first that is
 # there is taken. A chat id stands for one chat and all its branches; a session may hold several histories.
@@ -42,14 +45,14 @@ _SHARED = ("local", "temporary")
 # Who sits in front of the client, where one key serves several people.
 _PEOPLE = ("x-openwebui-user-id", "x-librechat-user-id")
 # The names in a user agent, without versions: an update does not make another client.
-_NAME = re.compile(r"[A-Za-z][A-Za-z_-]+")
+_AGENT_NAME = re.compile(r"[A-Za-z][A-Za-z_-]+")
 # A client's own word for what it is doing; this much of codex's says which requests are compactions.
 _TURN_METADATA = "x-codex-turn-metadata"
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What headers and metadata say. Empty strings where they say nothing."""
+    """What headers and metadata say. Fields are empty strings where they say nothing."""
 
     # The conversation, named in our own terms: an id of ours, or one the client chose for us.
     explicit: str = ""
@@ -68,41 +71,41 @@ class Hints:
 
     @property
     def sender(self) -> str:
-        """Client and person in one word, as it is kept with the conversation."""
+        """Client and person in one string, as stored with the conversation."""
         return f"{self.client}#{self.person}" if self.person else self.client
 
 
-def hints_from(headers: Mapping[str, str], request: ChatRequest) -> Hints:
+def read_hints(headers: Mapping[str, str], request: ChatRequest) -> Hints:
     """Collect what the headers (names in lower case) and the body's metadata say about the conversation."""
-    external_id, one_chat = _external_id(headers, request)
+    external_id, one_chat = read_external_id(headers, request)
     return Hints(
-        explicit=headers.get(EXPLICIT, "").strip() or _metadata(request, "conversation_id"),
+        explicit=headers.get(CONVERSATION_HEADER, "").strip() or read_metadata(request, "conversation_id"),
         external_id=external_id,
         one_chat=one_chat,
-        client=" ".join(_NAME.findall(headers.get("user-agent", ""))[:2]),
+        client=" ".join(_AGENT_NAME.findall(headers.get("user-agent", ""))[:2]),
         person=next((headers[name] for name in _PEOPLE if headers.get(name)), ""),
-        previous=_field(request, "previous_response_id"),
-        kind=_kind(headers),
-        research=headers.get(RESEARCH, "").strip() or _metadata(request, "research_id"),
+        previous=read_field(request, "previous_response_id"),
+        kind=read_kind(headers),
+        research=headers.get(RESEARCH_HEADER, "").strip() or read_metadata(request, "research_id"),
     )
 
 
-def person_of(sender: str) -> str:
-    """The person in a `Hints.sender` that was kept; empty if nobody was named."""
+def read_person(sender: str) -> str:
+    """Return the person in a stored `Hints.sender`; empty if nobody was named."""
     return sender.partition("#")[2]
 
 
-def _external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[str, bool]:
+def read_external_id(headers: Mapping[str, str], request: ChatRequest) -> tuple[str, bool]:
     for names, one_chat in ((_CHATS, True), (_SESSIONS, False)):
         for name, tool in names.items():
             value = headers.get(name, "").strip()
             if value and value.partition(":")[0] not in _SHARED:
                 return f"{tool}:{value}", one_chat
-    session = _metadata(request, "session_id") or _field(request, "prompt_cache_key")
+    session = read_metadata(request, "session_id") or read_field(request, "prompt_cache_key")
     return (f"session:{session}", False) if session else ("", False)
 
 
-def _metadata(request: ChatRequest, name: str) -> str:
+def read_metadata(request: ChatRequest, name: str) -> str:
     for fields in _fields(request):
         metadata = fields.get("metadata")
         if isinstance(metadata, dict) and isinstance(metadata.get(name), str):
@@ -110,19 +113,65 @@ def _metadata(request: ChatRequest, name: str) -> str:
     return ""
 
 
-def _field(request: ChatRequest, name: str) -> str:
+def read_field(request: ChatRequest, name: str) -> str:
     return next((str(fields[name]) for fields in _fields(request) if isinstance(fields.get(name), str)), "")
 
 
 def _fields(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
-    """The fields a dialect kept without interpreting them, whichever dialect it was."""
+    """The fields a protocol kept without interpreting them, whichever protocol it was."""
     yield from request.extra.values()
 
 
-def _kind(headers: Mapping[str, str]) -> str:
+def read_kind(headers: Mapping[str, str]) -> str:
     try:
         metadata = json.loads(headers.get(_TURN_METADATA, "") or "{}")
     except ValueError:
         return ""
     kind = metadata.get("request_kind") if isinstance(metadata, dict) else None
     return kind if isinstance(kind, str) else ""
+
+
+_ORIGIN = ("title", "source", "url")
+
+
+def split_context(request: ChatRequest) -> tuple[tuple[str, ...], ChatRequest]:
+    """Return the context texts and the request without them, so that they are not sent upstream twice."""
+    texts: list[str] = []
+    extra: dict[str, Mapping[str, Any]] = {}
+    for dialect, fields in request.extra.items():
+        left = dict(fields)
+        metadata = left.get("metadata")
+        if isinstance(metadata, Mapping) and "context" in metadata:
+            texts += read_texts(metadata["context"], "metadata.context")
+            left["metadata"] = {name: value for name, value in metadata.items() if name != "context"}
+            if not left["metadata"]:
+                del left["metadata"]
+        if "context" in left and not _is_state(left["context"]):
+            texts += read_texts(left.pop("context"), "context")
+        extra[dialect] = left
+    return tuple(texts), request if extra == request.extra else replace(request, extra=extra)
+
+
+def _is_state(value: Any) -> bool:
+    """Whether this is Ollama's own `context`: a list of numbers, the state of a model."""
+    return isinstance(value, list) and bool(value) and all(isinstance(number, int) for number in value)
+
+
+def read_texts(value: Any, where: str) -> list[str]:
+    if value is None:
+        return []
+    texts = [read_text(item) for item in (value if isinstance(value, list) else [value])]
+    if any(text is None for text in texts):
+        raise BadRequest(
+            f"{where} must be a text, a list of texts, or a list of objects with a text", param=where
+        )
+    return [text for text in texts if text and text.strip()]
+
+
+def read_text(item: Any) -> str | None:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, Mapping) and isinstance(item.get("text"), str):
+        origin = [str(item[name]) for name in _ORIGIN if isinstance(item.get(name), str) and item[name]]
+        return "\n".join((", ".join(origin), item["text"])) if origin else str(item["text"])
+    return None

@@ -1,30 +1,174 @@
-"""Which conversation a request belongs to, and what in it is new.
+"""Decides which conversation a request belongs to, and what in it is new.
 
-Two people's words in one window are worse than one conversation in two pieces: where the evidence does not
-convince, a new conversation begins. How histories are found and weighed is the business of `candidates`.
+Mixing two people's conversations is worse than splitting one, so without convincing evidence a new
+conversation begins. `candidates` finds and weighs stored histories. The `find_*` functions resolve the ids
+and numbers by which people point at messages, answers and decisions.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from holdfast.conversations.alignment import is_own
-from holdfast.conversations.candidates import Candidate, Candidates, Inquiry
+from holdfast.conversations.alignment import (
+    DISTINCTIVE_LENGTH,
+    anchor,
+    comparable_text,
+    is_own,
+    strip_additions,
+)
+from holdfast.conversations.candidates import CandidateFinder, HistoryCandidate, Inquiry
 from holdfast.conversations.hints import Hints
-from holdfast.conversations.likeness import TELLING, words
-from holdfast.conversations.named import answer_named
-from holdfast.conversations.placement import Placement, to_keep
-from holdfast.conversations.side import COMPACTION, side_of
-from holdfast.conversations.standing import Standing, Standings
-from holdfast.conversations.summaries import Aside, Asides, standing_in
-from holdfast.errors import NotFound
+from holdfast.conversations.lanes import get_message
+from holdfast.conversations.recent import RecentConversation, RecentConversationCache
+from holdfast.conversations.side_requests import (
+    COMPACTION,
+    SideAnswer,
+    SideRequestCache,
+    classify_side_request,
+    find_summaries,
+)
+from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Message, Scope
-from holdfast.store import Conversation, NewMessage, Store
+from holdfast.store import Conversation, Job, NewMessage, Store, Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The conversation of a request, and what is new in it.
+
+    A side request has no conversation and nothing of it is stored. In a main request, no conversation means a
+    new one, to be created with `external_id` and `client`.
+    """
+
+    kind: Literal["main", "side"]
+    # Why, in a sentence for a person.
+    reason: str
+    # Which kind of side request it is, and the conversation it was made for where that is known.
+    side: str = ""
+    beside: str | None = None
+    conversation: str | None = None
+    # The conversation's head when this was decided; appending expects it to be there still.
+    head: str | None = None
+    # The message that what is new follows; an answer without anything new follows it too.
+    parent: str | None = None
+    new: tuple[NewMessage, ...] = ()
+    # For each message of the request, what the log holds for it: matched ones are sent as stored.
+    matched: tuple[Stored | None, ...] = ()
+    # Whether an answered message already follows the parent: an edit, or an answer wanted once more.
+    forks: bool = False
+    external_id: str = ""
+    client: str = ""
+    # The client leaves the history to us: the request holds only what is new.
+    from_log: bool = False
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The new messages, without user messages that only a program wrote."""
+        messages = (new.message for new in self.new)
+        return tuple(message for message in messages if message.role != "user" or has_user_text(message))
+
+
+def has_user_text(message: Message) -> bool:
+    """Whether a user message has more in it than what a program put there."""
+    text = strip_additions(message)
+    return bool(text) and not (text.startswith("<") and text.endswith(">") and text == message.text.strip())
+
+
+def to_new_message(message: Message) -> NewMessage:
+    """Convert a message that a client sent for the log.
+
+    Only user messages get an anchor: an answer is looked up by its anchor only if it was ours.
+    """
+    return NewMessage(message, anchor(message) if message.role == "user" else None)
+
+
+# In front of the job that gave an answer, in the ids of OpenAI's responses.
+_RESPONSE = "resp_"
+# Shorter beginnings mean many: an id begins with the time at which it was made.
+_BEGINNING = re.compile(r"[a-z]_[0-9a-z]{6,26}")
+
+
+def find_message(store: Store, conversation: Conversation, name: str) -> Stored:
+    """Find a message by its id anywhere in the tree; by prefix or number, only on the way to the head."""
+    path = store.log.path_ids(conversation.head) if conversation.head else []
+    if name.isdecimal() and len(name) < 10:
+        if not 1 <= int(name) <= len(path):
+            raise NotFound(
+                f"{conversation.id} has no message number {name}.", hint=f"It has {len(path)} messages."
+            )
+        return store.log.message(path[int(name) - 1])
+    identifier = find_by_prefix(name.lower(), path, "messages")
+    try:
+        return get_message(store, conversation, identifier or name)
+    except NotFound:
+        raise NotFound(
+            f"message '{name}' not found in {conversation.id}.",
+            hint=f"`holdfast conversations show {conversation.id}` has the ids, and so has"
+            f" /api/chats/{conversation.id}/messages; a message's number in it will do, too.",
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """An answer with its job. The answer is None as long as there is no text."""
+
+    job: Job
+    conversation: Conversation
+    answer: Stored | None
+
+
+def find_answer(store: Store, scope: Scope, name: str) -> GivenAnswer:
+    """Find the answer with a response id of ours; one of another scope counts as missing."""
+    missing = NotFound(
+        f"Response with id '{name}' not found.",
+        hint="It was not stored, was deleted, or belongs to somebody else: send the history itself.",
+    )
+    try:
+        job = store.jobs.get(name.removeprefix(_RESPONSE))
+        if job.conversation is None:
+            raise missing
+        conversation = store.log.get(job.conversation, scope)
+    except NotFound:
+        raise missing from None
+    answer = store.log.answer(conversation.tree, job.id)
+    if answer is None and job.status == "done":
+        # The same words had been said there before, and are kept once.
+        latest = store.jobs.recent(1, conversation=conversation.id)
+        if [latest_job.id for latest_job in latest] != [job.id] or conversation.head is None:
+            raise missing
+        answer = store.log.message(conversation.head)
+    return GivenAnswer(job, conversation, answer)
+
+
+def find_decision(store: Store, conversation: Conversation, name: str) -> str:
+    """Return the id of a decision that is in force in one of the conversation's windows."""
+    ids = [
+        decision.id for lane in store.lanes.of(conversation.id) for decision in store.decisions.of(lane.id)
+    ]
+    identifier = name if name in ids else find_by_prefix(name.lower(), ids, "decisions")
+    if identifier is None:
+        raise NotFound(
+            f"no decision '{name}' is in force in {conversation.id}.",
+            hint=f"`holdfast window {conversation.id}` has their ids, and so has"
+            f" /api/chats/{conversation.id}/window.",
+        )
+    return identifier
+
+
+def find_by_prefix(beginning: str, ids: Iterable[str], kind: str) -> str | None:
+    if not _BEGINNING.fullmatch(beginning):
+        return None
+    matches = [name for name in ids if name.startswith(beginning)]
+    if len(matches) > 1:
+        raise BadRequest(f"{len(matches)} {kind} begin with '{beginning}'.", hint="Give more of the id.")
+    return matches[0] if matches else None
+
 
 # An id that only we give: a conversation with such an id is there, or it is gone.
 _OUR_ID = re.compile(r"c_[0-9a-z]{26}")
 # In front of an id that a client chose for us, to tell it from the ids that tools give their chats.
-_CHOSEN = "holdfast:"
+_CLIENT_ID_PREFIX = "holdfast:"
 # Among how many of the last used conversations a last answer is looked for.
 _RECENT = 12
 _BY_PROGRAM = "a program asks for it, not a person"
@@ -33,56 +177,62 @@ _UNKNOWN = "nothing in it is known: a new conversation"
 _FRONT = 3
 
 
-def at_hand(
-    scope: Scope, request: ChatRequest, hints: Hints, asides: Asides, standings: Standings
+def locate_in_memory(
+    scope: Scope,
+    request: ChatRequest,
+    hints: Hints,
+    asides: SideRequestCache,
+    standings: RecentConversationCache,
 ) -> Placement | None:
-    """Where the request belongs, if that can be told without looking anything up."""
-    name = side_of(request, hints)
+    """Place the request if that takes no lookup in the store; else return None."""
+    name = classify_side_request(request, hints)
     if name == COMPACTION or hints.explicit or hints.previous:
         return None
-    if name is None and (aside := asides.behind(scope, request.messages)):
-        return _behind_aside(aside)
+    if name is None and (aside := asides.find_by_results(scope, request.messages)):
+        return _place_tool_results(aside)
     if name is not None:
-        return _side(name, None, _BY_PROGRAM)
+        return _side_placement(name, None, _BY_PROGRAM)
     talk = [message for message in request.messages if message.role != "system"]
     if standing := standings.find(scope, hints, talk):
-        return _after(standing, request.messages)
+        return _place_recent(standing, request.messages)
     if hints.external_id or any(message.role == "assistant" for message in talk):
         return None
-    inquiry = _inquiry(scope, request.messages, hints, asides)
-    return None if inquiry.summaries else _new(inquiry, _UNKNOWN)
+    inquiry = build_inquiry(scope, request.messages, hints, asides)
+    return None if inquiry.summaries else _place_new(inquiry, _UNKNOWN)
 
 
 def locate(
-    store: Store, scope: Scope, request: ChatRequest, hints: Hints, asides: Asides | None = None
+    store: Store, scope: Scope, request: ChatRequest, hints: Hints, asides: SideRequestCache | None = None
 ) -> Placement:
-    """Where the request belongs. `asides` knows the answers that earlier side requests were given."""
-    asides = asides or Asides()
-    name = side_of(request, hints)
+    """Place the request. `asides` holds the answers that earlier side requests were given."""
+    asides = asides or SideRequestCache()
+    name = classify_side_request(request, hints)
     if name == COMPACTION:
-        beside = _beside(store, _inquiry(scope, _history(request.messages), hints, asides))
-        return _side(name, beside, "the client shortens its own history")
+        beside = _find_summarised(
+            store, build_inquiry(scope, _drop_question(request.messages), hints, asides)
+        )
+        return _side_placement(name, beside, "the client shortens its own history")
     if name is not None:
-        return _side(name, None, _BY_PROGRAM)
-    if aside := asides.behind(scope, request.messages):
-        return _behind_aside(aside)
-    inquiry = _inquiry(scope, request.messages, hints, asides)
+        return _side_placement(name, None, _BY_PROGRAM)
+    if aside := asides.find_by_results(scope, request.messages):
+        return _place_tool_results(aside)
+    inquiry = build_inquiry(scope, request.messages, hints, asides)
     if hints.explicit:
-        return _named(store, inquiry)
-    if hints.previous and (found := _continued(store, inquiry)):
-        return found
-    if best := _best(Candidates(store, inquiry).convincing()):
-        return _into(best, inquiry, _why(best))
-    if conversation := _handed_on(store, inquiry):
+        return _place_by_id(store, inquiry)
+    if hints.previous and (placement := _place_after_answer(store, inquiry)):
+        return placement
+    if best := pick_best(CandidateFinder(store, inquiry).find_convincing()):
+        return _place_in_candidate(best, inquiry, explain(best))
+    if conversation := find_handover(store, inquiry):
         reason = "a program hands our last answer on as a question"
-        return _behind(inquiry, conversation, conversation.head, _kept(inquiry.messages), reason)
-    return _new(inquiry, _UNKNOWN, hints.external_id)
+        return _place_in(inquiry, conversation, conversation.head, _to_new_messages(inquiry.messages), reason)
+    return _place_new(inquiry, _UNKNOWN, hints.external_id)
 
 
-def going_on(store: Store, scope: Scope, request: ChatRequest, conversation: str) -> Placement:
-    """At the end of a conversation of ours, whose history the client leaves to us."""
+def locate_at_end(store: Store, scope: Scope, request: ChatRequest, conversation: str) -> Placement:
+    """Place the request at the end of a conversation whose history the client leaves to us."""
     row = store.log.get(conversation, scope)
-    new = _kept(request.messages)
+    new = _to_new_messages(request.messages)
     return Placement(
         "main",
         reason="the client goes on with a conversation it knows from us",
@@ -97,16 +247,18 @@ def going_on(store: Store, scope: Scope, request: ChatRequest, conversation: str
     )
 
 
-def _side(name: str, beside: str | None, why: str) -> Placement:
+def _side_placement(name: str, beside: str | None, why: str) -> Placement:
     return Placement("side", reason=f"{name}: {why}", side=name, beside=beside)
 
 
-def _behind_aside(aside: Aside) -> Placement:
-    return _side(aside.name, aside.conversation, "it brings the results of a side request's tool calls")
+def _place_tool_results(aside: SideAnswer) -> Placement:
+    return _side_placement(
+        aside.name, aside.conversation, "it brings the results of a side request's tool calls"
+    )
 
 
-def _after(standing: Standing, messages: Sequence[Message]) -> Placement:
-    """Behind a history that came back word for word."""
+def _place_recent(standing: RecentConversation, messages: Sequence[Message]) -> Placement:
+    """Place the request after a history that came back word for word."""
     known = iter(standing.path)
     matched = tuple(None if message.role == "system" else next(known, None) for message in messages)
     new = [
@@ -121,116 +273,134 @@ def _after(standing: Standing, messages: Sequence[Message]) -> Placement:
         conversation=standing.conversation,
         head=end,
         parent=end,
-        new=_kept(new),
+        new=_to_new_messages(new),
         matched=matched,
         external_id=standing.external_id,
         client=standing.sender,
     )
 
 
-def _inquiry(scope: Scope, messages: Sequence[Message], hints: Hints, asides: Asides) -> Inquiry:
-    looks = standing_in(messages)
+def build_inquiry(
+    scope: Scope, messages: Sequence[Message], hints: Hints, asides: SideRequestCache
+) -> Inquiry:
+    looks = find_summaries(messages)
     talk = [index for index, message in enumerate(messages) if message.role != "system"]
     # A person who begins with a summary of ours begins anew; a program has more to send, or no question.
     front = talk[:_FRONT] if len(talk) > 1 or (talk and messages[talk[0]].role == "assistant") else []
-    found = {
+    answers = {
         index: aside
         for index in sorted({*looks, *front})
-        if (aside := asides.summary(scope, hints.sender, messages[index], inside=index in looks))
+        if (aside := asides.find_summary(scope, hints.sender, messages[index], inside=index in looks))
     }
-    made_for = next((aside.conversation for aside in found.values() if aside.conversation), None)
-    return Inquiry(scope, messages, hints, looks | found.keys(), made_for)
+    made_for = next((aside.conversation for aside in answers.values() if aside.conversation), None)
+    return Inquiry(scope, messages, hints, looks | answers.keys(), made_for)
 
 
-def _history(messages: Sequence[Message]) -> Sequence[Message]:
-    """A request for a summary without the message that asks for it."""
+def _drop_question(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages before the one that asks for a summary."""
     return messages[: max((i for i, message in enumerate(messages) if message.role == "user"), default=0)]
 
 
-def _beside(store: Store, inquiry: Inquiry) -> str | None:
-    """The conversation that a client wants to shorten."""
-    if best := _best(Candidates(store, inquiry).convincing()):
+def _find_summarised(store: Store, inquiry: Inquiry) -> str | None:
+    """Return the conversation that a client wants to summarise."""
+    if best := pick_best(CandidateFinder(store, inquiry).find_convincing()):
         return best.conversation.id
     known = store.log.by_external_id(inquiry.scope, inquiry.hints.external_id)
     return known[0].id if known else None
 
 
-def _best(found: Sequence[Candidate]) -> Candidate | None:
-    """The best candidate, unless it is a toss-up between conversations that would both fork."""
-    if not found:
+def pick_best(candidates: Sequence[HistoryCandidate]) -> HistoryCandidate | None:
+    """Return the best candidate, unless it is a tie between conversations that would both fork."""
+    if not candidates:
         return None
-    rivals = [one for one in found[1:] if one.conversation.tree != found[0].conversation.tree]
-    if found[0].forks and rivals and rivals[0].evidence == found[0].evidence:
+    rivals = [
+        candidate
+        for candidate in candidates[1:]
+        if candidate.conversation.tree != candidates[0].conversation.tree
+    ]
+    if candidates[0].forks and rivals and rivals[0].evidence == candidates[0].evidence:
         return None
-    return found[0]
+    return candidates[0]
 
 
-def _named(store: Store, inquiry: Inquiry) -> Placement:
-    """In the conversation that the client named, whatever the messages look like."""
+def _place_by_id(store: Store, inquiry: Inquiry) -> Placement:
+    """Place the request in the conversation that the client named, whatever its messages are."""
     name, reason = inquiry.hints.explicit, "the client named the conversation"
-    conversation = _by_name(store, inquiry.scope, name)
+    conversation = _find_by_id(store, inquiry.scope, name)
     if conversation is None:
-        return _new(inquiry, f"a new conversation, named {name} by the client", _CHOSEN + name)
-    candidates = [one for one in Candidates(store, inquiry).within(conversation) if one.alignment.pairs]
+        return _place_new(
+            inquiry, f"a new conversation, named {name} by the client", _CLIENT_ID_PREFIX + name
+        )
+    candidates = [
+        candidate
+        for candidate in CandidateFinder(store, inquiry).find_in(conversation)
+        if candidate.alignment.pairs
+    ]
     if candidates:
-        return _into(max(candidates, key=lambda one: one.worth), inquiry, reason)
-    placement = _behind(inquiry, conversation, conversation.head, _kept(inquiry.messages), reason)
+        return _place_in_candidate(max(candidates, key=lambda candidate: candidate.worth), inquiry, reason)
+    placement = _place_in(
+        inquiry, conversation, conversation.head, _to_new_messages(inquiry.messages), reason
+    )
     # Nothing of it was resent: the client counts on us for what was said before.
     return replace(placement, from_log=True)
 
 
-def _by_name(store: Store, scope: Scope, name: str) -> Conversation | None:
+def _find_by_id(store: Store, scope: Scope, name: str) -> Conversation | None:
     try:
         return store.log.get(name, scope)
     except NotFound:
         if _OUR_ID.fullmatch(name):
             raise
-        return next(iter(store.log.by_external_id(scope, _CHOSEN + name)), None)
+        return next(iter(store.log.by_external_id(scope, _CLIENT_ID_PREFIX + name)), None)
 
 
-def _continued(store: Store, inquiry: Inquiry) -> Placement | None:
-    """Behind the answer of ours that the client names instead of repeating what led to it."""
+def _place_after_answer(store: Store, inquiry: Inquiry) -> Placement | None:
+    """Place the request after the answer of ours that the client names instead of resending history."""
     try:
-        given = answer_named(store, inquiry.scope, inquiry.hints.previous)
+        given = find_answer(store, inquiry.scope, inquiry.hints.previous)
     except NotFound:
         return None
     conversation = given.conversation
     answer = given.answer.id if given.answer else conversation.head
     reason = "the client named the answer that it continues"
-    placement = _behind(inquiry, conversation, answer, _kept(inquiry.messages), reason)
+    placement = _place_in(inquiry, conversation, answer, _to_new_messages(inquiry.messages), reason)
     return replace(placement, forks=answer != conversation.head, from_log=True)
 
 
-def _handed_on(store: Store, inquiry: Inquiry) -> Conversation | None:
-    """The conversation whose last answer the newest question begins with, word for word.
+def find_handover(store: Store, inquiry: Inquiry) -> Conversation | None:
+    """Find the conversation whose last answer the newest question begins with, word for word.
 
-    Programs do that which have one model plan and another carry the plan out. A person may quote an answer in
-    a new conversation too, but then there is nothing in front of it.
+    Programs do this that have one model plan and another carry the plan out. A person may quote an answer in
+    a new conversation, too, but then nothing precedes it.
     """
     messages = inquiry.messages
-    if not messages or messages[-1].role != "user" or not any(one.role == "assistant" for one in messages):
+    if (
+        not messages
+        or messages[-1].role != "user"
+        or not any(message.role == "assistant" for message in messages)
+    ):
         return None
-    asked = words(messages[-1])
+    asked = comparable_text(messages[-1])
     for conversation in store.log.recent(inquiry.scope, _RECENT):
         if conversation.head and conversation.client == inquiry.hints.sender:
             answer = store.log.message(conversation.head)
-            said = words(answer.message)
-            if is_own(answer) and len(said) >= TELLING and asked.startswith(said):
+            text = comparable_text(answer.message)
+            if is_own(answer) and len(text) >= DISTINCTIVE_LENGTH and asked.startswith(text):
                 return conversation
     return None
 
 
-def _into(found: Candidate, inquiry: Inquiry, reason: str) -> Placement:
-    matched = {pair.sent: found.path[pair.stored] for pair in found.alignment.pairs}
-    new = _kept(inquiry.messages[found.start :])
+def _place_in_candidate(candidate: HistoryCandidate, inquiry: Inquiry, reason: str) -> Placement:
+    matched = {pair.sent: candidate.path[pair.stored] for pair in candidate.alignment.pairs}
+    new = _to_new_messages(inquiry.messages[candidate.start :])
     return replace(
-        _behind(inquiry, found.conversation, found.parent, new, reason),
+        _place_in(inquiry, candidate.conversation, candidate.parent, new, reason),
         matched=tuple(matched.get(index) for index in range(len(inquiry.messages))),
-        forks=found.forks,
+        forks=candidate.forks,
     )
 
 
-def _behind(
+def _place_in(
     inquiry: Inquiry,
     conversation: Conversation,
     parent: str | None,
@@ -250,31 +420,31 @@ def _behind(
     )
 
 
-def _new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placement:
+def _place_new(inquiry: Inquiry, reason: str, external_id: str = "") -> Placement:
     return Placement(
         "main",
         reason=reason,
-        new=_kept(inquiry.messages),
+        new=_to_new_messages(inquiry.messages),
         matched=(None,) * len(inquiry.messages),
         external_id=external_id,
         client=inquiry.hints.sender,
     )
 
 
-def _kept(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
-    """What of these goes into the log: everything but system messages, which are kept with the job."""
-    return tuple(to_keep(message) for message in messages if message.role != "system")
+def _to_new_messages(messages: Sequence[Message]) -> tuple[NewMessage, ...]:
+    """Return what goes into the log: all but system messages, which are stored with the job."""
+    return tuple(to_new_message(message) for message in messages if message.role != "system")
 
 
-def _why(found: Candidate) -> str:
-    """The evidence, and what follows from it, in a sentence."""
-    count = found.alignment.proven
+def explain(candidate: HistoryCandidate) -> str:
+    """Return the evidence and what follows from it, in a sentence."""
+    count = candidate.alignment.proven
     answers = "one of our answers" if count == 1 else f"{count} of our answers"
     evidence = f"{answers} came back" if count else "its beginning came back"
-    if found.hinted:
+    if candidate.hinted:
         evidence += ", and more than the messages says so"
-    if found.summarised:
+    if candidate.summarised:
         return f"{evidence}: a summary stands for what was said before"
-    if not found.forks:
+    if not candidate.forks:
         return f"{evidence}: it goes on where the conversation ends"
     return f"{evidence}: it leaves the conversation before its end, to edit or to repeat"

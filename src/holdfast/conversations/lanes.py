@@ -1,26 +1,26 @@
-"""Lanes: a conversation in windows of one size, as the store has it.
+"""Lanes: a conversation in a window of one size, as the store has it; and forks of conversations.
 
-Loads no more of a conversation than its window can hold, however long it is. What a window is made of, and
-why, is known in `window`; what was decided is kept in `fitting`.
+Loads no more of a conversation than its window can hold, however long it is. A fork shares messages with its
+origin; decisions that concern only shared messages are copied to it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import JsonObject
-from holdfast.store import Conversation, Decision, Mark, Store, Stored
+from holdfast.store import Conversation, Decision, Mark, Store, Stored, new_id
 from holdfast.store import Lane as StoredLane
 
 # Marks of a message.
 PIN, RULE, AGREED, FORBIDDEN = "pin", "rule", "agreed", "forbidden"
-# A level that somebody undid comes again only after history has grown from what it then is.
+# `fired` value of a level that was undone: it fires again only after history has grown.
 HELD = -1
 
 # What takes messages out of a window.
 _GONE = ("leave_out", "summarise")
-# So many messages are looked at first to see where a window's history could begin.
+# Messages looked at first to find where a window's history could begin.
 _LOOKED_AT = 256
 # What is left of a message that was shortened, in characters.
 _SHORTENED = 1_000
@@ -28,9 +28,9 @@ _SHORTENED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Up to `through` only the messages in `keep` are in the window: nothing else of it need be read.
+    """Up to `through`, only the messages in `keep` are in the window; nothing else need be read.
 
-    `at` is how far the conversation had come when that was decided: on another way it means nothing.
+    `at` is how far the conversation had come when that was decided: on another branch it means nothing.
     """
 
     through: str
@@ -52,8 +52,8 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """How a lane was left. `base` and `active` can be worked out from the decisions."""
+class LaneState:
+    """How a lane was left. `base` and `active` can be derived from the decisions."""
 
     base: Base | None = None
     # The decisions that still show; None means all of them.
@@ -87,7 +87,7 @@ class State:
         }
 
     @classmethod
-    def from_json(cls, value: JsonObject) -> "State":
+    def from_json(cls, value: JsonObject) -> "LaneState":
         base, active = value.get("base"), value.get("active")
         return cls(
             base=Base.from_json(base) if base else None,
@@ -105,13 +105,13 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A lane as it is loaded: its state, the decisions that show, those that were undone, and the marks."""
+    """A loaded lane: its state, the decisions in force, those that were undone, and the marks."""
 
     id: str
     conversation: str
     window: int
     version: int
-    state: State
+    state: LaneState
     decisions: tuple[Decision, ...]
     vetoes: tuple[Decision, ...]
     marks: tuple[Mark, ...]
@@ -121,22 +121,23 @@ class Lane:
         return frozenset(mark.message for mark in self.marks if mark.kind == PIN)
 
     def sentences(self, kind: str, below: int | None = None) -> dict[str, list[str]]:
-        """The rules or decisions in messages, up to a depth where one is given."""
-        found: dict[str, list[str]] = {}
+        """Return the marked sentences of one kind by message, up to a depth if one is given."""
+        texts: dict[str, list[str]] = {}
         for mark in self.marks:
             if mark.kind == kind and (below is None or mark.depth <= below):
-                found.setdefault(mark.message, []).append(mark.text)
-        return found
+                texts.setdefault(mark.message, []).append(mark.text)
+        return texts
 
 
 def lane_id(conversation: str, window: int) -> str:
     return f"{conversation}:{window}"
 
 
-def load(store: Store, conversation: str, window: int, head: str | None) -> Lane:
+def load_lane(store: Store, conversation: str, window: int, head: str | None) -> Lane:
+    """Load the lane of a conversation for this window size, with the marks that lead to `head`."""
     name = lane_id(conversation, window)
-    version, kept = store.lanes.standing(name)
-    state = State.from_json(kept)
+    version, values = store.lanes.standing(name)
+    state = LaneState.from_json(values)
     if state.active is not None:
         decisions = store.decisions.named(state.active)
     else:
@@ -155,38 +156,39 @@ def load(store: Store, conversation: str, window: int, head: str | None) -> Lane
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What of a conversation can be in a window. `horizon` is set where older messages were not even read."""
+    """The messages that can be in a window. `horizon` is set where older messages were not read."""
 
     lane: Lane
     messages: tuple[Stored, ...]
     horizon: Base | None = None
 
 
-def history(store: Store, lane: Lane, head: str, characters: int) -> History:
-    """The messages that the lane's window may have, read from the log; at most about so many characters."""
+def load_history(store: Store, lane: Lane, head: str, characters: int) -> History:
+    """Read the messages that the lane's window may hold, at most about this many characters."""
     base = lane.state.base
     if base is not None:
-        found = store.log.part(head, below=base.depth, keep=(*base.keep, base.through))
-        if {base.through, base.holds_at[0]} <= {stored.id for stored in found}:
-            kept = [stored for stored in found if stored.id != base.through or stored.id in base.keep]
-            return History(lane, tuple(kept))
+        messages = store.log.part(head, below=base.depth, keep=(*base.keep, base.through))
+        if {base.through, base.holds_at[0]} <= {stored.id for stored in messages}:
+            visible = [stored for stored in messages if stored.id != base.through or stored.id in base.keep]
+            return History(lane, tuple(visible))
         lane = without_base(store, lane)
-    edge = _edge(store, lane, head, characters)
-    found = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
+    edge = find_edge(store, lane, head, characters)
+    messages = store.log.part(head, below=edge[1] if edge else -1, keep=tuple(sorted(lane.pins)))
     if edge is None:
-        return History(lane, tuple(found))
+        return History(lane, tuple(messages))
     through, depth = edge
-    keep = tuple(stored.id for stored in found if stored.depth <= depth)
-    return History(lane, tuple(found), Base(through, depth, keep))
+    keep = tuple(stored.id for stored in messages if stored.depth <= depth)
+    return History(lane, tuple(messages), Base(through, depth, keep))
 
 
-def _edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
-    """The message up to which there is no room, counted from the end; None if there is room for all.
+def find_edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, int] | None:
+    """Return the last message for which there is no room, counted from the end; None if all fit.
 
-    It stands before a question: no answer is left without its own, and the newest question is never left out.
+    It stands before a question: no answer is separated from its question, and the newest question always
+    stays.
     """
-    out = {name for made in lane.decisions if made.kind in _GONE for name in made.messages}
-    cut = {name for made in lane.decisions if made.kind == "shorten" for name in made.messages}
+    out = {name for decision in lane.decisions if decision.kind in _GONE for name in decision.messages}
+    cut = {name for decision in lane.decisions if decision.kind == "shorten" for name in decision.messages}
     limit = _LOOKED_AT
     while True:
         sizes, left = store.log.sizes(head, limit), characters
@@ -202,33 +204,33 @@ def _edge(store: Store, lane: Lane, head: str, characters: int) -> tuple[str, in
 
 
 def without_base(store: Store, lane: Lane) -> Lane:
-    """The lane with all its decisions: what was condensed does not hold on the way that is taken now."""
+    """Return the lane with all its decisions: its base does not hold on the branch taken now."""
     decisions = tuple(store.decisions.of(lane.id))
     return replace(lane, state=replace(lane.state, base=None, active=None), decisions=decisions)
 
 
 def undo(store: Store, conversation: Conversation, decision: str | None = None) -> list[Decision]:
-    """Undo a decision, or all of the last batch. What they did is not done again before the last resort."""
+    """Undo a decision, or the whole last batch. It is not made again before the last resort."""
     lanes = store.lanes.of(conversation.id)
     if decision is None:
-        undone = next((found for lane in lanes if (found := _last_batch(store, lane.id))), [])
+        undone = next((batch for lane in lanes if (batch := last_batch(store, lane.id))), [])
         if not undone:
             raise NotFound(f"nothing was shortened or left out in {conversation.id}")
     else:
-        of_all = (made for lane in lanes for made in store.decisions.of(lane.id))
-        undone = [made for made in of_all if made.id == decision]
+        of_all = (entry for lane in lanes for entry in store.decisions.of(lane.id))
+        undone = [entry for entry in of_all if entry.id == decision]
         if not undone:
             raise NotFound(f"decision '{decision}' not found in {conversation.id}")
     row = next(lane for lane in lanes if lane.id == undone[0].lane)
-    removed = [store.decisions.remove(made.id) for made in undone]
-    state = State.from_json(row.state)
+    removed = [store.decisions.remove(entry.id) for entry in undone]
+    state = LaneState.from_json(row.state)
     # Until history has grown, nothing else is cut in the place of what came back.
-    put(store, row, replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD)))
+    save_state(store, row, replace(state, base=None, active=None, fired=dict.fromkeys((1, 2), HELD)))
     return removed
 
 
-def put(store: Store, row: StoredLane, state: State) -> None:
-    """Keep a lane in another state, if nobody has changed it since it was read."""
+def save_state(store: Store, row: StoredLane, state: LaneState) -> None:
+    """Store another state of a lane; Conflict if it was changed since it was read."""
     store.lanes.put(
         row.id,
         row.conversation,
@@ -239,24 +241,82 @@ def put(store: Store, row: StoredLane, state: State) -> None:
     )
 
 
-def _last_batch(store: Store, lane: str) -> list[Decision]:
-    """The decisions that were made last to free room; what was brought in is not among them."""
-    made = [one for one in store.decisions.of(lane) if one.batch]
-    return [one for one in made if one.batch == made[-1].batch]
+def last_batch(store: Store, lane: str) -> list[Decision]:
+    """Return the last decisions made to free room; additions are not among them."""
+    decisions = [decision for decision in store.decisions.of(lane) if decision.batch]
+    return [decision for decision in decisions if decision.batch == decisions[-1].batch]
 
 
 def unpin(store: Store, conversation: Conversation, message: str) -> Stored:
-    found = message_of(store, conversation, message)
-    if not store.marks.remove(found.id, PIN):
+    """Remove the pin of a message; BadRequest if it has none."""
+    stored = get_message(store, conversation, message)
+    if not store.marks.remove(stored.id, PIN):
         raise BadRequest(
             f"message '{message}' is not pinned", hint="`holdfast window` shows the pinned ones."
         )
-    return found
+    return stored
 
 
-def message_of(store: Store, conversation: Conversation, message: str) -> Stored:
-    """A message of the conversation's tree; one of another conversation is as good as missing."""
-    found = store.log.message(message)
-    if found.tree != conversation.tree:
+def get_message(store: Store, conversation: Conversation, message: str) -> Stored:
+    """Return a message of the conversation's tree; one of another conversation counts as missing."""
+    stored = store.log.message(message)
+    if stored.tree != conversation.tree:
         raise NotFound(f"message '{message}' not found")
-    return found
+    return stored
+
+
+def fork(store: Store, origin: Conversation, message: str | None = None, title: str = "") -> Conversation:
+    """Create a conversation that continues from `message` (default: the last). Run it in one transaction."""
+    start = message or origin.head
+    if start is None:
+        raise BadRequest(f"{origin.id} has no messages yet.", hint="There is nothing to go on from.")
+    conversation = store.log.fork(origin.id, start, title)
+    shared = set(store.log.path_ids(start))
+    # The last used is written last, so that it stays the first to be shown.
+    for lane in reversed(store.lanes.of(origin.id)):
+        copy_decisions(store, lane, conversation, shared)
+    return conversation
+
+
+def copy_decisions(store: Store, lane: StoredLane, copy: Conversation, shared: Collection[str]) -> None:
+    """Copy the lane's decisions on shared messages to the fork, including those that were undone."""
+    known = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
+    known.sort(key=lambda decision: (decision.created_at, decision.id))
+    carried = [decision for decision in known if _is_only_about(shared, decision)]
+    new = {decision.id: new_id("d") for decision in carried}
+    target = lane_id(copy.id, lane.window)
+    for decision in carried:
+        store.decisions.record(
+            target,
+            copy.id,
+            kind=decision.kind,
+            rule=decision.rule,
+            messages=decision.messages,
+            tokens_before=decision.tokens_before,
+            tokens_after=decision.tokens_after,
+            reason=decision.reason,
+            data=replace_ids(decision, new),
+            batch=decision.batch,
+            name=new[decision.id],
+            now=decision.created_at,
+        )
+        if decision.vetoed_at is not None:
+            store.decisions.remove(new[decision.id], now=decision.vetoed_at)
+    state = LaneState.from_json(lane.state)
+    # What was condensed may reach beyond the fork: it is worked out anew. Nothing was sent here yet, so
+    # there is no report.
+    start = replace(state, base=None, active=None)
+    store.lanes.put(target, copy.id, window=lane.window, state=start.to_json(), report={}, expect=0)
+
+
+def _is_only_about(shared: Collection[str], decision: Decision) -> bool:
+    named = [*decision.messages, *([decision.data["through"]] if "through" in decision.data else [])]
+    return all(name in shared for name in named)
+
+
+def replace_ids(decision: Decision, new: Mapping[str, str]) -> dict[str, object]:
+    """Return the data of a decision, with the new ids of the decisions it refers to."""
+    data = dict(decision.data)
+    if "instead" in data:
+        data["instead"] = {new[name]: text for name, text in data["instead"].items() if name in new}
+    return data

@@ -1,8 +1,7 @@
-"""Keeps an answer while it is being written: saved every second, kept whole before its last piece goes out.
+"""Records an answer while it is streamed: a draft every second, the whole before its last chunk goes out.
 
 Whatever happens (the server breaks off, the client leaves, the task is cancelled), what had arrived becomes a
-message, marked as cut off, and the job gets its end; only of a conversation that is deleted meanwhile nothing
-is kept. Knows no provider and no door.
+message, marked as cut off, and the job ends. Only if the conversation is deleted meanwhile is nothing stored.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from holdfast.conversations.likeness import anchor
+from holdfast.conversations.alignment import anchor
 from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
 from holdfast.messages import Answer, Chunk, FinishReason, Message
 from holdfast.store import NewMessage, Store, Stored
@@ -24,9 +23,10 @@ SAVE_EVERY = 1.0
 
 
 class Recorder:
-    """One answer of one job; without a conversation (a side request) only the job is kept.
+    """Records one answer of one job; without a conversation (a side request) only the job.
 
-    The draft is there before the recorder is: it was made in the same commit as the question.
+    The draft exists already: it was created in the same commit as the question. `on_saved` is called with the
+    stored message, or None if there is none, before the last chunk goes out.
     """
 
     def __init__(
@@ -37,10 +37,9 @@ class Recorder:
         model: str,
         conversation: str | None,
         parent: str | None,
-        kept: Callable[[Stored | None], None] = lambda _: None,
+        on_saved: Callable[[Stored | None], None] = lambda _: None,
     ) -> None:
-        # Is told of the message that the answer became before its last piece goes out; None if it is none.
-        self._kept = kept
+        self._on_saved = on_saved
         # Which server was asked, and the window that the request was made for, once that is known.
         self.window: int | None = None
         self.upstream: str | None = None
@@ -56,11 +55,11 @@ class Recorder:
 
     @property
     def answer(self) -> Message:
-        """What has been answered so far."""
+        """The answer so far."""
         return self._answer.message
 
     async def record(self, chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
-        """Passes the chunks on, and sees to it that nothing of them is lost."""
+        """Pass the chunks on, and store what arrives."""
         self._saver = asyncio.create_task(self._save_often())
         trouble = "something went wrong inside Holdfast"
         try:
@@ -83,7 +82,7 @@ class Recorder:
             await self._commit("cut", over=True, trouble=trouble)
 
     async def stop(self) -> None:
-        """Keeps what has come so far: there will be no more."""
+        """Store what has arrived so far: there will be no more."""
         await self._commit("cut", over=True, trouble="Holdfast was stopped before the answer was complete")
 
     async def _save_often(self) -> None:
@@ -95,35 +94,38 @@ class Recorder:
                     self._job, self._conversation, self._parent, self._answer.message, self._model,
                 )  # fmt: skip
             except Conflict:
-                # What it belongs to was deleted; what that means is seen to when the answer is whole.
+                # The conversation was deleted; handled when the answer is complete.
                 return
             except StoreError as error:
                 log.warning("an answer that is being written could not be saved: %s", error)
 
     async def _commit(self, finish: FinishReason, *, over: bool, trouble: str = "") -> None:
-        """Makes the answer a message of the log, once, and ends the job when it is `over`, once."""
+        """Store the answer as a message, once, and end the job when it is `over`, once."""
         if self._saver is not None:
             self._saver.cancel()
         conversation, self._conversation = self._conversation, None
         ends, self._over = over and not self._over, self._over or over
         if conversation is not None or ends:
             # Shielded, because a write that still waits for its turn would be dropped with a cancelled task.
-            await asyncio.shield(self._keep(conversation, finish, ends, trouble))
+            await asyncio.shield(self._write_or_drop(conversation, finish, ends, trouble))
 
-    async def _keep(self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str) -> None:
+    async def _write_or_drop(
+        self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
+    ) -> None:
+        """Write the answer; drop it if its conversation was deleted meanwhile."""
         try:
-            kept = await self._store.run(
+            stored = await self._store.run(
                 self._store.atomically, self._write, conversation, finish, ends, trouble
             )
             if conversation is not None:
-                self._kept(kept)
+                self._on_saved(stored)
         except (Conflict, NotFound):
-            if conversation is None or await self._store.run(self._is_there, conversation):
+            if conversation is None or await self._store.run(self._exists, conversation):
                 raise
-            # Deleted while it was answered: whoever reads the answer may, and nothing is left to keep it in.
+            # Deleted meanwhile: the client still gets the answer, but there is nowhere to store it.
             await self._store.run(self._store.atomically, self._write, None, finish, ends, trouble)
 
-    def _is_there(self, conversation: str) -> bool:
+    def _exists(self, conversation: str) -> bool:
         try:
             self._store.log.get(conversation)
         except NotFound:
@@ -133,14 +135,14 @@ class Recorder:
     def _write(
         self, conversation: str | None, finish: FinishReason, ends: bool, trouble: str
     ) -> Stored | None:
-        message, drafts, kept = self._answer.message, self._store.drafts, None
+        message, drafts, stored = self._answer.message, self._store.drafts, None
         if conversation is not None and message.parts:
             new = NewMessage(message, anchor(message), self._model, finish, self._job)
-            kept = drafts.finish(self._job, new)
-            if kept is None:
-                # Another process has taken a sleeping one's draft for abandoned.
+            stored = drafts.finish(self._job, new)
+            if stored is None:
+                # Another process took the draft for abandoned while this one was asleep.
                 drafts.save(self._job, conversation, self._parent, message, self._model)
-                kept = drafts.finish(self._job, new)
+                stored = drafts.finish(self._job, new)
         elif conversation is not None:
             drafts.discard(self._job)
         if ends:
@@ -154,4 +156,4 @@ class Recorder:
                 window=self.window,
                 first_token_at=self._first_token_at,
             )
-        return kept
+        return stored

@@ -1,18 +1,112 @@
-"""Searching in conversations, as people do it: by words, by an exact id, by a phrase in quotes.
+"""Searches conversations by words, by an exact id, or by a phrase in quotes.
 
-It reads the log through the store's full text and picks what to show. Doors turn hits into answers.
+Candidates come from the store's full text index; the snippet of each hit is its best passage.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from typing import Literal
 
 from holdfast import words
-from holdfast.conversations.passages import passage
 from holdfast.messages import Role, Scope
 from holdfast.store import Conversation, Store, Stored, TextHit, searchable
+
+_CUT = "…"
+# A sentence shorter than this, in characters, is quoted with its neighbours.
+_BRIEF = 160
+# Of a longer text only the parts with the terms are looked at closely.
+_LONGEST_TEXT = 200_000
+
+
+def best_passage(text: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
+    """Return the best passage that `count` measures at most `room`; empty if nothing fits."""
+    pieces = words.sentences(text[:_LONGEST_TEXT])
+    if not pieces:
+        return ""
+    if len(text) <= 2 * _BRIEF and count(text.strip()) <= room:
+        return text.strip()
+    best = max(range(len(pieces)), key=lambda index: (_score(pieces[index], weights), -index))
+    if _is_block(pieces[best]):
+        return cut_block(pieces[best], weights, room, count)
+    first, last = add_neighbours(pieces, best, weights)
+    while first < last and count(_joined(pieces, first, last)) > room:
+        first, last = (first + 1, last) if first < best else (first, last - 1)
+    quote = _joined(pieces, first, last)
+    return quote if count(quote) <= room else cut_around(quote, weights, room, count)
+
+
+def cut_around(text: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
+    """Cut the text at both ends, around the words with most weight, until it fits."""
+    tokens = text.split()
+    if not tokens or room <= 0:
+        return ""
+    value = [sum(weights.get(term, 0.0) for term in words.terms(token)) for token in tokens]
+    middle = max(range(len(tokens)), key=lambda index: (sum(value[max(0, index - 8) : index + 9]), -index))
+    reach = len(tokens)
+    while reach > 0:
+        first, last = max(0, middle - reach), min(len(tokens), middle + reach + 1)
+        quote = " ".join(tokens[first:last])
+        quote = f"{_CUT} {quote}" if first else quote
+        quote = f"{quote} {_CUT}" if last < len(tokens) else quote
+        if count(quote) <= room:
+            return quote
+        reach = reach // 2 if reach > 16 else reach - 1
+    return ""
+
+
+def _is_block(piece: str) -> bool:
+    return piece.startswith(("```", "~~~"))
+
+
+def _score(piece: str, weights: Mapping[str, float]) -> float:
+    """Weigh a piece by its terms. Long pieces have more of everything, so length counts against them."""
+    terms = words.terms(piece)
+    return sum(weights.get(term, 0.0) for term in set(terms)) / (1 + log(1 + len(terms) / 20))
+
+
+def add_neighbours(pieces: list[str], best: int, weights: Mapping[str, float]) -> tuple[int, int]:
+    """Extend a short sentence by its better neighbour, the next one first.
+
+    Lines of tables and logs are not extended: those around them are about other things.
+    """
+    first = last = best
+    is_line = not pieces[best].rstrip("\"'“”)]*_").endswith((".", "!", "?", "…", ":"))
+    least = _score(pieces[best], weights) / 2 if is_line else -1.0
+    while sum(map(len, pieces[first : last + 1])) < _BRIEF and (first > 0 or last + 1 < len(pieces)):
+        after = _score(pieces[last + 1], weights) if last + 1 < len(pieces) else -1.0
+        before = _score(pieces[first - 1], weights) if first > 0 else -1.0
+        if max(after, before) < least:
+            break
+        if after >= before:
+            last += 1
+        else:
+            first -= 1
+    return first, last
+
+
+def _joined(pieces: list[str], first: int, last: int) -> str:
+    return " ".join(pieces[first : last + 1])
+
+
+def cut_block(block: str, weights: Mapping[str, float], room: int, count: Callable[[str], int]) -> str:
+    """Return the lines of a code block around the one with most of the terms, in its fence."""
+    opening, *lines = block.splitlines()
+    if lines and lines[-1].strip() == opening.strip()[:3]:
+        lines.pop()
+    if not lines:
+        return ""
+    best = max(range(len(lines)), key=lambda index: (_score(lines[index], weights), -index))
+    for reach in (len(lines), 8, 4, 2, 1, 0):
+        first, last = max(0, best - reach), best + reach + 1
+        above, below = [_CUT] * (first > 0), [_CUT] * (last < len(lines))
+        quote = "\n".join([opening, *above, *lines[first:last], *below, opening.strip()[:3]])
+        if count(quote) <= room:
+            return quote
+    return cut_around(lines[best], weights, room, count)
+
 
 # Longer questions are cut: nobody means every word of a whole text.
 _LONGEST = 2_000
@@ -28,11 +122,11 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|„([^„“”]+)[“”]|“([^“”]+)�
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class MessageHit:
     """A message that was found, in the conversation it belongs to.
 
-    `matched` are the words of the question it has; `current` is false for a message that was edited away or
-    answered anew, and is only on a branch nobody stands on.
+    `matched` are the words of the query it has; `current` is false for a message that was edited away or
+    answered anew and is only on an old branch.
     """
 
     conversation: str
@@ -47,98 +141,111 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
-    """Hits, best first, and why there are none. `engine` is `scan` where this SQLite has no full text."""
+class MessageResults:
+    """Hits, best first, or why there are none. `engine` is `scan` where SQLite lacks full text search."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[MessageHit, ...]
     engine: str
     empty: Literal["", "nothing to search for", "nothing found"] = ""
 
 
 def search(
     store: Store, scope: Scope, query: str, *, limit: int = 20, near: Mapping[str, float] | None = None
-) -> Results:
-    """The messages of a scope that a question finds; run it with `store.run`.
+) -> MessageResults:
+    """Search the messages of a scope; run it with `store.run`.
 
-    `near` are messages that were found by words and meaning together, with how likely each answers; without
-    it, words alone decide.
+    `near` are messages found by words and meaning together, with their scores; without it, words alone
+    decide.
     """
     query = query[:_LONGEST]
     asked = words.spelled(query)
     if not asked and not near:
-        return Results((), store.texts.engine, "nothing to search for")
-    exactly = _Exactly(query)
+        return MessageResults((), store.texts.engine, "nothing to search for")
+    exactly = _ExactTerms(query)
     terms = sorted(asked, key=lambda term: term not in exactly.telling)
-    found = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
-    weights = {term: value or 1.0 for term, value in found.rarity.items()}
-    candidates = _read(store, found.hits, exactly, limit)
-    candidates += _meant(store, near or {}, {stored.id for _, stored in candidates})
+    ranking = store.texts.find(scope, terms, words.parts(query), limit=_RANKED)
+    weights = {term: value or 1.0 for term, value in ranking.rarity.items()}
+    candidates = read_messages(store, ranking.hits, exactly, limit)
+    candidates += read_near(store, near or {}, {stored.id for _, stored in candidates})
     if near:
         # The score of the search that recall uses too; what has a name or a phrase word for word stays in
         # front.
         candidates = [(replace(hit, score=near.get(stored.id, 0.0)), stored) for hit, stored in candidates]
-        candidates.sort(key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
-    hits = _shown(store, scope, candidates, asked, weights, limit)
-    return Results(tuple(hits), found.engine, "" if hits else "nothing found")
+        candidates.sort(key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
+    hits = build_hits(store, scope, candidates, asked, weights, limit)
+    return MessageResults(tuple(hits), ranking.engine, "" if hits else "nothing found")
 
 
-class _Exactly:
-    """What a question asks for word for word: names as they are, and what stands in quotes."""
+class _ExactTerms:
+    """What a query asks for word for word: names as they are, and quoted phrases."""
 
     def __init__(self, query: str) -> None:
         self.telling = words.telling(query)
-        self._phrases = [_plain("".join(groups)) for groups in _QUOTED.findall(query)]
+        self._phrases = [fold("".join(groups)) for groups in _QUOTED.findall(query)]
         self._terms = [frozenset(words.terms(phrase)) for phrase in self._phrases]
         # A quoted word is looked for as it stands there, so only names outside of quotes are left.
         self._names = self.telling & words.telling(_QUOTED.sub(" ", query))
 
-    def promised(self, hit: TextHit) -> int:
-        """How much of it a message can have, by its terms."""
+    def possible_matches(self, hit: TextHit) -> int:
+        """Return how many of them a message can have, by its terms."""
         return sum(terms <= hit.matched for terms in self._terms) + len(self._names & hit.matched)
 
-    def kept(self, hit: TextHit, stored: Stored) -> int:
-        """How much of it a message has."""
-        text = _plain(searchable(stored.message)) if self._phrases else ""
+    def count_matches(self, hit: TextHit, stored: Stored) -> int:
+        """Return how many of them a message has."""
+        text = fold(searchable(stored.message)) if self._phrases else ""
         return sum(phrase in text for phrase in self._phrases) + len(self._names & hit.matched)
 
 
-def _read(
-    store: Store, hits: Sequence[TextHit], exactly: _Exactly, limit: int
+def read_messages(
+    store: Store, hits: Sequence[TextHit], exactly: _ExactTerms, limit: int
 ) -> list[tuple[TextHit, Stored]]:
-    """The messages of the best hits, those first that have exactly what was asked for."""
+    """Read the messages of the best hits, exact matches first."""
     taken: Counter[str] = Counter()
     chosen = []
-    for hit in sorted(hits, key=exactly.promised, reverse=True):
+    for hit in sorted(hits, key=exactly.possible_matches, reverse=True):
         taken[hit.tree] += 1
         if taken[hit.tree] <= _READ_OF_TREE:
             chosen.append(hit)
     read = store.texts.read([hit.message for hit in chosen[: limit * _READ_FOR_ONE]])
-    found = [(hit, read[hit.message]) for hit in chosen if hit.message in read]
-    return sorted(found, key=lambda pair: (exactly.kept(*pair), pair[0].score), reverse=True)
+    messages = [(hit, read[hit.message]) for hit in chosen if hit.message in read]
+    return sorted(messages, key=lambda pair: (exactly.count_matches(*pair), pair[0].score), reverse=True)
 
 
-def _meant(store: Store, near: Mapping[str, float], known: Collection[str]) -> list[tuple[TextHit, Stored]]:
+def read_near(
+    store: Store, near: Mapping[str, float], known: Collection[str]
+) -> list[tuple[TextHit, Stored]]:
     read = store.texts.read([name for name in near if name not in known])
     return [
-        (TextHit(one.id, one.tree, one.branch, one.depth, one.message.role, near[one.id], frozenset()), one)
-        for one in read.values()
+        (
+            TextHit(
+                stored.id,
+                stored.tree,
+                stored.branch,
+                stored.depth,
+                stored.message.role,
+                near[stored.id],
+                frozenset(),
+            ),
+            stored,
+        )
+        for stored in read.values()
     ]
 
 
-def _plain(text: str) -> str:
+def fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _shown(
+def build_hits(
     store: Store,
     scope: Scope,
     candidates: Sequence[tuple[TextHit, Stored]],
     asked: Mapping[str, str],
     weights: Mapping[str, float],
     limit: int,
-) -> list[Hit]:
-    whose = _Whose(store, scope)
-    shown: list[Hit] = []
+) -> list[MessageHit]:
+    whose = _OwnerFinder(store, scope)
+    shown: list[MessageHit] = []
     taken: Counter[str] = Counter()
     for hit, stored in candidates:
         conversation, current = whose(stored)
@@ -146,9 +253,9 @@ def _shown(
             continue
         taken[conversation.id] += 1
         matched = sorted(hit.matched, key=lambda term: (-weights.get(term, 0.0), term))
-        snippet = passage(searchable(stored.message), weights, _SNIPPET, len)
+        snippet = best_passage(searchable(stored.message), weights, _SNIPPET, len)
         shown.append(
-            Hit(
+            MessageHit(
                 conversation.id,
                 conversation.title,
                 stored.id,
@@ -156,7 +263,7 @@ def _shown(
                 stored.created_at,
                 snippet,
                 round(hit.score, 4),
-                tuple(dict.fromkeys(_as_asked(term, asked, hit.matched) for term in matched)),
+                tuple(dict.fromkeys(query_word(term, asked, hit.matched) for term in matched)),
                 current,
             )
         )
@@ -165,14 +272,14 @@ def _shown(
     return shown
 
 
-def _as_asked(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
-    """The word of the question; of a name that is not there whole, only the part that is."""
+def query_word(term: str, asked: Mapping[str, str], matched: Collection[str]) -> str:
+    """Return the word of the query for a term; of a name that is only partly there, that part."""
     word = asked.get(term, term)
     return word if word == term or words.terms(word)[0] in matched else term
 
 
-class _Whose:
-    """Which conversation a message belongs to: the last used one that stands on it, else the last used."""
+class _OwnerFinder:
+    """Finds the conversation of a message: the last used one whose path has it, else the last used."""
 
     def __init__(self, store: Store, scope: Scope) -> None:
         self._store = store
@@ -181,15 +288,19 @@ class _Whose:
 
     def __call__(self, stored: Stored) -> tuple[Conversation | None, bool]:
         if stored.tree not in self._heads:
-            self._heads[stored.tree] = self._heads_of(stored.tree)
+            self._heads[stored.tree] = self._load_heads(stored.tree)
         heads = self._heads[stored.tree]
         for conversation, upto in heads:
             if stored.depth <= upto.get(stored.branch, -1):
                 return conversation, True
         return (heads[0][0], False) if heads else (None, False)
 
-    def _heads_of(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
-        known = [one for one in self._store.log.conversations_of(tree) if one.scope == self._scope]
-        known.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
-        ways = self._store.texts.ways_to([one.head for one in known if one.head])
-        return [(one, ways.get(one.head or "", {})) for one in known]
+    def _load_heads(self, tree: str) -> list[tuple[Conversation, Mapping[str, int]]]:
+        known = [
+            conversation
+            for conversation in self._store.log.conversations_of(tree)
+            if conversation.scope == self._scope
+        ]
+        known.sort(key=lambda conversation: (conversation.updated_at, conversation.id), reverse=True)
+        ways = self._store.texts.ways_to([conversation.head for conversation in known if conversation.head])
+        return [(conversation, ways.get(conversation.head or "", {})) for conversation in known]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.conversations.lanes import PIN
-from holdfast.conversations.shown import (
-    compaction_out,
-    conversation_out,
-    decision_out,
-    message_out,
-    said_in,
+from holdfast.conversations.serialization import (
+    serialize_compaction,
+    serialize_content,
+    serialize_conversation,
+    serialize_decision,
+    serialize_message,
 )
 from holdfast.errors import NotFound
 from holdfast.fitting.lot import item_of
@@ -46,8 +46,8 @@ class Standing:
         return {
             "state": self.state,
             "rules": list(self.rules),
-            "decisions": [decision_out(made) for made in self.decisions],
-            "shown": said_in(self.shown) if self.state == "shortened" and self.shown else None,
+            "decisions": [serialize_decision(made) for made in self.decisions],
+            "shown": serialize_content(self.shown) if self.state == "shortened" and self.shown else None,
             "added": [{"section": one.section, "text": one.text} for one in self.added],
         }
 
@@ -117,7 +117,7 @@ def message_account(store: Store, conversation: Conversation, stored: Stored) ->
         here = of_all.get(stored.id) or Standing(stored, "elsewhere")
         windows.append({"lane": lane.id, "window": lane.window, **here.to_json()})
     return {
-        **message_out(stored),
+        **serialize_message(stored),
         "pinned": stored.id in pins,
         "siblings": [other.id for other in beside if other.id != stored.id],
         "children": [child.id for child in store.log.children(stored.id)],
@@ -137,8 +137,8 @@ def window_account(store: Store, conversation: Conversation, window: int | None 
         "updated_at": lane.updated_at,
         "windows": [other.window for other in store.lanes.of(conversation.id)],
         "summary": Applied.of(decisions, [item_of(stored) for stored in path]).summary or None,
-        "decisions": [decision_out(made) for made in decisions],
-        "vetoes": [decision_out(made) for made in store.decisions.vetoes(lane.id)],
+        "decisions": [serialize_decision(made) for made in decisions],
+        "vetoes": [serialize_decision(made) for made in store.decisions.vetoes(lane.id)],
     }
 
 
@@ -172,8 +172,8 @@ def compactions_account(store: Store, conversation: Conversation) -> dict[str, A
     made.sort(key=lambda one: (one.created_at, one.id))
     rows = store.compactions.of(conversation.id)
     return {
-        "chat": conversation_out(conversation),
-        "compactions": [compaction_out(row, made) for row in rows],
+        "chat": serialize_conversation(conversation),
+        "compactions": [serialize_compaction(row, made) for row in rows],
     }
 
 

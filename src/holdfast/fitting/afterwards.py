@@ -336,7 +336,7 @@ class Afterwards:
                 self._notes = bool(await asyncio.to_thread(memory.index.everywhere))
                 # It stays a while for whoever has notes, or a full window.
                 if self._research is not None and self._notes:
-                    await _stoppable(self._research.understand)
+                    await _stoppable(self._research.embed_questions)
                 if not self._notes and self._clock() - self._roused_at > _UNASKED:
                     await asyncio.to_thread(memory.embedder.rest)
                 self.idle.put(_VECTORS, self._follow)

@@ -73,7 +73,7 @@ class Case:
 
 def request_at_rest(store: Store, conversation: Conversation, lane: Lane) -> tuple[ChatRequest, Kept]:
     """As if it were sent once more as it stands, with the instructions and tools it had last."""
-    state = lanes.State.from_json(lane.state)
+    state = lanes.LaneState.from_json(lane.state)
     try:
         tools = store.prompts.get(state.prompt).tools if state.prompt else ()
     except NotFound:

@@ -85,7 +85,7 @@ class _Past:
         made = [*store.decisions.of(lane.id), *store.decisions.vetoes(lane.id)]
         self.decisions = sorted(made, key=lambda one: (one.created_at, one.id))
         head = conversation.head
-        self._marked = lanes.load(store, conversation.id, lane.window, head)
+        self._marked = lanes.load_lane(store, conversation.id, lane.window, head)
         self._prompts: dict[str, tuple[tuple[Message, ...], tuple[JsonObject, ...]]] = {}
 
     def instructions(self, digest: str | None) -> tuple[tuple[Message, ...], tuple[JsonObject, ...]]:
@@ -133,7 +133,7 @@ class _Past:
 
 def last_sent(store: Store, conversation: Conversation, lane: Lane) -> Sent:
     """What the model was last sent in this window."""
-    past, state = _Past(store, conversation, lane), lanes.State.from_json(lane.state)
+    past, state = _Past(store, conversation, lane), lanes.LaneState.from_json(lane.state)
     sent = [Link(*link) for link in state.sent]
     names = [link.name for link in sent if link.name not in (TOOLS, SYSTEM)]
     items = [item_of(stored) for stored in _path_to(store, conversation, names)]
@@ -222,7 +222,7 @@ def _path_to(store: Store, conversation: Conversation, names: Sequence[str]) -> 
     """The messages that lead to the newest of these that the log has."""
     for name in reversed(names):
         try:
-            found = lanes.message_of(store, conversation, name)
+            found = lanes.get_message(store, conversation, name)
         except NotFound:
             continue
         return store.log.path(found.id)

@@ -63,7 +63,7 @@ class _Begun:
 
     lot: Lot
     made: Fitted
-    believed: lanes.State
+    believed: lanes.LaneState
     notices: list[str]
     recalls: bool
 
@@ -193,8 +193,8 @@ class Fitter:
         return made, report
 
     async def _summarised(
-        self, case: Case, lot: Lot, made: Fitted, believed: lanes.State
-    ) -> tuple[Fitted, Keeping | None, lanes.State]:
+        self, case: Case, lot: Lot, made: Fitted, believed: lanes.LaneState
+    ) -> tuple[Fitted, Keeping | None, lanes.LaneState]:
         """The other levels were not enough: the older part becomes a summary now, if that helps."""
         found = await self._compacting.inline(case, lot, made)
         if found is None:
@@ -287,7 +287,7 @@ def _first(case: Case, lot: Lot, draft: Draft, profile: str = "") -> View:
     return view.having(*proposals) if proposals else view
 
 
-def _believed(state: lanes.State, refused: tuple[float, float] | None) -> lanes.State:
+def _believed(state: lanes.LaneState, refused: tuple[float, float] | None) -> lanes.LaneState:
     """How much of the room is there, after what the server said to the last request."""
     if refused is None:
         # Trust comes back slowly: counts have been learned since, or the trouble was a passing one.

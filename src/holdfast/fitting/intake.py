@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from holdfast.compaction.keeping import remember
 from holdfast.conversations import (
-    Asides,
     Hints,
     Placement,
+    RecentConversation,
+    RecentConversationCache,
     Recorder,
-    Standing,
-    Standings,
-    at_hand,
-    going_on,
+    SideRequestCache,
     locate,
+    locate_at_end,
+    locate_in_memory,
 )
-from holdfast.conversations.hints import BOUND
+from holdfast.conversations.hints import RESEARCH_SETTING
 from holdfast.errors import Conflict, NotFound
 from holdfast.fitting import marks
 from holdfast.fitting.lot import Kept, stored_in
@@ -47,8 +47,8 @@ class Intake:
     def __init__(self, store: Store, *, memory: bool = True) -> None:
         self._store = store
         self._memory = memory
-        self._asides = Asides()
-        self._standings = Standings()
+        self._asides = SideRequestCache()
+        self._standings = RecentConversationCache()
 
     async def keep(self, incoming: Incoming) -> Kept | None:
         """Finds the conversation and appends what is new in the request. Side requests are not kept.
@@ -78,8 +78,10 @@ class Intake:
             if kept.conversation is None or not path:
                 return
             row = kept.conversation
-            standing = Standing(row.id, row.client, row.external_id, (*path, answer) if answer else path)
-            self._standings.note(incoming.scope, standing)
+            standing = RecentConversation(
+                row.id, row.client, row.external_id, (*path, answer) if answer else path
+            )
+            self._standings.add(incoming.scope, standing)
 
         return answered
 
@@ -87,12 +89,14 @@ class Intake:
         """A side request's answer is remembered for a while: the client may come back with it."""
         side, beside = kept.placement.side, kept.placement.beside
         sender = incoming.hints.sender
-        self._asides.note(incoming.scope, side, recorder.answer, sender=sender, conversation=beside)
+        self._asides.add(incoming.scope, side, recorder.answer, sender=sender, conversation=beside)
 
     def _at_hand(self, incoming: Incoming) -> Placement | None:
         if incoming.continues is not None:
             return None
-        return at_hand(incoming.scope, incoming.request, incoming.hints, self._asides, self._standings)
+        return locate_in_memory(
+            incoming.scope, incoming.request, incoming.hints, self._asides, self._standings
+        )
 
     def _kept_at_hand(self, incoming: Incoming, placement: Placement) -> Kept | None:
         if self._store.database.on_server and self._has_twin(incoming.scope, placement):
@@ -117,7 +121,7 @@ class Intake:
     def _placed(self, incoming: Incoming) -> Placement:
         scope, request = incoming.scope, incoming.request
         if incoming.continues is not None:
-            return going_on(self._store, scope, request, incoming.continues)
+            return locate_at_end(self._store, scope, request, incoming.continues)
         return locate(self._store, scope, request, incoming.hints, self._asides)
 
     def _kept(self, incoming: Incoming, placement: Placement) -> Kept | None:
@@ -140,9 +144,9 @@ class Intake:
             row = store.log.set_head(row.id, parent, expect=placement.head)
         elif row.head != placement.head:
             raise Conflict(f"Conversation {row.id} moved on.", hint="Read it again and repeat.")
-        research = row.settings.get(BOUND, "") if appended else ""
+        research = row.settings.get(RESEARCH_SETTING, "") if appended else ""
         if research:
-            row = store.log.update_settings(row.id, {BOUND: None})
+            row = store.log.update_settings(row.id, {RESEARCH_SETTING: None})
         system = [message for message in request.messages if message.role == "system"]
         prompt = store.prompts.keep(system, request.tools)
         job = store.jobs.start(

@@ -66,10 +66,10 @@ def lot_of(
     store: Store, request: ChatRequest, kept: Kept, budget: Budget, count: Callable[[str], int]
 ) -> Lot:
     assert kept.conversation is not None
-    lane = lanes.load(store, kept.conversation.id, budget.window, kept.parent)
+    lane = lanes.load_lane(store, kept.conversation.id, budget.window, kept.parent)
     characters = int(budget.room * _LOOKED_AT * _CHARACTERS)
     if kept.placement.from_log and kept.parent is not None:
-        found = lanes.history(store, lane, kept.parent, characters)
+        found = lanes.load_history(store, lane, kept.parent, characters)
         lane, horizon = found.lane, found.horizon
         items = tuple(item_of(stored) for stored in found.messages)
     else:

@@ -38,7 +38,7 @@ def note(store: Store, appended: Sequence[Stored]) -> None:
 
 def pin(store: Store, preset: Preset, conversation: Conversation, message: str) -> Stored:
     """Protect a message of the conversation, if that is not too much; where it had left, it comes back."""
-    found = lanes.message_of(store, conversation, message)
+    found = lanes.get_message(store, conversation, message)
     used = store.lanes.of(conversation.id)
     room = used[0].report.get("history", {}).get("full") if used else None
     most = (room or preset.budget(used[0].window if used else _USUAL_WINDOW).room) // 4
@@ -79,13 +79,13 @@ def _bring_back(store: Store, lane: Lane, names: list[str]) -> None:
     made = store.decisions.record(
         lane.id, lane.conversation, kind="keep", rule="pin", messages=names, tokens_before=0, tokens_after=0
     )
-    state = lanes.State.from_json(lane.state)
+    state = lanes.LaneState.from_json(lane.state)
     if state.active is not None:
         state = replace(state, active=(*state.active, made.id))
     if state.base is not None:
         keep = tuple(dict.fromkeys((*state.base.keep, *names)))
         state = replace(state, base=replace(state.base, keep=keep))
-    lanes.put(store, lane, state)
+    lanes.save_state(store, lane, state)
 
 
 def _tokens(pinned: Stored, message: Message) -> int:

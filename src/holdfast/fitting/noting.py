@@ -15,7 +15,7 @@ from holdfast.fitting.helpers import Helpers
 from holdfast.messages import Scope
 from holdfast.research.finding import Finding
 from holdfast.research.library import Research
-from holdfast.research.summary import checked, prompt_for
+from holdfast.research.summary import build_prompt, validate_summary
 from holdfast.upstreams.base import Provider
 
 log = logging.getLogger("holdfast.research")
@@ -50,12 +50,12 @@ class Noting:
             return
         room = max(_LEAST, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)
         try:
-            prompt = prompt_for(finding, self._prompts.filled, room=room)
+            prompt = build_prompt(finding, self._prompts.filled, room=room)
             said = await helper.ask(prompt, _ANSWER)
         except (ProviderError, ConfigError) as error:
             log.warning("%s did not sum up %s: %s", helper.model, finding.id, error)
             return
-        made = checked(finding, said.text)
+        made = validate_summary(finding, said.text)
         # One that merely says less than the sources do may still be of use for other work.
         self._helpers.judge(helper, useful=made.by == "model" or made.carried > 0, why=made.refused)
         if made.by == "model":

@@ -28,7 +28,7 @@ class Outcome:
     lane: lanes.Lane
     batches: tuple[Batch, ...]
     others: tuple[Proposal, ...]
-    state: lanes.State
+    state: lanes.LaneState
     names: Mapping[int, str]
 
     def keep(
@@ -112,7 +112,7 @@ def _how(summary: Keeping | None, duration_ms: int) -> dict[str, Any]:
     }
 
 
-def outcome_of(lot: Lot, made: Fitted, believed: lanes.State, chain: Sequence[Link] | None) -> Outcome:
+def outcome_of(lot: Lot, made: Fitted, believed: lanes.LaneState, chain: Sequence[Link] | None) -> Outcome:
     """`believed` is what is known of the server's room, `chain` the request that goes out if one does."""
     named = {
         id(proposal): proposal if proposal.id else replace(proposal, id=new_id("d"))
@@ -132,8 +132,8 @@ def outcome_of(lot: Lot, made: Fitted, believed: lanes.State, chain: Sequence[Li
 
 
 def _state(
-    lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.State, chain: Sequence[Link] | None
-) -> lanes.State:
+    lot: Lot, made: Fitted, named: Sequence[Proposal], believed: lanes.LaneState, chain: Sequence[Link] | None
+) -> lanes.LaneState:
     """How the lane stands after this: what is out as one line, and only the decisions that still show."""
     rendered, base = made.view.rendered, lot.lane.state.base
     out = {name for name, rule in rendered.out.items() if rule != "orphan"}

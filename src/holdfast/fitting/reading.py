@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.conversations.shown import conversation_out, draft_out, message_out
+from holdfast.conversations.serialization import serialize_conversation, serialize_draft, serialize_message
 from holdfast.errors import NotFound
 from holdfast.fitting.account import pins_of
 from holdfast.fitting.lot import item_of
@@ -61,11 +61,11 @@ class Reading:
     def to_json(self) -> dict[str, Any]:
         entries: list[dict[str, Any]] = []
         for stored in self.path:
-            entries.append(message_out(stored, self.pins))
+            entries.append(serialize_message(stored, self.pins))
             entries += [banner.to_json() for banner in self.banners.get(stored.id, ())]
-        entries += [draft_out(draft) for draft in self.drafts]
+        entries += [serialize_draft(draft) for draft in self.drafts]
         return {
-            "chat": conversation_out(self.conversation),
+            "chat": serialize_conversation(self.conversation),
             "messages": entries,
             "compaction_summary": self.summary or None,
         }

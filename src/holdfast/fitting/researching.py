@@ -13,10 +13,10 @@ from holdfast.errors import NotFound
 from holdfast.fitting.case import FINDINGS, Case
 from holdfast.fitting.noting import Noting
 from holdfast.messages import Scope
-from holdfast.research.finding import Finding, Source
+from holdfast.research.finding import Finding, ResearchSource
 from holdfast.research.library import Research
-from holdfast.research.nearest import is_old
-from holdfast.research.quoting import defused
+from holdfast.research.matching import is_old
+from holdfast.research.summary import defuse
 from holdfast.store import new_id
 from holdfast.text.excerpts import excerpts
 from holdfast.window.additions import addition, found, pages, past
@@ -127,7 +127,7 @@ class Researching:
         if not names:
             return []
         made = []
-        for one in self._research.outdated(scope, question.message.text, names)[:_PAST]:
+        for one in self._research.find_outdated(scope, question.message.text, names)[:_PAST]:
             text = past(one.language, one.created_at, one.question, one.expires_at)
             if text not in said:
                 made.append(tell_finding(view, question, one.id, text, "it no longer holds"))
@@ -143,7 +143,7 @@ class Researching:
             return []
         known = {one.name for one in shown if one.name}
         made = []
-        for bearing in self._research.bearing_on(scope, question.message.text, most, without=known):
+        for bearing in self._research.find_related(scope, question.message.text, most, without=known):
             text = note_of(bearing.finding, brief=bearing.brief)
             cost = view.text_tokens(text)
             if cost <= left:
@@ -163,13 +163,13 @@ def live_notes(research: Research | None, scope: Scope) -> dict[str, str]:
     if research is None:
         return {}
     now = research.clock()
-    there = [finding for finding in research.list(scope) if not finding.expired(now)]
+    there = [finding for finding in research.list(scope) if not finding.is_expired(now)]
     return {finding.id: note_of(finding, brief=is_old(finding, now)) for finding in there}
 
 
 def note_of(finding: Finding, *, brief: bool = False) -> str:
     """What stands for a finding in a window; of one that is very old, only that there was one."""
-    summary = "" if brief else defused(finding.summary)
+    summary = "" if brief else defuse(finding.summary)
     return found(finding.language, finding.created_at, finding.question, summary, finding.expires_at)
 
 
@@ -202,10 +202,10 @@ def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted
     """
     room = room_for_sources(view)
     language = language_of(question.message.text) or finding.language
-    held = finding.expires_at if finding.expired(now) else 0.0
+    held = finding.expires_at if finding.is_expired(now) else 0.0
     asked = f"{finding.question}\n{question.message.text}"
-    headings = [_heading(number, source) for number, source in finding.numbered]
-    texts = [defused(source.text) for source in finding.usable]
+    headings = [_heading(number, source) for number, source in finding.usable_with_numbers]
+    texts = [defuse(source.text) for source in finding.usable]
     needed = [min(READABLE, view.text_tokens(text[:_GLANCE])) for text in texts]
     for most in range(len(texts), 0, -1):
         left = room - view.text_tokens(pages(language, headings[:most], held))
@@ -213,7 +213,7 @@ def _quoted(view: View, question: Item, finding: Finding, now: float) -> _Quoted
             continue
         bodies = excerpts(asked, texts[:most], left, view.text_tokens)
         # What was parted may begin a line now.
-        shown = [f"{head}\n{defused(body)}" for head, body in zip(headings, bodies, strict=False) if body]
+        shown = [f"{head}\n{defuse(body)}" for head, body in zip(headings, bodies, strict=False) if body]
         if shown:
             cut = "" if len(shown) == len(texts) else "sources_cut"
             return _Quoted(pages(language, shown, held), cut)
@@ -226,10 +226,10 @@ def _note(view: View, asked: str, finding: Finding, room: int) -> str:
     if view.text_tokens(whole) <= room:
         return whole
     (said,) = excerpts(asked, [finding.summary], room - view.text_tokens(brief), view.text_tokens)
-    return f"{brief}\n{defused(said)}" if said else brief
+    return f"{brief}\n{defuse(said)}" if said else brief
 
 
-def _heading(number: int, source: Source) -> str:
+def _heading(number: int, source: ResearchSource) -> str:
     date = f"{datetime.fromtimestamp(source.at, UTC).astimezone():%Y-%m-%d}"
     named = _begun(source.title, _TITLE), _begun(source.url, _ADDRESS), date
     return f"[{number}] " + ", ".join(filter(None, named))

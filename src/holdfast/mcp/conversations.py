@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from holdfast.conversations.search import Hit
+from holdfast.conversations.search import MessageHit
 from holdfast.conversations.search import search as find
-from holdfast.conversations.shown import conversation_out, results_out
+from holdfast.conversations.serialization import serialize_conversation, serialize_results
 from holdfast.errors import BadRequest, NotFound
 from holdfast.fitting.account import changed, lane_of, standings, window_account
 from holdfast.mcp.base import (
@@ -44,7 +44,7 @@ def search_conversations(services: McpServices, caller: Caller, given: Values) -
     near = services.remembering.messages_near(scope, query)
     results = find(store, scope, query, limit=MOST_HITS, near=near)
     hits = take_fitting(results.hits, format_hit)
-    data = results_out(results)
+    data = serialize_results(results)
     data |= {"hits": data["hits"][: len(hits)], "left_out": len(results.hits) - len(hits)}
     data["degraded"] = explain_word_search(services)
     body = (
@@ -58,7 +58,7 @@ def search_conversations(services: McpServices, caller: Caller, given: Values) -
     return ToolReply(f"{body}\nSearched by {results.engine}." + format_notices(data["degraded"]), data)
 
 
-def format_hit(hit: Hit) -> str:
+def format_hit(hit: MessageHit) -> str:
     away = "" if hit.current else ", edited away"
     matched = f", has {', '.join(hit.matched)}" if hit.matched else ", by meaning"
     where = f"{hit.message} in {hit.conversation} “{hit.title}”"
@@ -223,7 +223,7 @@ def build_account(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     states = Counter(message.state for message in standings(store, row, lane_of(store, row)))
     return {
         **{name: whole[name] for name in _ACCOUNT_FIELDS if name in whole},
-        "chat": conversation_out(row),
+        "chat": serialize_conversation(row),
         "messages": dict(states),
         "summary": shorten(whole["summary"], _LONGEST_SUMMARY) if whole["summary"] else None,
         "decisions": [shorten_decision(decision) for decision in decisions[-_MOST_DECISIONS:]],

@@ -31,9 +31,9 @@ from holdfast.memory.workspace.base import Entry, Note
 from holdfast.memory.workspace.checks import checked_kind
 from holdfast.memory.workspace.items import PART
 from holdfast.messages import Scope
-from holdfast.research.finding import Finding, Source
-from holdfast.research.findings import path_of
-from holdfast.research.nearest import Bearing
+from holdfast.research.finding import Finding, ResearchSource
+from holdfast.research.matching import RelatedFinding
+from holdfast.research.repository import path_of_note
 from holdfast.store import NotesOf
 
 
@@ -172,11 +172,11 @@ def search_findings(services: McpServices, caller: Caller, given: Values) -> Too
     research, scope, query = services.research, caller.scope, given["query"][:LONGEST_QUERY]
     troubles: list[str] = []
     every, now = research.list(scope, troubles=troubles), research.clock()
-    findings = research.bearing_on(scope, query, MOST_FINDINGS)
+    findings = research.find_related(scope, query, MOST_FINDINGS)
     ids = [finding.id for finding in every]
-    past = [] if findings else research.outdated(scope, query, ids)[:MOST_FINDINGS]
+    past = [] if findings else research.find_outdated(scope, query, ids)[:MOST_FINDINGS]
     hits = take_fitting(
-        [*findings, *(Bearing(finding, 0.0) for finding in past)], lambda hit: format_finding(hit, now)
+        [*findings, *(RelatedFinding(finding, 0.0) for finding in past)], lambda hit: format_finding(hit, now)
     )
     body = "\n\n".join(format_finding(hit, now) for hit in hits)
     if not hits:
@@ -196,16 +196,16 @@ def search_findings(services: McpServices, caller: Caller, given: Values) -> Too
     return ToolReply(body + format_notices(notes), data)
 
 
-def format_finding(bearing: Bearing, now: float) -> str:
+def format_finding(bearing: RelatedFinding, now: float) -> str:
     finding = bearing.finding
-    state = "expired" if finding.expired(now) else "holds"
+    state = "expired" if finding.is_expired(now) else "holds"
     sources = ", ".join(finding.names) or "no source could be read"
     trace = f"id {finding.id}, found {format_moment(finding.created_at)}, {state}, score {bearing.score:g}"
     summary = shorten(finding.summary, _LONGEST_SUMMARY)
-    return f"{finding.question} ({trace})\n{summary}\nSources: {sources}. Path: {path_of(finding)}"
+    return f"{finding.question} ({trace})\n{summary}\nSources: {sources}. Path: {path_of_note(finding)}"
 
 
-def finding_data(bearing: Bearing, now: float) -> dict[str, Any]:
+def finding_data(bearing: RelatedFinding, now: float) -> dict[str, Any]:
     finding: Finding = bearing.finding
     data = finding.to_json(now, whole=False)
     fields = ("id", "question", "created_at", "expires_at", "expired", "age", "volatility", "mode")
@@ -214,12 +214,12 @@ def finding_data(bearing: Bearing, now: float) -> dict[str, Any]:
         "summary": shorten(finding.summary, _LONGEST_SUMMARY),
         "sources": [source_data(source) for source in finding.sources[:_MOST_SOURCES]],
         "more_sources": max(0, len(finding.sources) - _MOST_SOURCES),
-        "path": str(path_of(finding)),
+        "path": str(path_of_note(finding)),
         "score": bearing.score,
     }
 
 
-def source_data(source: Source) -> dict[str, Any]:
+def source_data(source: ResearchSource) -> dict[str, Any]:
     return {
         "url": shorten(source.url, _LONGEST_ADDRESS),
         "title": shorten(source.title, _LONGEST_ADDRESS),

@@ -1,10 +1,13 @@
-"""What was found for a question: its sources, what they say in short, and how long that holds.
+"""Findings: what was found for a question, its sources and summary, and how long it stays valid.
 
-Plain values with a spelling in JSON. Knows no file, no web and no window.
+Plain values with a JSON form, and the rules that estimate how soon an answer is out of date from the words of
+the question and its sources, in German and English.
 """
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
@@ -16,7 +19,7 @@ from holdfast.words import language_of
 Mode = Literal["quick", "deep"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-# How soon what was found is no longer so.
+# How soon an answer is out of date.
 Volatility = Literal["hourly", "daily", "weekly", "monthly", "permanent"]
 VOLATILITIES: tuple[Volatility, ...] = get_args(Volatility)
 
@@ -24,15 +27,15 @@ VOLATILITIES: tuple[Volatility, ...] = get_args(Volatility)
 SummaryBy = Literal["model", "text", "person", ""]
 
 _MOST_WORDS, _LONGEST_NAME = 3, 40
-# So much of a source tells its language.
+# Characters of a source used to detect its language.
 _SAMPLE = 2_000
 # What makes a text German that has none of the small words by which a language is known.
 _GERMAN = late(r"[äöüß]|\b(?:kostet|kosten|wetter|preise?|kurs)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A page or a file that was read for a question, at a time. `trouble` says why there is no text of it."""
+class ResearchSource:
+    """A page or a file read for a question. `trouble` says why it has no text."""
 
     url: str
     title: str
@@ -42,30 +45,31 @@ class Source:
 
     @property
     def name(self) -> str:
-        """How people speak of it: a page by its site, a file by its name, anything else by its title."""
-        parts = _split(self.url)
+        """A short name: the site of a page, the name of a file, else the title."""
+        parts = split_url(self.url)
         if parts is not None and parts[0]:
             return parts[0]
         name = PurePosixPath(parts[1]).name if parts is not None else ""
         return " ".join((name or self.title).split()[:_MOST_WORDS])[:_LONGEST_NAME].strip()
 
     def to_json(self, *, whole: bool = True) -> dict[str, Any]:
-        told = {**asdict(self), "name": self.name, "trouble": self.trouble or None}
-        return told if whole else {name: value for name, value in told.items() if name != "text"}
+        """Serialize the source; without its text unless `whole`."""
+        value = {**asdict(self), "name": self.name, "trouble": self.trouble or None}
+        return value if whole else {name: value for name, value in value.items() if name != "text"}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A question and what was found for it, within a scope. `expires_at` is 0 where it holds for good.
+    """A question and what was found for it, within a scope. `expires_at` is 0 if it never expires.
 
-    `merged` are the findings that became part of this one; whoever asks for one of them gets this.
+    `merged` are the ids of findings that became part of this one; looking up one of them returns this one.
     """
 
     id: str
     scope: Scope
     question: str
     mode: Mode
-    sources: tuple[Source, ...]
+    sources: tuple[ResearchSource, ...]
     summary: str
     volatility: Volatility
     created_at: float
@@ -75,47 +79,51 @@ class Finding:
     merged: tuple[str, ...] = ()
 
     @property
-    def usable(self) -> tuple[Source, ...]:
+    def usable(self) -> tuple[ResearchSource, ...]:
         """The sources that could be read."""
         return tuple(source for source in self.sources if not source.trouble)
 
     @property
-    def numbered(self) -> tuple[tuple[int, Source], ...]:
-        """Those, each with the number it has among all: whoever speaks of [2] means the same one."""
+    def usable_with_numbers(self) -> tuple[tuple[int, ResearchSource], ...]:
+        """The usable sources, each with its number among all sources, so that [2] always means the same."""
         return tuple((n, source) for n, source in enumerate(self.sources, 1) if not source.trouble)
 
     @property
     def language(self) -> str:
-        """That of the question, else of what was found; English where nothing tells."""
-        said = "\n".join((*(f"{one.title}\n{one.text[:_SAMPLE]}" for one in self.usable), self.summary))
-        known = language_of(self.question) or language_of(said) or language_of(f"{self.question}\n{said}")
-        return known or ("de" if _GERMAN.search(f"{self.question}\n{said}") else "en")
+        """The language of the question, else of the sources; English if unknown."""
+        content = "\n".join(
+            (*(f"{source.title}\n{source.text[:_SAMPLE]}" for source in self.usable), self.summary)
+        )
+        known = (
+            language_of(self.question) or language_of(content) or language_of(f"{self.question}\n{content}")
+        )
+        return known or ("de" if _GERMAN.search(f"{self.question}\n{content}") else "en")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the sources that could be read are called, each once."""
+        """The names of the usable sources, each once."""
         return tuple(dict.fromkeys(source.name for source in self.usable if source.name))
 
-    def expired(self, now: float) -> bool:
+    def is_expired(self, now: float) -> bool:
         return 0 < self.expires_at <= now
 
     def age(self, now: float) -> float:
         return max(0.0, now - self.created_at)
 
     def without_texts(self) -> "Finding":
-        """What a list shows of it: the texts of its sources are long."""
+        """Return a copy without the texts of its sources, for lists."""
         return replace(self, sources=tuple(replace(source, text="") for source in self.sources))
 
     def to_json(self, now: float, *, whole: bool = True) -> dict[str, Any]:
-        told = asdict(self)
-        told["sources"] = [source.to_json(whole=whole) for source in self.sources]
-        told["merged"] = list(self.merged)
-        told["expires_at"] = self.expires_at or None
-        return {**told, "expired": self.expired(now), "age": round(self.age(now), 3)}
+        value = asdict(self)
+        value["sources"] = [source.to_json(whole=whole) for source in self.sources]
+        value["merged"] = list(self.merged)
+        value["expires_at"] = self.expires_at or None
+        return {**value, "expired": self.is_expired(now), "age": round(self.age(now), 3)}
 
 
-def _split(url: str) -> tuple[str, str] | None:
-    """Site and path of an address; no site for a file."""
+def split_url(url: str) -> tuple[str, str] | None:
+    """Return site and path of an address, with an empty site for a file; None if it is malformed."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -123,3 +131,136 @@ def _split(url: str) -> tuple[str, str] | None:
     if parts.scheme in ("http", "https"):
         return (parts.hostname or "").removeprefix("www."), parts.path
     return "", unquote(parts.path) if parts.scheme == "file" else url
+
+
+_HOUR, _DAY = 3_600.0, 86_400.0
+_HOLDS: dict[Volatility, float] = {
+    "hourly": _HOUR,
+    "daily": _DAY,
+    "weekly": 7 * _DAY,
+    "monthly": 30 * _DAY,
+}
+# Used when neither the question nor its sources match a rule.
+_DEFAULT: Volatility = "weekly"
+
+_WEATHER = (
+    r"(?:wetter\w*|weather|temperatur\w*|regnet|regen\w*|rain\w*|schneit|snow\w*|sunny|sonnig\w*|wind\w{0,4})"
+)
+_NOW = r"(?:jetzt|gerade|momentan\w*|derzeit\w*|im moment|aktuell\w*|live|now|currently|at the moment)"
+
+# The first that fits decides, so what changes fastest stands first.
+_RULES: tuple[tuple[Volatility, re.Pattern[str]], ...] = (
+    (
+        "hourly",
+        late(
+            rf"\b{_WEATHER}\b.*\b{_NOW}\b|\b{_NOW}\b.*\b{_WEATHER}\b"
+            r"|\b(?!nobel|friedens|literatur|film)\w*(?:preise?|kurse?)n?\b|\bkostet\b|\bprices?\b"
+            r"|\b(?:stocks?|share price|exchange rate|wechselkurs|börse|aktien?|dax|nasdaq|bitcoin|ethereum"
+            r"|crypto\w*|krypto\w*)\b"
+            r"|\b(?:live ?ticker|spielstand|zwischenstand|live scores?|scores?|steht es|stau\w*|verkehrslage"
+            r"|traffic|verspätung\w*|delays?|departures?|abfahrt\w*)\b",
+            re.IGNORECASE | re.DOTALL,
+        ),
+    ),
+    (
+        "daily",
+        late(
+            rf"\b{_WEATHER}\b|\b(?:\w*vorhersage|forecast|nachrichten|news|schlagzeilen|headlines|heute|today"
+            r"|tonight|morgen|tomorrow|gestern|yesterday|wochenende|weekend|pollenflug|pollen|wasserstand"
+            r"|umfragewerte|polls?|tabelle|standings|fixtures|kinoprogramm|tv-programm)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "weekly",
+        late(
+            r"\b(?:öffnungszeiten|opening hours|opening times|fahrplan|timetable|diese woche|this week"
+            r"|neueste\w*|latest|newest|aktuell\w*|current\w*|recent\w*|kürzlich|release dates?|erscheint"
+            r"|angebote?|termine?|events?|veranstaltung\w*|konzerte?|concerts?)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "permanent",
+        late(
+            r"\b(?:geschichte|history|historisch\w*|historical\w*|when (?:was|did|were)"
+            r"|wann (?:wurde|war|starb|fand|endete|begann)"
+            r"|wer (?:hat .{0,40}erfunden|erfand|schrieb|war|malte|komponierte|entdeckte)"
+            r"|who (?:invented|wrote|was|painted|composed|discovered)"
+            r"|erfunden|invented|geboren|born|gestorben|died|definition|define|bedeutet|bedeutung|meaning of"
+            r"|means|etymolog\w*|beweis\w*|proof|theorem|satz des|formel|formula|gleichung|equation"
+            r"|hauptstadt|capital of|quadratwurzel|square root|periodensystem|wie hoch ist der"
+            r"|how (?:high|tall|far|deep) is|was ist (?:ein|eine|der unterschied)"
+            r"|what is (?:an?|the difference)|was sind|what are|rfc ?\d+|spezifikation|specification)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "monthly",
+        late(
+            r"\b(?:beste[nrs]?|best|vergleich\w*|comparison|compare|versus|vs|test|review\w*|empfehl\w*"
+            r"|recommend\w*|hotels?|restaurants?|wer ist|who is|einwohner\w*|population|gesetz\w*|laws?"
+            r"|steuer\w*|tax\w*|anleitung|how to|wie (?:kann|installier\w*|mache?|geht)|tutorial"
+            r"|wikipedia)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+# A version that is named does not change any more, whatever is written about it.
+_FIXED = late(r"\b(?:version\s*|v)?\d+\.\d+(?:\.\d+)*\b")
+_DOCUMENTED = late(
+    r"\b(?:dokument\w*|docs?|documentation|changelog|release notes|api|funktion\w*|functions?|parameter\w*"
+    r"|syntax|changes|änderung\w*)\b",
+    re.IGNORECASE,
+)
+_YEAR = late(r"(?<![\d.,])(1[0-9]{3}|20[0-9]{2})(?![\d.,]*\d|\s?(?:%|€|\$|eur|usd|euro))", re.IGNORECASE)
+
+_WORDS: dict[str, Volatility] = {
+    "hourly": "hourly",
+    "stündlich": "hourly",
+    "daily": "daily",
+    "täglich": "daily",
+    "weekly": "weekly",
+    "wöchentlich": "weekly",
+    "monthly": "monthly",
+    "monatlich": "monthly",
+    "permanent": "permanent",
+    "dauerhaft": "permanent",
+}
+
+
+def estimate_volatility(question: str, sources: Iterable[str] = (), at: float = 0.0) -> Volatility:
+    """Estimate how soon an answer is out of date; `sources` are titles and addresses.
+
+    A question about a year that was over at the time `at` has a permanent answer.
+    """
+    if _is_past(question, at) or (_FIXED.search(question) and _DOCUMENTED.search(question)):
+        return "permanent"
+    return match_rule(question) or match_rule("\n".join(sources)) or _DEFAULT
+
+
+def expiry_time(volatility: Volatility, at: float) -> float:
+    """Return until when something found at a time is valid; 0 for permanent answers."""
+    return at + _HOLDS[volatility] if volatility in _HOLDS else 0.0
+
+
+def parse_volatility(word: str) -> Volatility | None:
+    """Read a model's or a person's word for it; None unless it is one of the ten known words."""
+    return _WORDS.get(word.strip().strip("\"'`*._[]()„“").lower())
+
+
+def match_rule(text: str) -> Volatility | None:
+    return next((volatility for volatility, pattern in _RULES if pattern.search(text)), None)
+
+
+def _is_past(question: str, at: float) -> bool:
+    years = [int(year) for year in _YEAR.findall(question)]
+    return bool(years and at) and max(years) < datetime.fromtimestamp(at, UTC).year
+
+
+# Called with the number of sources fetched, the total, and the address just fetched.
+ProgressCallback = Callable[[int, int, str], None]
+
+
+def ignore_progress(done: int, total: int, what: str) -> None:
+    """A progress callback that does nothing."""

@@ -1,7 +1,4 @@
-"""All that research can do, put together: findings kept, reused, merged, shown again, and new ones gathered.
-
-The one place that knows every part of it. It knows no window, no model, and no door.
-"""
+"""Everything research can do: store, reuse, merge, rank and prune findings, and gather new ones."""
 
 import asyncio
 import logging
@@ -15,34 +12,55 @@ from holdfast.errors import BadRequest, EmbedderError
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.nearness import MEASURED, UNRELATED, on_scale, usual_nearness
 from holdfast.messages import Scope
-from holdfast.research.extractive import extracted
-from holdfast.research.finding import Finding, Mode, Source, SummaryBy, Volatility
-from holdfast.research.findings import Findings, Troubles, cleaned, names_in, place_of
-from holdfast.research.nearest import Bearing, bearing_on
-from holdfast.research.reuse import Reused, clusters, merged, similar
-from holdfast.research.telling import Tell, untold
-from holdfast.research.texts import MOST_SOURCES, addresses_in
-from holdfast.research.volatility import expiry, volatility_of
+from holdfast.research.finding import (
+    Finding,
+    Mode,
+    ProgressCallback,
+    ResearchSource,
+    SummaryBy,
+    Volatility,
+    estimate_volatility,
+    expiry_time,
+    ignore_progress,
+)
+from holdfast.research.matching import (
+    RelatedFinding,
+    ReusedFinding,
+    find_same,
+    group_same,
+    merge_findings,
+    rank_related,
+)
+from holdfast.research.repository import (
+    MOST_SOURCES,
+    FindingRepository,
+    Troubles,
+    clean_finding,
+    collect_names,
+    find_addresses,
+    folder_of,
+)
+from holdfast.research.summary import extract_summary
 from holdfast.store.ids import new_id
 
 log = logging.getLogger("holdfast.research")
 
-# Days after which what no longer holds is taken away.
-KEPT = 30 * 86_400.0
+# Expired findings are removed after this many seconds.
+KEEP_EXPIRED = 30 * 86_400.0
 _LONGEST_QUESTION = 2_000
 
 
-class Gather(Protocol):
-    """Where sources come from: addresses that were named, or else whatever a search finds."""
+class SourceGatherer(Protocol):
+    """Fetches sources: from the addresses given, or else from a search."""
 
     def __call__(
-        self, question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: Tell = ...
-    ) -> Awaitable[Sequence[Source]]: ...
+        self, question: str, mode: Mode, *, addresses: Sequence[str] = (), tell: ProgressCallback = ...
+    ) -> Awaitable[Sequence[ResearchSource]]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """What there is for a question; `reused` if it was known already, `age` seconds ago."""
+class ResearchAnswer:
+    """The finding for a question; `reused` if it was known already, `age` seconds ago."""
 
     finding: Finding
     reused: bool = False
@@ -50,8 +68,8 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
-    """The findings that were taken away as too old, that became part of others, and what crashes left."""
+class PrunedFindings:
+    """Ids of the findings removed as too old, of those merged into others, and of leftovers of crashes."""
 
     removed: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
@@ -59,24 +77,24 @@ class Pruned:
 
 
 class Research:
-    """`gather` fetches sources; without it they have to be brought along."""
+    """The findings of all scopes. Without `gather`, callers must supply sources themselves."""
 
     def __init__(
         self,
         remembering: Remembering,
-        gather: Gather | None = None,
+        gather: SourceGatherer | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.findings = Findings(remembering.workspace)
+        self.findings = FindingRepository(remembering.workspace)
         self.clock = clock
         self._remembering = remembering
         self._gather = gather
         # How near unrelated questions are to each other, by the name of an embedder.
         self._usual: dict[str, float] = {}
-        # Hear of findings that are gone for good.
+        # Called with each finding that was deleted.
         self.listeners: list[Callable[[Finding], None]] = []
 
-    async def answered(
+    async def answer(
         self,
         scope: Scope,
         question: str,
@@ -85,58 +103,63 @@ class Research:
         addresses: Sequence[str] = (),
         fresh: bool = False,
         conversation: str = "",
-        tell: Tell = untold,
-    ) -> Answered:
-        """What there is for a question: an earlier finding that still holds, unless it is to be `fresh`,
-        or else what is gathered now: from the addresses, the pages that the question names, or a search.
+        tell: ProgressCallback = ignore_progress,
+    ) -> ResearchAnswer:
+        """Return an earlier finding that is still valid, unless `fresh` is set, or else gather a new one.
+
+        Sources come from the addresses given, the pages that the question names, or a search.
         """
-        _check(question)
+        check_input(question)
         if not fresh and not addresses:
-            known = await asyncio.to_thread(self.known, scope, question, mode)
+            known = await asyncio.to_thread(self.find_known, scope, question, mode)
             if known is not None:
                 return known
-        sources = await self.gathered(question, mode, addresses or addresses_in(question), tell)
-        made = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
-        return Answered(made)
+        sources = await self.gather(question, mode, addresses or find_addresses(question), tell)
+        finding = await asyncio.to_thread(self.add, scope, question, sources, mode, conversation)
+        return ResearchAnswer(finding)
 
-    async def gathered(
-        self, question: str, mode: Mode, addresses: Sequence[str] = (), tell: Tell = untold
-    ) -> Sequence[Source]:
-        """Sources for a question, from the addresses that are named or from a search."""
+    async def gather(
+        self,
+        question: str,
+        mode: Mode,
+        addresses: Sequence[str] = (),
+        tell: ProgressCallback = ignore_progress,
+    ) -> Sequence[ResearchSource]:
+        """Fetch sources for a question, from the addresses given or from a search."""
         if self._gather is None:
             raise BadRequest(
                 "Nothing can be fetched here.", hint="Bring the sources along, with their texts."
             )
         return await self._gather(question, mode, addresses=addresses, tell=tell)
 
-    def known(self, scope: Scope, question: str, mode: Mode = "quick") -> Answered | None:
-        """An earlier finding that still holds and answers the question, with its texts."""
-        _check(question)
+    def find_known(self, scope: Scope, question: str, mode: Mode = "quick") -> ResearchAnswer | None:
+        """Return an earlier valid finding that answers the question, with its texts."""
+        check_input(question)
         known = self.findings.list(scope)
-        found: Reused | None = similar(
-            question, known, now=self.clock(), mode=mode, nearness=self._nearness_made
+        match: ReusedFinding | None = find_same(
+            question, known, now=self.clock(), mode=mode, nearness=self._nearness_with_embedding
         )
-        if found is None:
+        if match is None:
             return None
-        return Answered(self.findings.get(scope, found.finding.id), reused=True, age=found.age)
+        return ResearchAnswer(self.findings.get(scope, match.finding.id), reused=True, age=match.age)
 
     def add(
         self,
         scope: Scope,
         question: str,
-        sources: Sequence[Source],
+        sources: Sequence[ResearchSource],
         mode: Mode = "quick",
         conversation: str = "",
     ) -> Finding:
-        """Keep what was found for a question, with a summary in the words of the sources.
+        """Store what was found for a question, with an extractive summary.
 
-        It takes in the scope's own findings that still hold and were asked for the same.
+        Valid findings of the same scope for the same question are merged into it.
         """
-        _check(question, sources)
+        check_input(question, sources)
         now = self.clock()
         titles = [f"{source.title} {source.url}" for source in sources]
-        volatility = volatility_of(question, titles, now)
-        new = cleaned(
+        volatility = estimate_volatility(question, titles, now)
+        new = clean_finding(
             Finding(
                 id=new_id("r"),
                 scope=scope,
@@ -146,14 +169,14 @@ class Research:
                 summary="",
                 volatility=volatility,
                 created_at=now,
-                expires_at=expiry(volatility, now),
+                expires_at=expiry_time(volatility, now),
                 conversation=conversation,
             )
         )
-        _check(new.question, new.sources)
-        made = self._merged(new, self.findings.list(scope, own=True), now)
-        self._understood([made])
-        return made
+        check_input(new.question, new.sources)
+        finding = self._merge_new(new, self.findings.list(scope, own=True), now)
+        self._embed([finding])
+        return finding
 
     def get(self, scope: Scope, name: str) -> Finding:
         return self.findings.get(scope, name)
@@ -161,18 +184,20 @@ class Research:
     def list(self, scope: Scope, *, own: bool = False, troubles: Troubles | None = None) -> list[Finding]:
         return self.findings.list(scope, own=own, troubles=troubles)
 
-    def matching(
+    def search(
         self, scope: Scope, text: str, *, own: bool = False, troubles: Troubles | None = None
     ) -> Sequence[Finding]:
-        """Those of a list that have this text in their question or summary."""
+        """Return the findings that have this text in their question or summary."""
         wanted = text.casefold()
-        found = self.findings.list(scope, own=own, troubles=troubles)
-        return [one for one in found if wanted in f"{one.question}\n{one.summary}".casefold()]
+        findings = self.findings.list(scope, own=own, troubles=troubles)
+        return [
+            finding for finding in findings if wanted in f"{finding.question}\n{finding.summary}".casefold()
+        ]
 
     def forget(self, scope: Scope, name: str) -> Finding:
-        """Take a finding away for good, out of the files and out of the index."""
+        """Delete a finding from the files and from the index."""
         gone = self.findings.forget(scope, name)
-        # Only looks, and takes out what is gone.
+        # A refresh without a time budget only removes entries of deleted files.
         self._remembering.index.refresh(gone.scope, 0.0)
         for listener in self.listeners:
             listener(gone)
@@ -183,97 +208,107 @@ class Research:
     ) -> Finding:
         return self.findings.set_summary(scope, name, summary, by, volatility)
 
-    def bearing_on(
+    def find_related(
         self, scope: Scope, question: str, limit: int = 10, without: Collection[str] = ()
-    ) -> Sequence[Bearing]:
-        """Which earlier findings bear on a question. In the middle of a turn: no vector of theirs is made."""
+    ) -> Sequence[RelatedFinding]:
+        """Return earlier findings related to a question; computes no vectors, since it runs in a turn."""
         findings = self.findings.list(scope)
         if not findings:
             return []
-        return bearing_on(
+        return rank_related(
             question, findings, limit, now=self.clock(), nearness=self._nearness, without=without
         )
 
-    def outdated(self, scope: Scope, question: str, names: Collection[str]) -> Sequence[Finding]:
-        """Those of these findings that bear on a question and no longer hold."""
+    def find_outdated(self, scope: Scope, question: str, names: Collection[str]) -> Sequence[Finding]:
+        """Return those of these findings that are related to a question and have expired."""
         now, wanted = self.clock(), frozenset(names)
-        past = [one for one in self.findings.list(scope) if one.expired(now) and wanted & {*names_in([one])}]
-        return [one.finding for one in bearing_on(question, past, now=now, expired=True)] if past else []
+        past = [
+            finding
+            for finding in self.findings.list(scope)
+            if finding.is_expired(now) and wanted & {*collect_names([finding])}
+        ]
+        return (
+            [finding.finding for finding in rank_related(question, past, now=now, expired=True)]
+            if past
+            else []
+        )
 
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
-    ) -> Pruned:
-        """Take away what is long out of date and what crashes left, and make one of those that are alike.
+    ) -> PrunedFindings:
+        """Remove long expired findings and leftovers of crashes, and merge findings for the same question.
 
-        In all scopes, or in one scope's own folder.
+        In all scopes, or only in the folder of one.
         """
         removed, joined, left = dict[str, None](), dict[str, None](), dict[str, None]()
-        for place in self.findings.places() if scope is None else [place_of(scope)]:
+        for place in self.findings.folders() if scope is None else [folder_of(scope)]:
             if stop():
                 break
-            left |= dict.fromkeys(self.findings.clear(place, now))
-            there = self.findings.at(place)
-            for finding in there:
-                if 0 < finding.expires_at < now - KEPT:
-                    self.findings.take(place, finding.id)
+            left |= dict.fromkeys(self.findings.remove_leftovers(place, now))
+            findings = self.findings.list_folder(place)
+            for finding in findings:
+                if 0 < finding.expires_at < now - KEEP_EXPIRED:
+                    self.findings.remove(place, finding.id)
                     removed[finding.id] = None
-            for group in clusters([one for one in there if one.id not in removed], now=now):
-                joined |= dict.fromkeys(self._joined(place, group))
+            for group in group_same([other for other in findings if other.id not in removed], now=now):
+                joined |= dict.fromkeys(self._merge_group(place, group))
         if removed or joined:
             log.info("%d findings were removed, %d became part of others", len(removed), len(joined))
             self._remembering.index.sync(stop=stop)
-        return Pruned(tuple(removed), tuple(joined), tuple(left))
+        return PrunedFindings(tuple(removed), tuple(joined), tuple(left))
 
-    def understand(self, stop: Callable[[], bool] = lambda: False) -> None:
-        """Have vectors made for the questions of findings, when there is time; those there are stay."""
+    def embed_questions(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Compute missing vectors for the questions of findings; run it when idle."""
         now = self.clock()
-        for place in self.findings.places():
+        for place in self.findings.folders():
             if stop():
                 return
-            self._understood([one for one in self.findings.at(place) if not one.expired(now)])
+            self._embed(
+                [finding for finding in self.findings.list_folder(place) if not finding.is_expired(now)]
+            )
 
-    def _merged(self, new: Finding, others: Sequence[Finding], now: float) -> Finding:
-        """The new finding, written down, with those in it that were asked for the same."""
-        group = next((one for one in clusters([new, *others], now=now) if new in one), [new])
-        old = [one for one in group if one is not new]
-        whole = [new, *(self.findings.get(new.scope, one.id) for one in old)]
-        made = self.findings.add(_summarised(merged(whole) if old else new))
-        for one in old:
-            self.findings.take(place_of(made.scope), one.id)
-        return made
+    def _merge_new(self, new: Finding, known: Sequence[Finding], now: float) -> Finding:
+        """Store the new finding, merged with those for the same question."""
+        group = next((finding for finding in group_same([new, *known], now=now) if new in finding), [new])
+        old = [finding for finding in group if finding is not new]
+        whole = [new, *(self.findings.get(new.scope, finding.id) for finding in old)]
+        stored = self.findings.add(add_summary(merge_findings(whole) if old else new))
+        for finding in old:
+            self.findings.remove(folder_of(stored.scope), finding.id)
+        return stored
 
-    def _joined(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
-        """Make one finding of several in a folder; the names of those that are part of it now."""
-        newest, *old = [self.findings.whole(place, one) for one in group]
-        self.findings.put(place, _summarised(merged([newest, *old])))
-        for one in old:
-            self.findings.take(place, one.id)
-        return names_in(old)
+    def _merge_group(self, place: PurePosixPath, group: Sequence[Finding]) -> tuple[str, ...]:
+        """Merge several findings of a folder; returns the names of those that became part of another."""
+        newest, *old = [self.findings.load_texts(place, finding) for finding in group]
+        self.findings.write(place, add_summary(merge_findings([newest, *old])))
+        for finding in old:
+            self.findings.remove(place, finding.id)
+        return collect_names(old)
 
-    def _understood(self, findings: Sequence[Finding]) -> None:
+    def _embed(self, findings: Sequence[Finding]) -> None:
         if self._remembering.embedder.ready() is None or not findings:
             return
         try:
             self._remembering.meaning.vectors_of([finding.question for finding in findings])
-            self._measured_usual()
+            self._measure_usual()
         except EmbedderError as error:
             log.info("what findings mean cannot be compared: %s", error)
 
     def _nearness(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
-        """By vectors that are there; none is made."""
+        """Compare by vectors that exist already."""
         try:
             near = self._remembering.meaning.nearness(question, texts)
         except EmbedderError:
             return {}
         embedder = self._remembering.embedder.ready()
         usual = self._usual.get(str(embedder.identity), MEASURED) if embedder else MEASURED
-        return {name: on_scale(one, usual) for name, one in near.items()}
+        return {name: on_scale(score, usual) for name, score in near.items()}
 
-    def _nearness_made(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
-        """By vectors that are made for it, which takes a while; nothing without an embedder."""
+    def _nearness_with_embedding(self, question: str, texts: Mapping[str, str]) -> Mapping[str, float]:
+        """Compare by vectors computed for it, which takes a while; empty without an embedder."""
         try:
             vectors = self._remembering.meaning.vectors_of([question, *texts.values()])
-            usual = self._measured_usual()
+            usual = self._measure_usual()
         except EmbedderError as error:
             log.info("what questions mean cannot be compared: %s", error)
             return {}
@@ -284,8 +319,8 @@ class Research:
             for name, vector in zip(texts, vectors[1:], strict=True)
         }
 
-    def _measured_usual(self) -> float:
-        """What is usual between unrelated questions, by the embedder that is there; measured once."""
+    def _measure_usual(self) -> float:
+        """Return the usual nearness of unrelated questions for this embedder; measured once."""
         embedder = self._remembering.embedder.ready()
         if embedder is None:
             return MEASURED
@@ -296,14 +331,15 @@ class Research:
         return self._usual[name]
 
 
-def _summarised(finding: Finding) -> Finding:
-    """In the words of the sources, until a model has written another one; a person's own stays."""
+def add_summary(finding: Finding) -> Finding:
+    """Add an extractive summary until a model writes another; a person's own summary stays."""
     if finding.summary_by == "person":
         return finding
-    return replace(finding, summary=extracted(finding), summary_by="text")
+    return replace(finding, summary=extract_summary(finding), summary_by="text")
 
 
-def _check(question: str, sources: Sequence[Source] | None = None) -> None:
+def check_input(question: str, sources: Sequence[ResearchSource] | None = None) -> None:
+    """Raise BadRequest for a question or sources that cannot be stored."""
     if not question.strip():
         raise BadRequest("There is no question.", hint="Say what is to be found out.", param="question")
     if len(question) > _LONGEST_QUESTION:

@@ -1,7 +1,7 @@
-"""Whether two questions ask for the same: by what tells them apart, not by how they are put.
+"""Decides whether two questions ask for the same thing, whatever their wording.
 
-Names, numbers, places and dates must all be the same, and so must every other word that is no mere way of
-asking. A word of the one that the other lacks may be a name, so it tells them apart. Knows no findings.
+Names, numbers, places and dates must all be the same, and so must every other word that is not mere phrasing.
+A word that only one of them has may be a name, so it makes them different.
 """
 
 import re
@@ -23,12 +23,12 @@ _SIGNS = frozenset({"So", "Sc", "Sm", "No"})
 _TELLING_SIGNS = frozenset("%‰&§")
 
 
-def _list(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # What is something else with a capital letter.
-_CAPITALS = _list(
+_CAPITALS = _word_set(
     """
     polish turkey china reading nice mobile bath cork java amazon apple orange swift rust windows word excel
     target visa shell essen
@@ -44,7 +44,7 @@ _OPENING = late(
     re.IGNORECASE,
 )
 # How a question is put, not what it asks for, wherever it stands.
-_MANNER = _list(
+_MANNER = _word_set(
     """
     bitte eigentlich ungefähr etwa mal denn genau aktuell aktuelle aktueller aktuellen aktuelles gerade
     momentan derzeit derzeitige heutige lautet steht voraussichtlich danke wem wen wurde wurden worden
@@ -52,7 +52,7 @@ _MANNER = _list(
     """
 )
 # The same, but only in German: a hat is no way of asking.
-_GERMAN = _list("hat war man hatte")
+_GERMAN = _word_set("hat war man hatte")
 _JUST_NOW = late(r"\b(?:right now|at the moment|im moment)\b", re.IGNORECASE)
 # This is to ask for a price; whoever looks for expensive things does not.
 _HOW_EXPENSIVE = late(r"\b(?:wie teuer|how expensive)\b", re.IGNORECASE)
@@ -107,7 +107,7 @@ _SHORTEST = 3
 # "One" is as often an article.
 _NUMBERS = {word: str(number) for word, number in NUMBERS.items() if number > 1}
 # Small words that turn what is asked around, which a search may leave out and this may not.
-_TURNS = _list(
+_TURNS = _word_set(
     """
     nicht kein keine keinen keiner ohne nie außer muss müssen soll sollte darf dürfen vor seit bis über unter
     als mehr weniger nur alle andere anderen gegen zwischen
@@ -115,9 +115,9 @@ _TURNS = _list(
     until over above under below than off out up down more most less least few only all other against between
     """
 )
-_PAST = {"de": _list("war waren hatte hatten"), "en": _list("was were did had")}
+_PAST = {"de": _word_set("war waren hatte hatten"), "en": _word_set("was were did had")}
 # German verbs leave these behind at the end of a sentence: what is switched on is not switched off.
-_LEFT_BEHIND = _list("an aus auf zu ab ein weg hin her um")
+_LEFT_BEHIND = _word_set("an aus auf zu ab ein weg hin her um")
 # The same turn in both languages; where they are told apart by nothing else, it is the first of them.
 _TURNED = (
     "not nicht no kein keine keinen keiner cannot can't isn't don't doesn't won't",
@@ -148,31 +148,29 @@ _LEADS = {"von": "from", "aus": "from", "ab": "from", "from": "from", "nach": "t
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The lists above as terms: by which one each of the same is known, what says nothing beside which, and
-    what is wanted of which.
-    """
+    """The word lists above as terms: synonyms by their first word, redundant words, and implied wishes."""
 
-    one_of: Mapping[str, str]
+    representative: Mapping[str, str]
     beside: Mapping[str, frozenset[str]]
     implied: Mapping[str, frozenset[str]]
 
 
 @cache
-def _known() -> _Terms:
-    """Made for the first question, which is long after the start."""
+def load_terms() -> _Terms:
+    """Build the term tables once, for the first question."""
     rows = [words.terms(row) for row in _SAME]
     one_of = {term: row[0] for row in rows for term in row}
-    beside = {words.terms(word)[0]: frozenset(words.terms(others)) for word, others in _BESIDE.items()}
-    implied = {words.terms(word)[0]: _list(wanted) | {"what", ""} for word, wanted in _IMPLIED.items()}
+    beside = {words.terms(word)[0]: frozenset(words.terms(row)) for word, row in _BESIDE.items()}
+    implied = {words.terms(word)[0]: _word_set(wanted) | {"what", ""} for word, wanted in _IMPLIED.items()}
     return _Terms(one_of, beside, implied)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a question asks for, on the day it was asked: its telling words in order, and what turns them."""
+class ParsedQuestion:
+    """What a question asks for, on the day it was asked: its distinctive words in order, and negations."""
 
     wanted: str
-    told: tuple[str, ...]
+    words: tuple[str, ...]
     topics: frozenset[str]
     dates: frozenset[str]
     turns: tuple[str, ...]
@@ -183,22 +181,23 @@ class Asked:
 
     @property
     def terms(self) -> frozenset[str]:
-        return frozenset(self.told) | self.topics
+        return frozenset(self.words) | self.topics
 
 
-def asked(question: str, day: date) -> Asked:
-    dates, rest = dates_in(_opened(unicodedata.normalize("NFC", question)), day)
-    language, shouted = words.language_of(question), rest.isupper()
+def parse_question(question: str, day: date) -> ParsedQuestion:
+    """Parse a question that was asked on this day."""
+    dates, undated = dates_in(strip_opening(unicodedata.normalize("NFC", question)), day)
+    language, shouted = words.language_of(question), undated.isupper()
     manner = _MANNER | _GERMAN if language == "de" else _MANNER
     past = _PAST.get(language, frozenset())
-    wanted = _WANTED.search(rest)
-    known = _known()
-    told: list[str] = []
+    wanted = _WANTED.search(undated)
+    known = load_terms()
+    distinctive: list[str] = []
     topics: set[str] = set()
     turns: list[str] = []
     leads: set[tuple[str, str]] = set()
     lead = ""
-    tokens = _TOKEN.findall(_HYPHEN.sub(" ", rest))
+    tokens = _TOKEN.findall(_HYPHEN.sub(" ", undated))
     for place, token in enumerate(tokens):
         small = token.lower()
         if small in _TURNS or (small in _LEFT_BEHIND and place + 1 == len(tokens)):
@@ -210,143 +209,142 @@ def asked(question: str, day: date) -> Asked:
             turns.append(_LEADS[small])
         if small in manner:
             continue
-        for term in _telling(token, first=place == 0, shouted=shouted):
-            if term in known.one_of:
-                topics.add(known.one_of[term])
-            elif term not in told:
-                told.append(term)
+        for term in distinctive_terms(token, first=place == 0, shouted=shouted):
+            if term in known.representative:
+                topics.add(known.representative[term])
+            elif term not in distinctive:
+                distinctive.append(term)
             if lead:
-                leads.add((lead, known.one_of.get(term, term)))
+                leads.add((lead, known.representative.get(term, term)))
             lead = ""
         lead = _LEADS.get(small, lead)
-    signs = (sign for sign in rest if unicodedata.category(sign) in _SIGNS or sign in _TELLING_SIGNS)
-    if topics and told[:1] == [_CURRENT]:
-        told = told[1:]
+    signs = (sign for sign in undated if unicodedata.category(sign) in _SIGNS or sign in _TELLING_SIGNS)
+    if topics and distinctive[:1] == [_CURRENT]:
+        distinctive = distinctive[1:]
     for topic, beside in known.beside.items():
         if topic in topics:
             topics -= beside
-            told = [term for term in told if term not in beside]
-    return Asked(
+            distinctive = [term for term in distinctive if term not in beside]
+    return ParsedQuestion(
         wanted=(wanted.lastgroup or "") if wanted else "",
-        told=(*told, *signs),
+        words=(*distinctive, *signs),
         topics=frozenset(topics),
         dates=dates,
         turns=tuple(turns),
         leads=frozenset(leads),
         day=day,
         language=language,
-        text=rest,
+        text=undated,
     )
 
 
-def may_be_translated(one: Asked, other: Asked) -> bool:
-    """Whether nothing speaks against that one is the other in another language; what they mean is to be
-    compared as well.
+def may_be_translation(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+    """Whether one question could be a translation of the other; their meaning must be compared as well.
 
-    All that can be compared across languages must be the same: what is wanted, topics, numbers, dates, what
-    turns a question around, and names, which are the same in both.
+    All that can be compared across languages must agree: what is wanted, topics, numbers, dates, negations,
+    and names, which are the same in both.
     """
     return (
-        {one.language, other.language} == {"de", "en"}
-        and one.topics == other.topics
-        and _same_wish(one, other)
-        and _numbers(one) == _numbers(other)
-        and _turned(one) == _turned(other)
-        and _same_dates(one, other)
-        and not any(_MOST.search(question.text) for question in (one, other))
-        and _opposites(one) == _opposites(other)
-        and _same_leads(one, other)
-        and _same_length(one, other)
-        and _has_names(one, other)
-        and _has_names(other, one)
+        {first.language, second.language} == {"de", "en"}
+        and first.topics == second.topics
+        and same_wish(first, second)
+        and number_terms(first) == number_terms(second)
+        and normalise_turns(first) == normalise_turns(second)
+        and same_dates(first, second)
+        and not any(_MOST.search(question.text) for question in (first, second))
+        and count_opposites(first) == count_opposites(second)
+        and same_leads(first, second)
+        and same_length(first, second)
+        and has_names(first, second)
+        and has_names(second, first)
     )
 
 
-def same(one: Asked, other: Asked) -> bool:
-    """Whether both ask for the same, so that what was found for the one answers the other."""
+def asks_same(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+    """Whether both ask for the same, so that what was found for one answers the other."""
     return (
-        bool(one.terms)
-        and one.topics == other.topics
-        and _same_wish(one, other)
-        and _same_words(one.told, other.told)
-        and one.turns == other.turns
-        and _same_dates(one, other)
-        and _same_leads(one, other)
+        bool(first.terms)
+        and first.topics == second.topics
+        and same_wish(first, second)
+        and same_words(first.words, second.words)
+        and first.turns == second.turns
+        and same_dates(first, second)
+        and same_leads(first, second)
     )
 
 
-def _numbers(question: Asked) -> frozenset[str]:
-    return frozenset(term for term in question.told if not term.isalpha())
+def number_terms(question: ParsedQuestion) -> frozenset[str]:
+    return frozenset(term for term in question.words if not term.isalpha())
 
 
-def _turned(question: Asked) -> list[str]:
-    """What turns a question around, by its English word."""
+def normalise_turns(question: ParsedQuestion) -> list[str]:
+    """Return the negations and similar words of a question, by their English word."""
     known = {word: row.split()[0] for row in _TURNED for word in row.split()}
     return sorted(known.get(turn, turn) for turn in question.turns)
 
 
-def _opposites(question: Asked) -> int:
+def count_opposites(question: ParsedQuestion) -> int:
     return len(_OPPOSITE.findall(question.text))
 
 
-def _same_length(one: Asked, other: Asked) -> bool:
-    """German puts words together: where it has more of them than English, one says something more."""
-    german, english = (one, other) if one.language == "de" else (other, one)
-    return len(german.told) <= len(english.told)
+def same_length(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+    """Whether the German question has no more words than the English one; German joins words."""
+    german, english = (first, second) if first.language == "de" else (second, first)
+    return len(german.words) <= len(english.words)
 
 
-def _has_names(one: Asked, other: Asked) -> bool:
-    """Whether the one has every name of the other, alone or in a compound."""
+def has_names(question: ParsedQuestion, other: ParsedQuestion) -> bool:
+    """Whether the question has every name of the other, alone or in a compound."""
     names = {*_NAME[other.language].findall(other.text), *_MIXED.findall(other.text)}
-    text = one.text.casefold()
+    text = question.text.casefold()
     return all(name.casefold() in text for name in names)
 
 
-def _same_wish(one: Asked, other: Asked) -> bool:
-    """Who invented it is not when; where the thing alone says what is wanted, the word may be left out."""
-    wishes = {one.wanted, other.wanted}
-    implied = _known().implied
+def same_wish(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+    """Whether both want the same (who, when, how many); it may be left out where the topic implies it."""
+    wishes = {first.wanted, second.wanted}
+    implied = load_terms().implied
     return (
         len(wishes) == 1
         or wishes == {"what", ""}
-        or any(wishes <= implied.get(topic, frozenset()) for topic in one.topics)
+        or any(wishes <= implied.get(topic, frozenset()) for topic in first.topics)
     )
 
 
-def _opened(question: str) -> str:
-    """Without the ways in which people begin to ask."""
+def strip_opening(question: str) -> str:
+    """Remove the phrases with which people begin to ask."""
     while begun := _OPENING.match(question):
         question = question[begun.end() :]
     return _HOW_EXPENSIVE.sub("price", _JUST_NOW.sub(" ", question))
 
 
-def _same_words(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """In the same order: from Kassel to Cologne is another way than from Cologne to Kassel."""
-    return one == other or (_spaced(one) == _spaced(other))
+def same_words(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Compare in order: from Kassel to Cologne is not from Cologne to Kassel."""
+    return first == second or (join_words(first) == join_words(second))
 
 
-def _spaced(told: tuple[str, ...]) -> str:
-    """Words as they are without the spaces between them, which people put differently; never numbers."""
-    return "".join(term if term.isalpha() else f" {term} " for term in told)
+def join_words(terms: tuple[str, ...]) -> str:
+    """Join the words without spaces, which people set differently; numbers stay apart."""
+    return "".join(term if term.isalpha() else f" {term} " for term in terms)
 
 
-def _same_dates(one: Asked, other: Asked) -> bool:
-    """Who names no day means the day on which they ask, where the other names one."""
-    if not one.dates and not other.dates:
+def same_dates(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+    """Compare the dates; a question without one means the day on which it was asked."""
+    if not first.dates and not second.dates:
         return True
-    return (one.dates or {one.day.isoformat()}) == (other.dates or {other.day.isoformat()})
+    return (first.dates or {first.day.isoformat()}) == (second.dates or {second.day.isoformat()})
 
 
-def _same_leads(one: Asked, other: Asked) -> bool:
-    """No word has another part in the one than in the other; it need not be said which."""
+def same_leads(first: ParsedQuestion, second: ParsedQuestion) -> bool:
+    """Whether no word has another preposition in one than in the other; it may be missing."""
     parts = dict[str, set[str]]()
-    for lead, term in one.leads:
+    for lead, term in first.leads:
         parts.setdefault(term, set()).add(lead)
-    return all(lead in parts.get(term, {lead}) for lead, term in other.leads)
+    return all(lead in parts.get(term, {lead}) for lead, term in second.leads)
 
 
-def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
-    """The terms of a word that can tell two questions apart."""
+def distinctive_terms(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
+    """Return the terms of a word that can tell two questions apart."""
     if token.lstrip("-+−")[:1].isdigit() and not any(sign.isalpha() for sign in token):
         yield token.replace("−", "-").lstrip("+") if not _GROUPED.fullmatch(token) else _digits(token)
         return
@@ -359,9 +357,9 @@ def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
         yield token
         return
     sharp = token.endswith(("+", "#")) or token.startswith(".")
-    found = words.terms(token)
-    if found and not sharp:
-        yield from _taken_apart(small) or found[:1]
+    terms = words.terms(token)
+    if terms and not sharp:
+        yield from split_compound(small) or terms[:1]
         return
     # Names that are shorter than a word, or spelled like a small one: C, C++, R, US, IT.
     letter = len(token) == 1 and token.isupper() and small != "i" and not (first and small == "a")
@@ -369,7 +367,7 @@ def _telling(token: str, *, first: bool, shouted: bool) -> Iterator[str]:
         yield small
 
 
-def _taken_apart(word: str) -> list[str]:
+def split_compound(word: str) -> list[str]:
     end = next((end for end in _ENDS if word.endswith(end)), "")
     return words.terms(f"{word.removesuffix(end)} {end}") if end and len(word) > len(end) + _SHORTEST else []
 

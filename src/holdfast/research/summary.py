@@ -1,26 +1,243 @@
-"""What a model is asked for a summary of a finding, and whether what it answered may be used.
+"""Summarises findings: extractively, or with a model, whose prompt is built and reply checked here.
 
-At most 100 words over all sources, each of them named, and no number, day or name that is not theirs; and at
-least as many of these as the summary in the sources' own words has, which `extracted` makes: without a model,
-or with a poor one, that one stays. Asking is somebody else's matter.
+A summary has at most 100 words, names every source, and holds no number, day or name that the sources lack. A
+model's reply must carry at least as many of these facts as the extractive summary; otherwise, and without a
+model, the extractive one is used. Pages are quoted, never obeyed: lines that look like our headings are
+marked and instructions to a model are left out. Such patterns can be circumvented, so they are not the only
+protection.
 """
 
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 
 from holdfast import words
 from holdfast.patterns import late
-from holdfast.research.extractive import MOST_WORDS, count, extracted, named
-from holdfast.research.finding import Finding, SummaryBy, Volatility
-from holdfast.research.note import plain
-from holdfast.research.quoting import is_order
-from holdfast.research.volatility import volatility_named
+from holdfast.research.finding import Finding, SummaryBy, Volatility, parse_volatility
+from holdfast.research.repository import to_plain_line
 from holdfast.text.dates import DAYS, MONTHS
 from holdfast.text.excerpts import excerpts
 
+_BLANK = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
+_BRACKET = r"[\[［【]"
+# How the headings begin that are written between messages; all but the last two stand in brackets.
+_HEADINGS = (
+    r"(?:earlier research|frühere recherche|(?:context|sources) for this|(?:kontext|quellen) zu dieser"
+    r"|from earlier in|von weiter oben|out of date|veraltet|expired|abgelaufen)"
+)
+_LISTS = (
+    r"(?:relevant memories from earlier|relevante erinnerungen aus|rules given earlier|regeln von weiter oben"
+    r"|decided earlier in|weiter oben im gespräch)"
+)
+_LINE = late(rf"{_BLANK}(?:{_BRACKET}{_BLANK}\w|{_LISTS})", re.IGNORECASE)
+_HEADING = late(rf"{_BRACKET}{_BLANK}{_HEADINGS}\b|{_LISTS}\b", re.IGNORECASE)
+
+_BEFORE = r"(?:previous|prior|above|earlier|preceding|all|any|your|these)"
+_ORDER = late(
+    rf"\b(?:ignore|disregard|forget|override)\b[^.!?\n]{{0,30}}\b{_BEFORE}\b[^.!?\n]{{0,30}}"
+    r"\b(?:instructions?|prompts?|rules|guidelines|directions|messages)\b"
+    r"|\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|überschreib\w*)\b[^.!?\n]{0,50}"
+    r"\b(?:anweisung\w*|instruktion\w*|vorgaben|befehle?n?|regeln|prompts?|nachrichten)\b"
+    r"|\b(?:you are now|from now on,? you|you must now|du bist (?:jetzt|nun)|ab (?:jetzt|sofort) bist du)\b"
+    r"|\b(?:as an? (?:ai|language model)|you are an? (?:ai|assistant|language model|chatbot))\b"
+    r"|\b(?:als (?:ki|sprachmodell) (?:musst|sollst) du|du bist ein\w* (?:ki|assistent|sprachmodell))\b"
+    r"|\b(?:system[ -]?prompts?|(?:new|updated) instructions:|neue anweisung(?:en)?:)"
+    r"|\b(?:do not|don't|never) (?:tell|inform) the user\b|\bsage? (?:dem|der) (?:nutzer|user)(?:in)? nicht"
+    r"|\A\W{0,4}(?:system|assistant|developer|user|assistent|nutzer)(?:\s*:|\s*[\])>】］])",
+    re.IGNORECASE,
+)
+
+
+def defuse(text: str) -> str:
+    """Mark every line that begins like one of our headings, so that it cannot pass for one."""
+    lines = text.splitlines(keepends=True)
+    return "".join(f"| {line}" if _LINE.match(line) else line for line in lines)
+
+
+def is_instruction(sentence: str) -> bool:
+    """Whether a sentence addresses a model or passes for one of our headings."""
+    return bool(_ORDER.search(sentence) or _HEADING.search(sentence))
+
+
+MOST_WORDS = 100
+
+# As much of a source as is read for it: what answers stands near the beginning.
+_READ = 30_000
+_SENTENCES = 400
+# A sentence has this many words; of a longer one the beginning is taken.
+_FEWEST, _LONGEST = 4, 45
+# With less room than that a quote says nothing.
+_LEAST = 4
+# From here on a sentence says what another does.
+_ALIKE = 0.6
+
+_MARKS = late(
+    r"^\s*(?:[#>*|•–-]+|\d{1,2}[.)])\s+|[*_`|]{1,3}|!?\[(?=[^\[\]]*\]\()|\]\([^()]*\)|<[^>\n]{0,200}>"
+)
+_BOILERPLATE = late(
+    r"\b(?:cookies?|datenschutz\w*|impressum|newsletter|abonnier\w*|subscribe|sign up|log ?in|anmelden"
+    r"|einloggen|registrier\w*|privacy policy|terms of (?:use|service)|all rights reserved"
+    r"|alle rechte vorbehalten|javascript|werbung|anzeige|advertis\w*|share this|teilen|folgen sie|follow us"
+    r"|read more|weiterlesen|mehr erfahren|click here|hier klicken|copyright|©)",
+    re.IGNORECASE,
+)
+_NUMBER = late(r"\d+(?:[.,:]\d+)*")
+_DATE = late(
+    r"\b\d{1,2}\.\s?(?:\d{1,2}\.|[A-ZÄ]\w{2,8})|\b\d{4}-\d{2}-\d{2}\b|\b(?:19|20)\d{2}\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)\b",
+    re.IGNORECASE,
+)
+_CAPITALISED = late(r"(?<=[a-zäöüß,] )[A-ZÄÖÜ][\w-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    source: int
+    place: int
+    terms: frozenset[str]
+    score: float = 0.0
+
+    @property
+    def length(self) -> int:
+        return count_words(self.text)
+
+
+def count_words(text: str) -> int:
+    """Count words as people do: what stands between spaces."""
+    return len(text.split())
+
+
+def name_sources(finding: Finding) -> str:
+    """Return the sentence that names the sources; empty if there are none."""
+    label = "Quellen" if finding.language == "de" else "Sources"
+    return f"{label}: {', '.join(finding.names)}." if finding.names else ""
+
+
+def extract_summary(finding: Finding) -> str:
+    """Summarise a finding in its sources' own sentences, followed by their names."""
+    tail = name_sources(finding)
+    room = MOST_WORDS - count_words(tail)
+    texts = [source.text for source in finding.usable]
+    chosen = choose(score_all(finding.question, texts), len(texts), room)
+    quotes = (
+        end_sentence(sentence.text)
+        for sentence in sorted(chosen, key=lambda sentence: (sentence.source, sentence.place))
+    )
+    return " ".join(filter(None, (*quotes, tail)))
+
+
+def choose(sentences: Sequence[_Sentence], sources: int, room: int) -> list[_Sentence]:
+    """Choose a sentence of every source within its share of the room, then the best of all others."""
+    best = sorted(sentences, key=lambda sentence: (-sentence.score, sentence.source, sentence.place))
+    chosen: list[_Sentence] = []
+    for source in range(sources):
+        share = room // (sources - source)
+        theirs = [sentence for sentence in best if sentence.source == source]
+        first = choose_first(theirs, chosen, share)
+        if first is not None:
+            chosen.append(first)
+            room -= first.length
+    for sentence in best:
+        if sentence.length <= room and sentence.score > 0 and not _repeats(sentence, chosen):
+            chosen.append(sentence)
+            room -= sentence.length
+    return chosen
+
+
+def choose_first(theirs: Sequence[_Sentence], chosen: Sequence[_Sentence], share: int) -> _Sentence | None:
+    if not theirs or share < _LEAST:
+        return None
+    new = [sentence for sentence in theirs if not _repeats(sentence, chosen)]
+    # What others say in other words still has its say; what they say word for word has had it.
+    new = new or [sentence for sentence in theirs if not _is_quoted(sentence, chosen)]
+    if not new:
+        return None
+    whole = next((sentence for sentence in new if sentence.length <= share), None)
+    # A good sentence in part is worth more than a poor one whole.
+    if whole is not None and 2 * whole.score >= new[0].score:
+        return whole
+    return clip(new[0], share)
+
+
+def clip(sentence: _Sentence, most: int) -> _Sentence:
+    tokens = sentence.text.split()
+    text = sentence.text if len(tokens) <= most else f"{' '.join(tokens[:most]).rstrip(',;:–-')}…"
+    return _Sentence(text, sentence.source, sentence.place, sentence.terms, sentence.score)
+
+
+def _repeats(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
+    return _is_quoted(sentence, chosen) or any(
+        len(sentence.terms & other.terms) >= _ALIKE * max(1, min(len(sentence.terms), len(other.terms)))
+        for other in chosen
+    )
+
+
+def _is_quoted(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
+    """Whether the sentence is chosen already, word for word or as far as that one was cut."""
+    return any(sentence.text.startswith(other.text.removesuffix("…")) for other in chosen)
+
+
+def score_all(question: str, texts: Sequence[str]) -> list[_Sentence]:
+    asked = frozenset(words.terms(question))
+    sentences = [sentence for source, text in enumerate(texts) for sentence in read_sentences(text, source)]
+    having = Counter(term for sentence in sentences for term in sentence.terms & asked)
+    weights = {term: log(1 + len(sentences) / having[term]) for term in having}
+    return [
+        _Sentence(
+            sentence.text, sentence.source, sentence.place, sentence.terms, score_sentence(sentence, weights)
+        )
+        for sentence in (clip(sentence, _LONGEST) for sentence in sentences)
+    ]
+
+
+def score_sentence(sentence: _Sentence, weights: Mapping[str, float]) -> float:
+    text = sentence.text
+    worth = sum(weights.get(term, 0.0) for term in sentence.terms)
+    worth += 0.3 * min(3, len(_NUMBER.findall(text))) + 0.4 * bool(_DATE.search(text))
+    worth += 0.15 * min(4, len(_CAPITALISED.findall(text)))
+    worth += 0.5 / (1 + sentence.place / 5)
+    # Lines of a menu end with no sign.
+    if not text.endswith((".", "!", "?", "…", ":", ")", '"', "“", "”")):
+        worth *= 0.5
+    return worth / (1 + log(1 + sentence.length / 15))
+
+
+def read_sentences(text: str, source: int) -> Iterator[_Sentence]:
+    place = 0
+    for sentence in words.sentences(text[:_READ])[:_SENTENCES]:
+        plain = strip_marks(sentence)
+        if count_words(plain) >= _FEWEST and not sentence.startswith(("```", "~~~")) and not is_noise(plain):
+            yield _Sentence(plain, source, place, frozenset(words.terms(plain)))
+            place += 1
+    # A source that has no sentence still has words.
+    beginning = (
+        " ".join(strip_marks(sentence) for sentence in words.sentences(text[:2_000])) if not place else ""
+    )
+    plain = " ".join(part for part in words.sentences(beginning) if not is_instruction(part))
+    if plain and not is_instruction(plain):
+        yield _Sentence(plain, source, 0, frozenset(words.terms(plain)))
+
+
+def is_noise(sentence: str) -> bool:
+    return bool(_BOILERPLATE.search(sentence)) or is_instruction(sentence)
+
+
+def strip_marks(text: str) -> str:
+    without = _MARKS.sub("", text)
+    shown = "".join(sign for sign in without if unicodedata.category(sign)[0] != "C" or sign.isspace())
+    return " ".join(shown.split())
+
+
+def end_sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text.rstrip(',;:')}."
+
+
 # Fills in a prompt by its name and language, as `compaction.prompts.Prompts.filled` does.
-Filled = Callable[..., str]
+FillPrompt = Callable[..., str]
 
 PROMPT = "finding"
 
@@ -38,12 +255,11 @@ _LABEL = late(
     r"\A(?:\W*(?:summary|zusammenfassung|absatz|paragraph|here is[^\n:]{0,80}|hier ist[^\n:]{0,80})\W*:)\s*",
     re.IGNORECASE,
 )
-_NAMED = late(r"(?:^|\s)\(?(?:sources?|quellen?)\s*:[^\n]*\Z", re.IGNORECASE)
+_SOURCES_LINE = late(r"(?:^|\s)\(?(?:sources?|quellen?)\s*:[^\n]*\Z", re.IGNORECASE)
 _MARKUP = late(
     r"</?[a-z_|]{2,20}>|<\||\[/?TOOL_CALLS?\]|```|\A\s*[{\[]|\"(?:name|function|arguments)\"\s*:",
     re.IGNORECASE,
 )
-_NUMBER = late(r"\d+(?:[.,:]\d+)*")
 _GROUPED = late(r"\d{1,3}(?:[.,]\d{3})+")
 _WHEN = late(
     r"(?<!\d)(?:3[01]|[12]\d|0?[1-9])\.(?:1[0-2]|0?[1-9])(?!\d)(?:\.(?:\d{4}|\d{2})(?!\d))?|(?<!\d)[0-2]?\d:[0-5]\d"
@@ -54,10 +270,10 @@ _INSIDE = late(r"(?<=[^.!?:…\s\"“„(] )[A-ZÄÖÜ][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A summary that may be used, and who wrote it; `refused` says why the model's was not.
+class ValidatedSummary:
+    """A usable summary and its author; `refused` says why the model's reply was not used.
 
-    `volatility` is the model's word for it, None where it had none.
+    `volatility` is the model's estimate, None if it gave none.
     """
 
     summary: str
@@ -68,110 +284,113 @@ class Checked:
     carried: int = 0
 
 
-def prompt_for(finding: Finding, filled: Filled, *, room: int = _ROOM, trouble: str = "") -> str:
-    """What to ask a model, with the passages of every source that bear on the question, fenced as data."""
+def build_prompt(finding: Finding, filled: FillPrompt, *, room: int = _ROOM, trouble: str = "") -> str:
+    """Build the prompt, with the passages of every source that fit the question, fenced as data."""
     sources = finding.usable
     shown = excerpts(finding.question, [source.text for source in sources], room, len)
-    fenced = (
-        f"{_FENCE}\n{_unfenced(source.name)}: {_unfenced(source.title)}\n{_unfenced(text)}\n{_FENCE}"
+    passages = (
+        remove_fence(f"{source.name}: {source.title}\n{text}")
         for source, text in zip(sources, shown, strict=True)
     )
+    fenced = (f"{_FENCE}\n{passage}\n{_FENCE}" for passage in passages)
     return filled(
         PROMPT,
         finding.language,
-        question=_unfenced(finding.question),
+        question=remove_fence(finding.question),
         sources="\n".join(fenced),
         count=len(sources),
         # Ours is the sentence that names the sources.
-        words=MOST_WORDS - count(named(finding)),
+        words=MOST_WORDS - count_words(name_sources(finding)),
         trouble=trouble,
     )
 
 
-def checked(finding: Finding, reply: str) -> Checked:
-    """A model's reply, thinking left out, as a summary; the extractive one where it may not be used."""
-    told = _VOLATILITY.search(reply)
-    volatility = volatility_named(told["word"]) if told else None
+def validate_summary(finding: Finding, reply: str) -> ValidatedSummary:
+    """Check a model's reply, without thinking, and return it or the extractive summary instead."""
+    match = _VOLATILITY.search(reply)
+    volatility = parse_volatility(match["word"]) if match else None
     body = _LABEL.sub("", _VOLATILITY.sub("", reply).strip())
-    refused = _trouble(finding, body)
+    refused = find_problem(finding, body)
     if refused:
         # Who invents things may also invent how long they hold.
-        return Checked(extracted(finding), "text", None, refused)
-    body = plain(_NAMED.sub("", body.strip()))
-    tail, ours = named(finding), extracted(finding)
-    kept = _within(body, MOST_WORDS - count(tail))
-    if not kept:
-        return Checked(ours, "text", volatility, "empty" if not body else "too long")
+        return ValidatedSummary(extract_summary(finding), "text", None, refused)
+    body = to_plain_line(_SOURCES_LINE.sub("", body.strip()))
+    tail, ours = name_sources(finding), extract_summary(finding)
+    body_part = fit_sentences(body, MOST_WORDS - count_words(tail))
+    if not body_part:
+        return ValidatedSummary(ours, "text", volatility, "empty" if not body else "too long")
     mine, wanted = (
-        len(carried(text, _texts(finding), finding.language, finding.question))
-        for text in (kept, ours.removesuffix(tail))
+        len(shared_facts(text, source_texts(finding), finding.language, finding.question))
+        for text in (body_part, ours.removesuffix(tail))
     )
     if mine < wanted:
         # However well it reads, it says less.
-        return Checked(ours, "text", volatility, f"{mine} of {wanted} names and values", mine)
-    return Checked(f"{kept} {tail}".strip(), "model", volatility, carried=mine)
+        return ValidatedSummary(ours, "text", volatility, f"{mine} of {wanted} names and values", mine)
+    return ValidatedSummary(f"{body_part} {tail}".strip(), "model", volatility, carried=mine)
 
 
-def _trouble(finding: Finding, body: str) -> str:
-    """What is wrong with a reply, in one word or two, and the empty text if nothing is."""
+def find_problem(finding: Finding, body: str) -> str:
+    """Return what is wrong with a reply in a few words; empty if nothing is."""
     if not _WORD.search(body):
         return "empty"
     if _MARKUP.search(body):
         return "markup"
-    if any(map(is_order, (body, *words.sentences(body)))):
+    if any(map(is_instruction, (body, *words.sentences(body)))):
         return "an order"
-    wanted, spoken = finding.language, words.language_of(body)
-    if spoken and spoken != wanted:
+    wanted, language = finding.language, words.language_of(body)
+    if language and language != wanted:
         return "language"
-    said = _NAMED.sub("", body)
-    invented = next(_invented(said, f"{finding.question}\n{_texts(finding)}", wanted), "")
+    text = _SOURCES_LINE.sub("", body)
+    invented = next(find_invented(text, f"{finding.question}\n{source_texts(finding)}", wanted), "")
     if invented:
         return f"not in the sources: {invented}"
-    return "too short" if count(said) < min(_SHORTEST, count(extracted(finding)) / 4) else ""
+    return (
+        "too short" if count_words(text) < min(_SHORTEST, count_words(extract_summary(finding)) / 4) else ""
+    )
 
 
-def _texts(finding: Finding) -> str:
-    """All that the sources of a finding say, and what they are called."""
+def source_texts(finding: Finding) -> str:
+    """Return all texts, titles and names of a finding's sources."""
     return "\n".join(
         f"{source.title}\n{source.url}\n{source.name}\n{source.text}" for source in finding.usable
     )
 
 
-def carried(said: str, known: str, spoken: str, asked: str = "") -> set[str]:
-    """The names, numbers, days and months of what is known that a text carries, each once.
+def shared_facts(text: str, known: str, language: str, question: str = "") -> set[str]:
+    """Return the names, numbers, days and months that a text shares with the known texts, each once.
 
-    Who only repeats those of what was asked says nothing.
+    Facts that the question has already do not count.
     """
-    days = (_calendar(said) & _calendar(known)) - _calendar(asked)
-    numbers = (_numbers(said) & _numbers(known)) - _numbers(asked)
-    names = _names(said, spoken) & frozenset(words.terms(known)) - frozenset(words.terms(asked))
+    days = (find_calendar_words(text) & find_calendar_words(known)) - find_calendar_words(question)
+    numbers = (find_numbers(text) & find_numbers(known)) - find_numbers(question)
+    names = find_names(text, language) & frozenset(words.terms(known)) - frozenset(words.terms(question))
     return {
-        *(f"{kind} {which}" for kind, which in days),
+        *(f"{kind} {number}" for kind, number in days),
         *numbers,
         *(name for name in names if not _has_digit(name)),
     }
 
 
-def _invented(said: str, known: str, spoken: str) -> Iterator[str]:
-    """What a summary names and its sources do not: numbers, days, months and names."""
-    numbers, calendar = _numbers(known), _calendar(known)
+def find_invented(text: str, known: str, language: str) -> Iterator[str]:
+    """Yield numbers, days, months and names that the known texts do not have."""
+    numbers, calendar = find_numbers(known), find_calendar_words(known)
     parts = {part for number in numbers for part in re.split(r"[.,:-]", number)} | {
         part.lstrip("0") or "0" for number in _NUMBER.findall(known) for part in re.split(r"[.,:]", number)
     }
     parts |= {str(month) for kind, month in calendar if kind == "month"}
-    for number in _NUMBER.findall(_WHEN.sub(lambda when: _left(when[0], parts), said)):
-        if _number(number) not in numbers:
+    for number in _NUMBER.findall(_WHEN.sub(lambda when: drop_known_date(when[0], parts), text)):
+        if normalise_number(number) not in numbers:
             yield number
-    yield from (f"{kind} {which}" for kind, which in sorted(_calendar(said) - calendar))
-    there = frozenset(words.terms(known))
-    yield from sorted(name for name in _names(said, spoken) - there if not _has_digit(name))
+    yield from (f"{kind} {index}" for kind, index in sorted(find_calendar_words(text) - calendar))
+    known_terms = frozenset(words.terms(known))
+    yield from sorted(name for name in find_names(text, language) - known_terms if not _has_digit(name))
 
 
-def _names(said: str, spoken: str) -> frozenset[str]:
-    names = words.telling(said)
-    if spoken == "en":
+def find_names(text: str, language: str) -> frozenset[str]:
+    names = words.telling(text)
+    if language == "en":
         # Every German noun has a capital letter.
-        names |= {words.terms(name)[0] for name in _INSIDE.findall(said) if words.terms(name)}
+        names |= {words.terms(name)[0] for name in _INSIDE.findall(text) if words.terms(name)}
     return names - frozenset(words.terms(" ".join((*DAYS, *MONTHS))))
 
 
@@ -179,39 +398,39 @@ def _has_digit(name: str) -> bool:
     return any(sign.isdigit() for sign in name)
 
 
-def _left(when: str, parts: set[str]) -> str:
-    """A date or a time may be spelled otherwise than in the sources, if they have all that it is made of."""
-    there = all((part.lstrip("0") or "0") in parts or part in parts for part in re.split(r"[.:-]", when))
-    return " " if there else when
+def drop_known_date(when: str, parts: set[str]) -> str:
+    """Remove a date or time whose parts are all in the sources, perhaps in another notation."""
+    is_known = all((part.lstrip("0") or "0") in parts or part in parts for part in re.split(r"[.:-]", when))
+    return " " if is_known else when
 
 
-def _numbers(text: str) -> set[str]:
-    return {_number(number) for number in _NUMBER.findall(text)}
+def find_numbers(text: str) -> set[str]:
+    return {normalise_number(number) for number in _NUMBER.findall(text)}
 
 
-def _number(told: str) -> str:
-    """One spelling for one number: 67.000, 67,000 and 67000 are the same, and so are 1,5 and 1.5."""
-    if _GROUPED.fullmatch(told):
-        return re.sub("[.,]", "", told)
-    return told.replace(",", ".").lstrip("0") or "0"
+def normalise_number(text: str) -> str:
+    """Return one notation for a number: 67.000 and 67,000 are 67000, and 1,5 is 1.5."""
+    if _GROUPED.fullmatch(text):
+        return re.sub("[.,]", "", text)
+    return text.replace(",", ".").lstrip("0") or "0"
 
 
-def _calendar(text: str) -> set[tuple[str, int]]:
+def find_calendar_words(text: str) -> set[tuple[str, int]]:
     small = [word.lower() for word in _WORD.findall(text)]
     days = {("day", DAYS[word]) for word in small if word in DAYS}
     # "may", "mar" and "sep" are also other things.
     return days | {("month", MONTHS[word]) for word in small if word in MONTHS and len(word) > 3}
 
 
-def _within(body: str, most: int) -> str:
-    """As many whole sentences from the beginning as fit."""
-    kept: list[str] = []
+def fit_sentences(body: str, most: int) -> str:
+    """Return as many whole sentences from the beginning as fit."""
+    sentences: list[str] = []
     for sentence in words.sentences(body):
-        if count(" ".join((*kept, sentence))) > most:
+        if count_words(" ".join((*sentences, sentence))) > most:
             break
-        kept.append(sentence)
-    return " ".join(kept)
+        sentences.append(sentence)
+    return " ".join(sentences)
 
 
-def _unfenced(text: str) -> str:
+def remove_fence(text: str) -> str:
     return text.replace(_FENCE, "= = =")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
-from holdfast.conversations.shown import said_in
+from holdfast.conversations.serialization import serialize_content
 from holdfast.errors import BadRequest, HoldfastError
 from holdfast.fitting.account import Standing, compactions_account, lane_of, pins_of, standings
 from holdfast.fitting.course import Sent, last_sent, turns_of
@@ -126,7 +126,7 @@ def _body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
 
 
 def _message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
-    stored, said = one.stored, said_in(one.stored.message)
+    stored, said = one.stored, serialize_content(one.stored.message)
     tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
     shown = one.shown.text if one.state == "shortened" and one.shown else None
     return {

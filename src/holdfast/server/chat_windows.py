@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 
 from holdfast.conversations import lanes
-from holdfast.conversations.named import decision_named, message_named
-from holdfast.conversations.shown import decision_out, message_out
+from holdfast.conversations.identity import find_decision, find_message
+from holdfast.conversations.serialization import serialize_decision, serialize_message
 from holdfast.fitting.account import came_back, compactions_account, lane_of, summary_account, window_account
 from holdfast.fitting.filing import files_of
 from holdfast.fitting.marks import pin
@@ -92,9 +92,9 @@ async def undo(request: Request, conversation: str, which: Undo | None = None) -
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        undone = lanes.undo(store, row, None if name is None else decision_named(store, row, name))
+        undone = lanes.undo(store, row, None if name is None else find_decision(store, row, name))
         return {
-            "undone": [decision_out(made) for made in undone],
+            "undone": [serialize_decision(made) for made in undone],
             "back": came_back(store, row, undone),
         }
 
@@ -109,9 +109,9 @@ async def pin_message(request: Request, conversation: str, message: str) -> dict
 
     def work() -> Stored:
         row = store.log.get(conversation, scope)
-        return pin(store, engine.fitter.preset, row, message_named(store, row, message).id)
+        return pin(store, engine.fitter.preset, row, find_message(store, row, message).id)
 
-    return {**message_out(await store.run(store.atomically, work)), "pinned": True}
+    return {**serialize_message(await store.run(store.atomically, work)), "pinned": True}
 
 
 @router.delete("/{conversation}/messages/{message}/pin")
@@ -120,6 +120,6 @@ async def unpin_message(request: Request, conversation: str, message: str) -> di
 
     def work() -> Stored:
         row = store.log.get(conversation, scope)
-        return lanes.unpin(store, row, message_named(store, row, message).id)
+        return lanes.unpin(store, row, find_message(store, row, message).id)
 
-    return {**message_out(await store.run(store.atomically, work)), "pinned": False}
+    return {**serialize_message(await store.run(store.atomically, work)), "pinned": False}

@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.conversations import forks
-from holdfast.conversations.named import message_named
+from holdfast.conversations import lanes
+from holdfast.conversations.identity import find_message
 from holdfast.conversations.search import search
-from holdfast.conversations.shown import conversation_out, results_out
+from holdfast.conversations.serialization import serialize_conversation, serialize_results
 from holdfast.errors import BadRequest
 from holdfast.fitting.account import message_account
 from holdfast.fitting.reading import Part
@@ -81,7 +81,7 @@ async def chats(
     found = await store.run(store.log.recent, scope_of(request), limit + 1, _position(before))
     page = found[:limit]
     more = f"{page[-1].updated_at}:{page[-1].id}" if len(found) > limit else None
-    return {"chats": [conversation_out(row) for row in page], "next": more}
+    return {"chats": [serialize_conversation(row) for row in page], "next": more}
 
 
 @router.get("/search")
@@ -89,7 +89,7 @@ async def find(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -
     """Messages of all conversations that have the words of `q`, best first, then those about the same."""
     engine, scope = engine_of(request), scope_of(request)
     near = await asyncio.to_thread(engine.remembering.messages_near, scope, q) if engine.remembering else {}
-    return results_out(await engine.store.run(search, engine.store, scope, q, limit=limit, near=near))
+    return serialize_results(await engine.store.run(search, engine.store, scope, q, limit=limit, near=near))
 
 
 @router.patch("/{conversation}")
@@ -103,7 +103,7 @@ async def change(request: Request, conversation: str, changes: Changes) -> dict[
         switches = changes.model_dump(include={"off", "memory"}, exclude_none=True)
         return store.log.update_settings(row.id, switches)
 
-    return conversation_out(await store.run(store.atomically, work))
+    return serialize_conversation(await store.run(store.atomically, work))
 
 
 @router.delete("/{conversation}", status_code=204)
@@ -134,10 +134,10 @@ async def fork(request: Request, conversation: str, start: ForkFrom | None = Non
 
     def work() -> Conversation:
         row = store.log.get(conversation, scope)
-        message = message_named(store, row, start.message).id if start.message is not None else None
-        return forks.fork(store, row, message, start.title or "")
+        message = find_message(store, row, start.message).id if start.message is not None else None
+        return lanes.fork(store, row, message, start.title or "")
 
-    return conversation_out(await store.run(store.atomically, work))
+    return serialize_conversation(await store.run(store.atomically, work))
 
 
 @router.get("/{conversation}/messages")
@@ -180,7 +180,7 @@ async def memories(request: Request, conversation: str, message: str) -> dict[st
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        found = message_named(store, row, message)
+        found = find_message(store, row, message)
         asked = found.parent if found.message.role == "assistant" else found.id
         return {"memories": reading.told_memories(engine, row, asked) if asked else []}
 
@@ -210,7 +210,7 @@ async def turn_to(request: Request, conversation: str, where: TurnTo) -> dict[st
         turns.check_free(row.id)
         return reading.turn_to(store, row, where.message)
 
-    return conversation_out(await store.run(store.atomically, work))
+    return serialize_conversation(await store.run(store.atomically, work))
 
 
 @router.get("/{conversation}/messages/{message}")
@@ -220,7 +220,7 @@ async def message(request: Request, conversation: str, message: str) -> dict[str
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        return message_account(store, row, message_named(store, row, message))
+        return message_account(store, row, find_message(store, row, message))
 
     return await store.run(work)
 

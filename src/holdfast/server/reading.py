@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.conversations.lanes import message_of
+from holdfast.conversations.lanes import get_message
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, NotFound
 from holdfast.fitting.reading import Part, Reading, banners_of, reading_of
@@ -100,7 +100,7 @@ def kept_from(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any
 
 def image_of(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
     """A picture of a message, and what kind it is; only kinds that a browser just shows."""
-    images = message_of(store, row, message).message.images
+    images = get_message(store, row, message).message.images
     if not 0 <= number < len(images) or not images[number].data:
         raise NotFound(f"{message} has no picture number {number} of its own")
     image = images[number]
@@ -112,7 +112,7 @@ def image_of(store: Store, row: Conversation, message: str, number: int) -> tupl
 
 def turn_to(store: Store, row: Conversation, message: str) -> Conversation:
     """The conversation at the newest end that comes after a message: another version of it."""
-    end = message_of(store, row, message)
+    end = get_message(store, row, message)
     while after := store.log.children(end.id):
         end = after[-1]
     return store.log.set_head(row.id, end.id, expect=row.head)

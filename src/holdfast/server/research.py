@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.conversations.hints import BOUND
+from holdfast.conversations.hints import RESEARCH_SETTING
 from holdfast.errors import BadRequest, HoldfastError, NotFound
 from holdfast.messages import Scope
-from holdfast.research.finding import Finding, Mode, Source
-from holdfast.research.findings import path_of
-from holdfast.research.library import Answered, Research
+from holdfast.research.finding import Finding, Mode, ResearchSource
+from holdfast.research.library import Research, ResearchAnswer
+from holdfast.research.repository import path_of_note
 from holdfast.server.door import engine_of, scope_of, unless_gone
 from holdfast.server.memories import Whose, scope_for
 
@@ -41,8 +41,10 @@ class NewSource(BaseModel):
     text: str = Field(max_length=_LONGEST)
     at: Annotated[float | None, Field(ge=0, le=250_000_000_000, allow_inf_nan=False)] = None
 
-    def value(self, now: float) -> Source:
-        return Source(self.url or self.file, self.title, self.text, now if self.at is None else self.at)
+    def value(self, now: float) -> ResearchSource:
+        return ResearchSource(
+            self.url or self.file, self.title, self.text, now if self.at is None else self.at
+        )
 
 
 class NewFinding(BaseModel):
@@ -85,9 +87,9 @@ async def list_(
     """Findings, newest first, without their texts; `expired` asks for those that are, or not."""
     research, where = research_of(request), scope_for(request, scope)
     troubles: list[str] = []
-    found = await asyncio.to_thread(research.matching, where, text, own=scope is not None, troubles=troubles)
+    found = await asyncio.to_thread(research.search, where, text, own=scope is not None, troubles=troubles)
     now = research.clock()
-    wanted = [one for one in found if mode in (None, one.mode) and expired in (None, one.expired(now))]
+    wanted = [one for one in found if mode in (None, one.mode) and expired in (None, one.is_expired(now))]
     page = [one.to_json(now, whole=False) for one in wanted[offset : offset + limit]]
     return {"findings": page, "total": len(wanted), "troubles": troubles}
 
@@ -103,19 +105,19 @@ async def add(request: Request, new: NewFinding) -> Response:
     if new.sources:
         sources = [one.value(time.time()) for one in new.sources]
         made = await asyncio.to_thread(research.add, scope, new.question, sources, new.mode, conversation)
-        answered = Answered(made)
+        answered = ResearchAnswer(made)
     elif new.fetch or new.urls:
         answered = await unless_gone(request, _found_out(request, research, scope, new, conversation))
     else:
         answered = await _known(research, scope, new)
     if row is not None:
-        await store.run(store.log.update_settings, row.id, {BOUND: answered.finding.id})
+        await store.run(store.log.update_settings, row.id, {RESEARCH_SETTING: answered.finding.id})
     told = answered.finding.to_json(research.clock(), whole=False)
     return JSONResponse({**told, "reused": answered.reused}, 200 if answered.reused else 201)
 
 
-async def _known(research: Research, scope: Scope, new: NewFinding) -> Answered:
-    known = await asyncio.to_thread(research.known, scope, new.question, new.mode)
+async def _known(research: Research, scope: Scope, new: NewFinding) -> ResearchAnswer:
+    known = await asyncio.to_thread(research.find_known, scope, new.question, new.mode)
     if known is None or new.fresh:
         raise BadRequest(
             "Nothing that still holds is known about this.",
@@ -127,7 +129,7 @@ async def _known(research: Research, scope: Scope, new: NewFinding) -> Answered:
 
 async def _found_out(
     request: Request, research: Research, scope: Scope, new: NewFinding, conversation: str
-) -> Answered:
+) -> ResearchAnswer:
     """What is gathered for a question; whoever follows the scope hears how far it is."""
     local = next((url for url in new.urls if not url.lower().startswith(("http://", "https://"))), None)
     if local is not None:
@@ -143,7 +145,7 @@ async def _found_out(
         events.publish(RESEARCH, told, scope_of(request))
 
     try:
-        answered = await research.answered(
+        answered = await research.answer(
             scope,
             new.question,
             new.mode,
@@ -172,7 +174,7 @@ async def show(request: Request, finding: str, texts: Literal["on", "off"] = "on
     """One finding with its sources and the file it stands in; without their texts if these are `off`."""
     research, scope = research_of(request), scope_of(request)
     found: Finding = await asyncio.to_thread(research.get, scope, finding)
-    return {**found.to_json(research.clock(), whole=texts == "on"), "path": str(path_of(found))}
+    return {**found.to_json(research.clock(), whole=texts == "on"), "path": str(path_of_note(found))}
 
 
 @router.delete("/{finding}", status_code=204)

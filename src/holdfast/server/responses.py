@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.conversations.named import answer_named
+from holdfast.conversations.identity import find_answer
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Scope
@@ -109,7 +109,7 @@ async def response(request: Request, name: str) -> JSONResponse:
 @router.delete("/v1/responses/{name}")
 async def delete(request: Request, name: str) -> None:
     store = engine_of(request).store
-    given = await store.run(answer_named, store, scope_of(request), name)
+    given = await store.run(find_answer, store, scope_of(request), name)
     raise BadRequest(
         f"{name} is part of a conversation and cannot be taken out of it",
         hint=f"DELETE /api/chats/{given.conversation.id} deletes the whole conversation.",
@@ -119,7 +119,7 @@ async def delete(request: Request, name: str) -> None:
 def _resolved(store: Store, scope: Scope, fields: dict[str, Any]) -> dict[str, Any]:
     """The request with the items that it only names; what it continues must be there."""
     if previous := fields.get("previous_response_id"):
-        answer_named(store, scope, expect(previous, str, "previous_response_id"))
+        find_answer(store, scope, expect(previous, str, "previous_response_id"))
     answers: dict[str, dict[str, Any]] = {}
     named = [_item(store, scope, item, answers) if _is_reference(item) else item for item in _items(fields)]
     return {**fields, "input": named} if named else fields
@@ -141,7 +141,7 @@ def _item(
     """The item that a reference stands for; `answers` are the items of those that were looked up before."""
     name = expect(item.get("id"), str, "input[].id")
     if (found := _ITEM.fullmatch(name)) and found[1] not in answers:
-        answer = answer_named(store, scope, found[1]).answer
+        answer = find_answer(store, scope, found[1]).answer
         items = responses_writer.items_of(found[1], answer.message) if answer else []
         answers[found[1]] = {one["id"]: one for one in items}
     known = answers[found[1]].get(name) if found else None
@@ -152,7 +152,7 @@ def _item(
 
 def _given(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     """An answer as it is in the log, with the instructions and tools that were sent with its question."""
-    given = answer_named(store, scope, name)
+    given = find_answer(store, scope, name)
     job, answer = given.job, given.answer
     settings = responses_writer.settings_of(_asked(store, job))
     how = responses_writer.ended(answer.finish if answer else None)

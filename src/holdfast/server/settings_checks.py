@@ -86,9 +86,9 @@ def _servers(settings: Settings) -> None:
 
 def _private(settings: Settings) -> None:
     # Loaded when somebody sets it: it brings all of fetching along.
-    from holdfast.research.web import Guard
+    from holdfast.research.web import AddressGuard
 
-    Guard.of(settings.research_private, own_port=settings.port)
+    AddressGuard.from_setting(settings.research_private, own_port=settings.port)
 
 
 def _page(address: str) -> None:

@@ -16,9 +16,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.requests import Request
 
-from holdfast.conversations.lanes import message_of
-from holdfast.conversations.named import answer_named
-from holdfast.conversations.shown import conversation_out
+from holdfast.conversations.identity import find_answer
+from holdfast.conversations.lanes import get_message
+from holdfast.conversations.serialization import serialize_conversation
 from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.fitting.intake import title_of
@@ -134,7 +134,7 @@ async def _started(engine: Engine, turns: Turns, place: _Place, ask: Ask) -> str
     ending = _Ending(engine, ask.scope, place, turn, parent)
     detached = Detached(engine, ask.scope, turn, ending.told)
     start = {"conversation": row.id, "job": turn.job, "question": parent}
-    detached.channel.tell("start", {**start, "chat": conversation_out(row)})
+    detached.channel.tell("start", {**start, "chat": serialize_conversation(row)})
     turns.start(detached, events)
     return turn.job
 
@@ -194,7 +194,7 @@ def _placed(store: Store, turns: Turns, scope: Scope, wanted: NewTurn, given: Me
 
 def _instead(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> _Place:
     """In the place of a question: the conversation goes on from what was before it."""
-    asked = message_of(store, row, wanted.edit or "")
+    asked = get_message(store, row, wanted.edit or "")
     if asked.message.role != "user":
         raise BadRequest("only a question can be edited", hint="An answer can be regenerated.", param="edit")
     if wanted.images is None and wanted.files is None:
@@ -215,7 +215,7 @@ def _found_for(store: Store, row: Conversation, question: str) -> str:
 
 
 def _once_more(store: Store, row: Conversation, name: str) -> _Place:
-    found = message_of(store, row, name)
+    found = get_message(store, row, name)
     asked = found.id if found.message.role in ("user", "tool") else found.parent
     if asked is None:
         raise BadRequest("there is no question before this answer", param="regenerate")
@@ -275,7 +275,7 @@ class _Ending:
 
     def _read(self) -> dict[str, Any] | None:
         store = self.engine.store
-        answer = answer_named(store, self.scope, self.turn.job).answer
+        answer = find_answer(store, self.scope, self.turn.job).answer
         if answer is None or answer.message.role != "assistant":
             store.atomically(_put_back, store, self.place, self.question)
             return None

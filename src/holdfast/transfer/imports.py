@@ -19,7 +19,7 @@ from typing import IO, Any, TypeVar
 
 from sqlalchemy import Connection, func, select
 
-from holdfast.conversations.likeness import anchor
+from holdfast.conversations.alignment import anchor
 from holdfast.errors import BadRequest, Conflict, HoldfastError
 from holdfast.i18n import say
 from holdfast.memory.base import Kind, Memory

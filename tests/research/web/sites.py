@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from aiohttp.abc import AbstractResolver
 
-from holdfast.research.web import Fetcher, Guard, Limits
+from holdfast.research.web import AddressGuard, DownloadLimits, Fetcher
 
 # What a path answers: bytes, or something that writes them, for as long as the client listens.
 Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
@@ -69,10 +69,10 @@ class Site:
         return [path for path in paths if path != "/robots.txt"]
 
     def fetcher(
-        self, *, names: "Names | None" = None, limits: Limits | None = None, private: str = ""
+        self, *, names: "Names | None" = None, limits: DownloadLimits | None = None, private: str = ""
     ) -> Fetcher:
         """One that is let to this site, and guarded everywhere else."""
-        guard = Guard.of(private or f"127.0.0.1:{self.port}")
+        guard = AddressGuard.from_setting(private or f"127.0.0.1:{self.port}")
         return Fetcher(guard, limits=limits, resolver=names or Names(), clock=lambda: 1_000.0)
 
     async def asked(self, count: int) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.research.web.charsets import decoded
+from holdfast.research.web.extract import decode_page
 
 GERMAN = "Über die Größe der Straße"
 
@@ -29,26 +29,26 @@ GERMAN = "Über die Größe der Straße"
     ],
 )
 def test_german_is_read_whatever_is_said_of_it(data, declared):
-    assert decoded(data, declared) == GERMAN
+    assert decode_page(data, declared) == GERMAN
 
 
 def test_the_page_may_say_it_itself():
     page = '<html><head><meta charset="koi8-r"></head>Привет'
-    assert "Привет" in decoded(page.encode("koi8-r"))
+    assert "Привет" in decode_page(page.encode("koi8-r"))
     xml = '<?xml version="1.0" encoding="Shift_JIS"?><a>天気</a>'
-    assert "天気" in decoded(xml.encode("shift_jis"))
-    assert "天気" in decoded("天気".encode("iso2022_jp"), "iso-2022-jp")
+    assert "天気" in decode_page(xml.encode("shift_jis"))
+    assert "天気" in decode_page("天気".encode("iso2022_jp"), "iso-2022-jp")
 
 
 def test_quotes_of_windows_are_read_in_what_calls_itself_latin():
-    assert decoded("„so“".encode("cp1252"), "iso-8859-1") == "„so“"
+    assert decode_page("„so“".encode("cp1252"), "iso-8859-1") == "„so“"
 
 
 def test_one_bad_byte_spoils_one_character():
-    text = decoded((GERMAN * 20).encode() + b"\xff" + GERMAN.encode(), "utf-8")
+    text = decode_page((GERMAN * 20).encode() + b"\xff" + GERMAN.encode(), "utf-8")
     assert text == GERMAN * 20 + "\ufffd" + GERMAN
 
 
 @given(st.binary(max_size=300), st.text(max_size=20))
 def test_no_bytes_and_no_declaration_make_it_fail(data, declared):
-    assert isinstance(decoded(data, declared), str)
+    assert isinstance(decode_page(data, declared), str)

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import FetchFailed
-from holdfast.research.texts import cut
-from holdfast.research.web.extraction import read
-from holdfast.research.web.markup import stripped, title_in
+from holdfast.research.repository import limit_text
+from holdfast.research.web.extract import extract_text, find_title, strip_tags
 
 PAGE = """<!doctype html><html><head><title>Wetter in Kassel - Wetterdienst</title>
 <style>p {color: red}</style></head>
@@ -23,7 +22,7 @@ PAGE = """<!doctype html><html><head><title>Wetter in Kassel - Wetterdienst</tit
 
 
 def extracted(data, kind="html", **options):
-    return asyncio.run(read(data if isinstance(data, bytes) else data.encode(), kind, **options))
+    return asyncio.run(extract_text(data if isinstance(data, bytes) else data.encode(), kind, **options))
 
 
 def test_the_article_is_taken_and_what_stands_around_it_left():
@@ -66,13 +65,13 @@ def test_a_page_without_any_text_is_said_to_be_one(page):
 def test_tags_are_taken_off_a_large_page_of_rubbish_at_once(piece):
     # With time in the square of the size this would take an hour.
     page = piece * (400_000 // len(piece))
-    stripped(page)
-    title_in(page)
+    strip_tags(page)
+    find_title(page)
 
 
 @pytest.mark.anyio
 async def test_no_reader_is_left_behind_when_nobody_waits_for_it():
-    task = asyncio.create_task(read(PAGE.encode(), "html"))
+    task = asyncio.create_task(extract_text(PAGE.encode(), "html"))
     while not readers():
         assert not task.done()
         await asyncio.sleep(0.005)
@@ -95,7 +94,7 @@ def test_a_long_text_is_cut_and_says_so():
     text = extracted("Wort " * 20_000, "text").text
     assert text.endswith("\n[cut: 39,999 more characters]")
     # When it is kept it is cut once more, and stays as it is.
-    assert cut(text) == text
+    assert limit_text(text) == text
     assert len(text) < 60_100
 
 
@@ -111,15 +110,15 @@ def test_a_broken_pdf_is_said_to_be_one():
 
 @given(st.text("<>/!-abp scriptyle\"'=&;[]?", max_size=200))
 def test_markup_of_any_kind_can_be_taken_off(markup):
-    stripped(markup)
-    title_in(markup)
-    assert "<b>" not in stripped(f"a<b>{markup}")
+    strip_tags(markup)
+    find_title(markup)
+    assert "<b>" not in strip_tags(f"a<b>{markup}")
 
 
 def test_hidden_parts_end_where_they_end():
-    assert stripped("a<!-- <b> -->c<script>if (a < b) {}</script>d<br>e &lt;f&gt;") == "acd\ne <f>"
-    assert stripped("a<style>b<p>c") == "a"
-    assert stripped("<p>one<p>two<i>three</i>") == "one\ntwothree"
+    assert strip_tags("a<!-- <b> -->c<script>if (a < b) {}</script>d<br>e &lt;f&gt;") == "acd\ne <f>"
+    assert strip_tags("a<style>b<p>c") == "a"
+    assert strip_tags("<p>one<p>two<i>three</i>") == "one\ntwothree"
 
 
 def pdf(text: str) -> bytes:

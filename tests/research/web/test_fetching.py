@@ -6,15 +6,15 @@ import zlib
 
 import pytest
 
-from holdfast.research.finding import Source
-from holdfast.research.web import Fetcher, Limits
+from holdfast.research.finding import ResearchSource
+from holdfast.research.web import DownloadLimits, Fetcher
 from tests.research.web.sites import Names, answer, sent_to, silence, site
 
 pytestmark = pytest.mark.anyio
 
 TEXT = "Am Wochenende regnet es in Kassel."
 # Short where a test is about the time; elsewhere a machine that holds its breath changes nothing.
-SMALL = Limits(size=100_000)
+SMALL = DownloadLimits(size=100_000)
 
 
 async def fetched(pages, path="/page", **options):
@@ -32,7 +32,7 @@ async def trouble_with(page, **options):
 async def test_a_page_becomes_a_source_with_its_time():
     async with site({"/page": answer(TEXT)}) as there, there.fetcher() as fetcher:
         url = there.url("/page")
-        assert await fetcher.fetch(url) == Source(url, "page", TEXT, 1_000.0)
+        assert await fetcher.fetch(url) == ResearchSource(url, "page", TEXT, 1_000.0)
 
 
 async def test_we_say_who_we_are_and_nothing_else():
@@ -213,8 +213,8 @@ async def test_what_a_server_does_wrong_is_named(page, says):
 @pytest.mark.parametrize(
     ("page", "limits", "says"),
     [
-        (silence, Limits(silence=0.2), "silent for too long"),
-        (dripping, Limits(whole=0.5), "longer than 0.5 seconds"),
+        (silence, DownloadLimits(silence=0.2), "silent for too long"),
+        (dripping, DownloadLimits(whole=0.5), "longer than 0.5 seconds"),
     ],
     ids=["silence", "dripping"],
 )
@@ -230,7 +230,7 @@ async def test_the_time_is_for_all_redirects_together():
 
         return step
 
-    limits = Limits(whole=0.5)
+    limits = DownloadLimits(whole=0.5)
     source = await fetched({f"/{number}": slowly(number) for number in range(5)}, "/0", limits=limits)
     assert "longer than 0.5 seconds" in source.trouble
 
@@ -388,7 +388,7 @@ async def test_whoever_waits_for_a_site_does_not_lose_time_by_it():
         await asyncio.sleep(0.3)
         writer.write(answer(TEXT))
 
-    async with site({"/page": slow}) as there, there.fetcher(limits=Limits(whole=1.2)) as fetcher:
+    async with site({"/page": slow}) as there, there.fetcher(limits=DownloadLimits(whole=1.2)) as fetcher:
         sources = await asyncio.gather(*(fetcher.fetch(there.url("/page")) for _ in range(5)))
     assert [source.trouble for source in sources] == [""] * 5
 

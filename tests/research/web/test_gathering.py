@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.errors import BadRequest, ConfigError, FetchFailed, NotFound
 from holdfast.i18n import speak
-from holdfast.research.web import Fetcher, Guard, Limits, gather
+from holdfast.research.web import AddressGuard, DownloadLimits, Fetcher, gather_sources
 from tests.research.web.sites import answer, results, sent_to, silence, site
 
 pytestmark = pytest.mark.anyio
@@ -23,18 +23,18 @@ async def searched(found, pages, mode="quick", question=QUESTION, **options):
     async with site(pages) as there, site() as searxng:
         searxng.pages["/search"] = found if callable(found) else results(*map(there.url, found))
         async with there.fetcher() as fetcher:
-            sources = await gather(
+            sources = await gather_sources(
                 question, mode, fetcher=fetcher, searxng=searxng.url("", "127.0.0.1"), **options
             )
     return sources, there, searxng
 
 
 async def refused(found, **options):
-    limits = Limits(silence=0.2) if found is silence else None
+    limits = DownloadLimits(silence=0.2) if found is silence else None
     async with site({"/search": found}) as searxng, Fetcher(limits=limits) as fetcher:
         url = searxng.url(options.pop("path", ""), "127.0.0.1")
         with pytest.raises(FetchFailed) as caught:
-            await gather(QUESTION, "quick", fetcher=fetcher, searxng=url)
+            await gather_sources(QUESTION, "quick", fetcher=fetcher, searxng=url)
     assert caught.value.hint
     return str(caught.value)
 
@@ -83,7 +83,7 @@ async def test_one_site_is_taken_twice_before_others_and_more_often_only_for_wan
         ]
         searxng.pages["/search"] = results(*urls)
         async with there.fetcher() as fetcher:
-            sources = await gather(
+            sources = await gather_sources(
                 QUESTION, "deep", fetcher=fetcher, searxng=searxng.url("/search", "127.0.0.1")
             )
     assert [source.text[5] for source in sources] == ["0", "1", "5", "2", "3", "4"]
@@ -94,9 +94,9 @@ async def test_a_local_search_may_be_asked_but_a_local_page_it_names_may_not_be_
         searxng.pages["/search"] = results(
             inside.url("/secret", "127.0.0.1"), searxng.url("/search", "127.0.0.1")
         )
-        async with Fetcher(Guard()) as fetcher:
+        async with Fetcher(AddressGuard()) as fetcher:
             with pytest.raises(FetchFailed, match=r"no source could be read.*private network"):
-                await gather(QUESTION, "quick", fetcher=fetcher, searxng=searxng.url("", "127.0.0.1"))
+                await gather_sources(QUESTION, "quick", fetcher=fetcher, searxng=searxng.url("", "127.0.0.1"))
     assert inside.requests == []
     assert len(searxng.requests) == 1
 
@@ -133,7 +133,9 @@ async def test_a_search_that_is_not_there_is_said_without_its_password():
         pass
     async with Fetcher() as fetcher:
         with pytest.raises(FetchFailed) as caught:
-            await gather("x", "quick", fetcher=fetcher, searxng=searxng.url("", "me:secret@127.0.0.1"))
+            await gather_sources(
+                "x", "quick", fetcher=fetcher, searxng=searxng.url("", "me:secret@127.0.0.1")
+            )
     assert "cannot be asked" in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -143,7 +145,9 @@ async def test_the_address_of_a_search_may_be_written_in_many_ways(written):
     async with site({"/1": text(1)}) as there, site() as searxng:
         searxng.pages["/search"] = searxng.pages["/deep/search"] = results(there.url("/1"))
         async with there.fetcher() as fetcher:
-            sources = await gather("x", "quick", fetcher=fetcher, searxng=searxng.url(written, "127.0.0.1"))
+            sources = await gather_sources(
+                "x", "quick", fetcher=fetcher, searxng=searxng.url(written, "127.0.0.1")
+            )
     assert len(sources) == 1
 
 
@@ -164,7 +168,7 @@ async def test_named_pages_and_files_are_all_taken_in_their_order():
             there.url("/4"),
             there.url("/0"),
         ]
-        sources = await gather(
+        sources = await gather_sources(
             "?",
             "quick",
             fetcher=fetcher,
@@ -183,17 +187,17 @@ async def test_named_pages_and_files_are_all_taken_in_their_order():
 async def test_files_are_read_only_where_somebody_reads_them():
     async with Fetcher() as fetcher:
         with pytest.raises(FetchFailed, match="files are not read here"):
-            await gather("?", "quick", fetcher=fetcher, addresses=["/etc/passwd"])
+            await gather_sources("?", "quick", fetcher=fetcher, addresses=["/etc/passwd"])
 
 
 async def test_without_anything_to_look_in_the_next_step_is_said():
     async with Fetcher() as fetcher:
         with pytest.raises(BadRequest, match=r"nothing to look in.*searxng"):
-            await gather("?", "quick", fetcher=fetcher)
+            await gather_sources("?", "quick", fetcher=fetcher)
         with pytest.raises(ConfigError, match=r"searxng is no address.*like http"):
-            await gather("?", "quick", fetcher=fetcher, searxng="localhost")
+            await gather_sources("?", "quick", fetcher=fetcher, searxng="localhost")
         with pytest.raises(BadRequest, match=r"21 sources are too many.*at most 20"):
-            await gather(
+            await gather_sources(
                 "?", "quick", fetcher=fetcher, addresses=[f"http://x.example/{n}" for n in range(21)]
             )
 
@@ -209,14 +213,16 @@ async def test_progress_is_told_while_it_searches():
 async def test_trouble_is_told_in_the_language_of_the_person():
     speak("de")
     async with site({"/1": text(1)}) as there, there.fetcher() as fetcher:
-        sources = await gather("?", "quick", fetcher=fetcher, addresses=[there.url("/1"), there.url("/gone")])
+        sources = await gather_sources(
+            "?", "quick", fetcher=fetcher, addresses=[there.url("/1"), there.url("/gone")]
+        )
     assert sources[1].trouble == "es gibt sie nicht (404)"
 
 
 async def test_whoever_cancels_it_cancels_everything():
     async with site({"/slow": silence, "/1": text(1)}) as there, there.fetcher() as fetcher:
         named = [there.url("/slow", f"{name}.example") for name in "abc"]
-        task = asyncio.create_task(gather("?", "quick", fetcher=fetcher, addresses=named))
+        task = asyncio.create_task(gather_sources("?", "quick", fetcher=fetcher, addresses=named))
         await there.asked(3)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -227,7 +233,7 @@ async def test_whoever_cancels_it_cancels_everything():
 async def test_of_a_page_in_a_file_what_it_says_is_read():
     page = b"<html><head><style>p {color: red}</style></head><body><p>Rain at noon.</p></body></html>"
     async with Fetcher() as fetcher:
-        (source,) = await gather(
+        (source,) = await gather_sources(
             QUESTION,
             "quick",
             fetcher=fetcher,

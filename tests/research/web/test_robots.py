@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.research.web.robots import NOTHING, Rules
+from holdfast.research.web.addresses import DISALLOW_ALL, RobotsRules
 
 
 def allows(text, path, robot="holdfast"):
-    return Rules.of(text, robot).allow(path)
+    return RobotsRules.parse(text, robot).allows(path)
 
 
 def test_without_rules_everything_may_be_read():
     for text in ("", "# nothing", "User-agent: *\nDisallow:", "garbage", "Disallow: /", "Sitemap: x"):
         assert allows(text, "/a")
-    assert not NOTHING.allow("/")
+    assert not DISALLOW_ALL.allows("/")
 
 
 def test_the_group_that_names_us_holds_and_otherwise_the_one_for_everybody():

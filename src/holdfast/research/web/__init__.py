@@ -1,11 +1,11 @@
-"""Sources from the web: found by a search or named, fetched safely, reduced to their text.
+"""Web sources: found by a search or named by the user, fetched safely, reduced to their text.
 
-`gather` is the way in; `Fetcher` has the limits and manners, `Guard` says which networks may be reached.
+Start with `gather_sources`. `Fetcher` applies limits and robots.txt; `AddressGuard` decides which networks
+may be reached.
 """
 
-from holdfast.research.web.addresses import Guard
-from holdfast.research.web.downloading import Limits
-from holdfast.research.web.fetching import Fetcher
-from holdfast.research.web.gathering import ReadLocal, gather
+from holdfast.research.web.addresses import AddressGuard
+from holdfast.research.web.fetch import DownloadLimits, Fetcher
+from holdfast.research.web.gather import ReadLocal, gather_sources
 
-__all__ = ["Fetcher", "Guard", "Limits", "ReadLocal", "gather"]
+__all__ = ["AddressGuard", "DownloadLimits", "Fetcher", "ReadLocal", "gather_sources"]

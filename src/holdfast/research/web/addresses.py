@@ -1,12 +1,15 @@
-"""Which addresses may be fetched: pages of the public web, and of private networks only what was allowed.
+"""Decides which addresses may be fetched: the public web, allowed private networks, and robots.txt.
 
-Names are not judged, for anybody can point a name anywhere: the guard looks at the numbers that a connection
-is really made to. Pure; knows neither DNS nor HTTP.
+Host names are not judged, since anybody can point a name anywhere: the guard checks the IP address that a
+connection is really made to. robots.txt is read as RFC 9309 defines it: the longest matching rule decides,
+with `*` and `$`, which the parser in Python's library does not support.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import quote, unquote
 
 from yarl import URL
 
@@ -16,7 +19,7 @@ from holdfast.i18n import say
 _Number = IPv4Address | IPv6Address
 _Network = IPv4Network | IPv6Network
 # A network, and the one port in it that is meant; 0 for all of them.
-_Place = tuple[_Network, int]
+_AllowedNetwork = tuple[_Network, int]
 
 # IPv4 that is not the public web: what the registry of special addresses lists, multicast, the future, and
 # one address that looks public but is the host of a virtual machine in a large cloud. The lists of Python's
@@ -36,7 +39,7 @@ _SPECIAL_V6 = tuple(
 )
 # A translator makes IPv4 of the last four bytes.
 _TRANSLATED = IPv6Network("64:ff9b::/96")
-_EVERYWHERE: tuple[_Place, ...] = ((IPv4Network("0.0.0.0/0"), 0), (IPv6Network("::/0"), 0))
+_EVERYWHERE: tuple[_AllowedNetwork, ...] = ((IPv4Network("0.0.0.0/0"), 0), (IPv6Network("::/0"), 0))
 
 _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _NUMERIC = re.compile(r"(?:\d+|0x[0-9a-f]*)", re.IGNORECASE)
@@ -44,60 +47,64 @@ _PORT = re.compile(r"(?P<host>\[[^\]]*\]|[^:\[\]]+):(?P<port>\d{1,5})")
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """`private` are the places outside the public web that may be asked; `own_port`, ours, never may."""
+class AddressGuard:
+    """`private` are the networks outside the public web that may be reached; `own_port` never may."""
 
-    private: tuple[_Place, ...] = ()
+    private: tuple[_AllowedNetwork, ...] = ()
     own_port: int = 0
 
     @classmethod
-    def of(cls, text: str, *, own_port: int = 0) -> "Guard":
-        """From the setting: `off`, `on`, or places like `192.168.1.0/24, 10.0.0.5:8080, [::1]:8080`."""
+    def from_setting(cls, text: str, *, own_port: int = 0) -> "AddressGuard":
+        """Read the setting: `off`, `on`, or places like `192.168.1.0/24, 10.0.0.5:8080, [::1]:8080`."""
         word = text.strip().lower()
         if word in ("", "off"):
             return cls(own_port=own_port)
         if word == "on":
             return cls(_EVERYWHERE, own_port)
-        places = tuple(_place(part.strip()) for part in text.split(",") if part.strip())
+        places = tuple(parse_network(part.strip()) for part in text.split(",") if part.strip())
         return cls(places, own_port)
 
     @classmethod
-    def open(cls) -> "Guard":
-        """For a server that the user named."""
+    def allow_all(cls) -> "AddressGuard":
+        """Return a guard for a server that the user configured."""
         return cls(_EVERYWHERE)
 
-    def lets_pass(self, host: str, port: int) -> bool:
-        """Whether a connection may be made to this number."""
+    def allows(self, host: str, port: int) -> bool:
+        """Whether a connection may be made to this IP address."""
         try:
-            number = _meant(ip_address(host))
+            number = unwrap_ipv4(ip_address(host))
         except ValueError:
             return False
-        if _is_public(number):
+        if is_public(number):
             return True
         if self.own_port and port == self.own_port:
             return False
         return any(number in network and wanted in (0, port) for network, wanted in self.private)
 
 
-def address_of(text: str) -> URL:
-    """An address of the web in its one spelling; FetchFailed says what is wrong with any other."""
+def parse_address(text: str) -> URL:
+    """Normalise a web address; FetchFailed says what is wrong with it."""
     text = text.strip()
     if _ODD.search(text):
-        raise _wrong(say("it has characters that no address has", "sie enthält unzulässige Zeichen"))
+        raise bad_address_error(
+            say("it has characters that no address has", "sie enthält unzulässige Zeichen")
+        )
     try:
         url = URL(text)
         # Reading these is what finds bad ports and hosts.
         host, port, user, password = url.raw_host, url.port, url.user, url.password
     except (ValueError, TypeError):
-        raise _wrong(say("it cannot be read", "sie ist nicht lesbar")) from None
+        raise bad_address_error(say("it cannot be read", "sie ist nicht lesbar")) from None
     if url.scheme not in ("http", "https"):
-        raise _wrong(say("only http and https are fetched", "nur http und https werden abgerufen"))
+        raise bad_address_error(say("only http and https are fetched", "nur http und https werden abgerufen"))
     if user is not None or password is not None:
-        raise _wrong(say("it has a user or a password in it", "sie enthält einen Benutzer oder ein Passwort"))
+        raise bad_address_error(
+            say("it has a user or a password in it", "sie enthält einen Benutzer oder ein Passwort")
+        )
     if not host or not port or "%" in host:
-        raise _wrong(say("it names no server", "sie nennt keinen Server"))
-    if _is_odd_number(host):
-        raise _wrong(
+        raise bad_address_error(say("it names no server", "sie nennt keinen Server"))
+    if is_odd_number(host):
+        raise bad_address_error(
             say(
                 "its server is a number in an odd spelling",
                 "ihr Server ist eine Zahl in seltsamer Schreibweise",
@@ -106,19 +113,19 @@ def address_of(text: str) -> URL:
     return url.with_fragment(None) if url.fragment else url
 
 
-def host_of(url: URL) -> str:
-    """The server's name without the dot that may end it."""
+def host_name(url: URL) -> str:
+    """Return the server's name without a trailing dot."""
     return (url.raw_host or "").rstrip(".").lower()
 
 
-def _wrong(why: str) -> FetchFailed:
+def bad_address_error(why: str) -> FetchFailed:
     return FetchFailed(
         say(f"this is no address to fetch: {why}", f"diese Adresse wird nicht abgerufen: {why}")
     )
 
 
-def _is_odd_number(host: str) -> bool:
-    """Systems read 2130706433, 0x7f.1 and 127.1 as an address, too. Nobody writes one so who means well."""
+def is_odd_number(host: str) -> bool:
+    """Whether a host is an IP address in an unusual notation (2130706433, 0x7f.1, 127.1), likely a trick."""
     if not _NUMERIC.fullmatch(host.rstrip(".").rpartition(".")[2]):
         return False
     try:
@@ -127,8 +134,8 @@ def _is_odd_number(host: str) -> bool:
         return True
 
 
-def _meant(number: _Number) -> _Number:
-    """Where packets to this number arrive: IPv4 has several spellings in IPv6."""
+def unwrap_ipv4(number: _Number) -> _Number:
+    """Return the IPv4 address inside a mapped or translated IPv6 address."""
     if isinstance(number, IPv6Address):
         if number.ipv4_mapped is not None:
             return number.ipv4_mapped
@@ -137,16 +144,16 @@ def _meant(number: _Number) -> _Number:
     return number
 
 
-def _is_public(number: _Number) -> bool:
+def is_public(number: _Number) -> bool:
     if isinstance(number, IPv4Address):
         return not any(number in network for network in _SPECIAL)
     inside = number in _PUBLIC_V6 and number.scope_id is None
     return inside and not any(number in network for network in _SPECIAL_V6)
 
 
-def _place(text: str) -> _Place:
-    found = _PORT.fullmatch(text)
-    host, port = (found["host"], int(found["port"])) if found else (text, 0)
+def parse_network(text: str) -> _AllowedNetwork:
+    match = _PORT.fullmatch(text)
+    host, port = (match["host"], int(match["port"])) if match else (text, 0)
     try:
         return ip_network(host.strip("[]"), strict=False), port
     except ValueError:
@@ -154,3 +161,103 @@ def _place(text: str) -> _Place:
             f"research_private names a place that cannot be read: {text}.",
             hint="Write off, on, or addresses and networks like 192.168.1.0/24, 10.0.0.5:8080.",
         ) from None
+
+
+# As much of a line as is looked at, and as many rules.
+_LONGEST, _MOST = 2_000, 10_000
+_TOKEN = re.compile(r"[a-z_-]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """`pieces` are the parts of a pattern between stars; with `whole`, the path must end with it."""
+
+    allows: bool
+    length: int
+    pieces: tuple[str, ...]
+    whole: bool
+
+    def matches(self, path: str) -> bool:
+        first, *later = self.pieces
+        if not path.startswith(first):
+            return False
+        if not later:
+            return not self.whole or path == first
+        at = len(first)
+        # The earliest place is always the best one: what follows has the most room then.
+        for piece in later[:-1]:
+            position = path.find(piece, at)
+            if position < 0:
+                return False
+            at = position + len(piece)
+        last = later[-1]
+        if self.whole:
+            return len(path) - len(last) >= at and path.endswith(last)
+        return path.find(last, at) >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRules:
+    """What one robot may read of one site. Without any rule, everything."""
+
+    rules: tuple[_Rule, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str, robot: str) -> "RobotsRules":
+        """Read the rules for `robot`: of the groups that name it, or else of those for everybody."""
+        own: list[_Rule] = []
+        general: list[_Rule] = []
+        named = False
+        for names, rules in parse_groups(text):
+            if robot.lower() in names:
+                named = True
+                own += rules
+            elif "*" in names:
+                general += rules
+        return cls(tuple(own if named else general))
+
+    def allows(self, path: str) -> bool:
+        """Whether this path, with its query, may be read. Between rules of equal length, allow wins."""
+        path = normalise_path(path)
+        fitting = ((rule.length, rule.allows) for rule in self.rules if rule.matches(path))
+        return max(fitting, default=(0, True))[1]
+
+
+DISALLOW_ALL = RobotsRules((_Rule(False, 1, ("/",), False),))
+
+
+def parse_groups(text: str) -> Iterator[tuple[set[str], list[_Rule]]]:
+    names: set[str] = set()
+    rules: list[_Rule] = []
+    ruled = False
+    for field, value in parse_lines(text):
+        if field == "user-agent":
+            if ruled:
+                yield names, rules
+                names, rules, ruled = set(), [], False
+            token = _TOKEN.match(value)
+            names.add("*" if value.startswith("*") else token[0].lower() if token else "")
+        elif field in ("allow", "disallow"):
+            ruled = True
+            # A rule without a path says nothing.
+            if names and value and len(rules) < _MOST:
+                rules.append(parse_rule(field == "allow", value))
+    if names:
+        yield names, rules
+
+
+def parse_lines(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.removeprefix("\ufeff").splitlines():
+        field, colon, value = line[:_LONGEST].partition("#")[0].partition(":")
+        if colon:
+            yield field.strip().lower(), value.strip()
+
+
+def parse_rule(allows: bool, pattern: str) -> _Rule:
+    body = pattern.removesuffix("$")
+    return _Rule(allows, len(pattern), tuple(map(normalise_path, body.split("*"))), body != pattern)
+
+
+def normalise_path(path: str) -> str:
+    """Return one notation for a path: only what must be escaped is."""
+    return quote(unquote(path, errors="surrogateescape"), safe="/?=&:@!,;+~'()[]", errors="surrogateescape")

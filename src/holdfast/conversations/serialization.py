@@ -1,17 +1,14 @@
-"""Conversations, messages and what was done to them, as plain values for REST and the command line.
-
-Knows no wire format of any protocol; those are in `dialects`.
-"""
+"""Serializes conversations, messages, decisions and search results for REST and the command line."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from holdfast.conversations.search import Results
+from holdfast.conversations.search import MessageResults
 from holdfast.messages import Message
 from holdfast.store import Compaction, Conversation, Decision, Draft, Stored
 
 
-def conversation_out(row: Conversation) -> dict[str, Any]:
+def serialize_conversation(row: Conversation) -> dict[str, Any]:
     return {
         "id": row.id,
         "title": row.title,
@@ -24,11 +21,11 @@ def conversation_out(row: Conversation) -> dict[str, Any]:
     }
 
 
-def message_out(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
+def serialize_message(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
     return {
         "id": stored.id,
         "parent": stored.parent,
-        **said_in(stored.message),
+        **serialize_content(stored.message),
         "model": stored.model or None,
         "finish": stored.finish or None,
         "created_at": stored.created_at,
@@ -36,29 +33,29 @@ def message_out(stored: Stored, pins: Collection[str] = ()) -> dict[str, Any]:
     }
 
 
-def draft_out(draft: Draft) -> dict[str, Any]:
-    said = said_in(draft.message)
-    return {"id": None, "parent": draft.parent, **said, "model": draft.model or None, "finish": "writing"}
+def serialize_draft(draft: Draft) -> dict[str, Any]:
+    content = serialize_content(draft.message)
+    return {"id": None, "parent": draft.parent, **content, "model": draft.model or None, "finish": "writing"}
 
 
-def decision_out(made: Decision) -> dict[str, Any]:
+def serialize_decision(decision: Decision) -> dict[str, Any]:
     return {
-        "id": made.id,
-        "lane": made.lane,
-        "kind": made.kind,
-        "rule": made.rule,
-        "messages": list(made.messages),
-        "tokens_before": made.tokens_before,
-        "tokens_after": made.tokens_after,
-        "reason": made.reason or None,
-        "batch": made.batch or None,
-        "created_at": made.created_at,
-        **({"undone_at": made.vetoed_at} if made.vetoed_at is not None else {}),
+        "id": decision.id,
+        "lane": decision.lane,
+        "kind": decision.kind,
+        "rule": decision.rule,
+        "messages": list(decision.messages),
+        "tokens_before": decision.tokens_before,
+        "tokens_after": decision.tokens_after,
+        "reason": decision.reason or None,
+        "batch": decision.batch or None,
+        "created_at": decision.created_at,
+        **({"undone_at": decision.vetoed_at} if decision.vetoed_at is not None else {}),
     }
 
 
-def compaction_out(row: Compaction, decisions: Sequence[Decision]) -> dict[str, Any]:
-    """A batch with its decisions, the ones that were undone since included."""
+def serialize_compaction(row: Compaction, decisions: Sequence[Decision]) -> dict[str, Any]:
+    """Serialize a batch with its decisions, including those that were undone since."""
     return {
         "id": row.id,
         "lane": row.lane,
@@ -74,12 +71,12 @@ def compaction_out(row: Compaction, decisions: Sequence[Decision]) -> dict[str, 
         "path": row.path or None,
         "duration_ms": row.duration_ms,
         "created_at": row.created_at,
-        "decisions": [decision_out(made) for made in decisions if made.batch == row.id],
+        "decisions": [serialize_decision(decision) for decision in decisions if decision.batch == row.id],
     }
 
 
-def results_out(found: Results) -> dict[str, Any]:
-    """What a search found, and with what; where that is nothing, why."""
+def serialize_results(results: MessageResults) -> dict[str, Any]:
+    """Serialize search results, with the reason if there are none."""
     hits = [
         {
             "conversation": hit.conversation,
@@ -92,12 +89,12 @@ def results_out(found: Results) -> dict[str, Any]:
             "matched": list(hit.matched),
             "current": hit.current,
         }
-        for hit in found.hits
+        for hit in results.hits
     ]
-    return {"hits": hits, "engine": found.engine, "empty": found.empty or None}
+    return {"hits": hits, "engine": results.engine, "empty": results.empty or None}
 
 
-def said_in(message: Message) -> dict[str, Any]:
+def serialize_content(message: Message) -> dict[str, Any]:
     value: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.thinking:
         value["thinking"] = message.thinking

@@ -1,15 +1,22 @@
-"""Side requests: what a client asks for itself (a title, tags, a summary), not what a person says.
+"""Side requests: what a client program asks for itself (a title, tags, a summary), not what a person says.
 
 The signatures are a table. A row must show that a program speaks: a person who wants a title for a novel or a
-commit message for a diff stays in the conversation. Knows the request alone, neither store nor history.
+commit message for a diff stays in the conversation. Clients that shorten their own history ask for a summary
+in a side request and later send it in place of what they left out; `SideRequestCache` remembers the last
+answers, in memory only, to recognise it.
 """
 
 import re
+import threading
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+from holdfast.conversations.alignment import call_ids, comparable_text, strip_additions
 from holdfast.conversations.hints import Hints
-from holdfast.messages import ChatRequest, Message
+from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import late
 
 # Where a signature is looked for: in the system messages of a request without tools, or also with them (an
@@ -132,8 +139,8 @@ _RAW_FIELDS = ("raw", "suffix", "template", "input_suffix")
 
 
 @dataclass(frozen=True, slots=True)
-class _Looks:
-    """A request as the signatures see it: every text cut to its ends, white space folded."""
+class _RequestTexts:
+    """A request as the signatures see it: each text cut to its ends, white space folded."""
 
     # How the system messages begin.
     system: tuple[str, ...]
@@ -145,7 +152,7 @@ class _Looks:
     # What a request says that is nothing but a task about a transcript.
     task: str
 
-    def at(self, where: Where) -> tuple[str, ...]:
+    def texts_at(self, where: Where) -> tuple[str, ...]:
         match where:
             case "system":
                 return () if self.tools else self.system
@@ -159,27 +166,27 @@ class _Looks:
                 return (self.task,) if self.task else ()
 
 
-def side_of(request: ChatRequest, hints: Hints | None = None) -> str | None:
-    """What kind of side request this is; None if it is part of a conversation."""
+def classify_side_request(request: ChatRequest, hints: Hints | None = None) -> str | None:
+    """Return the kind of side request; None if it is part of a conversation."""
     if any(fields.get(name) for fields in request.extra.values() for name in _RAW_FIELDS):
         return "completion"
     if hints and "compact" in hints.kind:
         return COMPACTION
-    looks = _looks(request)
+    looks = read_request(request)
     if _INFILLING.match(looks.lines):
         return "completion"
     for name, where, patterns in _TABLE:
-        if any(all(pattern.search(text) for pattern in patterns) for text in looks.at(where)):
+        if any(all(pattern.search(text) for pattern in patterns) for text in looks.texts_at(where)):
             return name
-    return _by_shape(request, looks)
+    return classify_by_shape(request, looks)
 
 
-def _by_shape(request: ChatRequest, looks: _Looks) -> str | None:
-    """What no single phrase tells: the instructions are in the system message, the matter in the user's."""
+def classify_by_shape(request: ChatRequest, looks: _RequestTexts) -> str | None:
+    """Classify requests with the instructions in the system message and the matter in the user's."""
     answered = any(message.role == "assistant" for message in request.messages)
-    system = looks.at("system")
+    system = looks.texts_at("system")
     summariser = _OUR_SUMMARISER if answered else _SUMMARISER
-    carries_history = answered or _transcript_at(looks.lines) is not None
+    carries_history = answered or find_transcript(looks.lines) is not None
     if carries_history and any(summariser.search(text) for text in system):
         return COMPACTION
     if not answered and _DIFF.search(looks.lines) and any(_COMMITTER.search(text) for text in system):
@@ -187,36 +194,36 @@ def _by_shape(request: ChatRequest, looks: _Looks) -> str | None:
     return "task" if looks.task else None
 
 
-def _looks(request: ChatRequest) -> _Looks:
+def read_request(request: ChatRequest) -> _RequestTexts:
     talk = [message for message in request.messages if message.role != "system"]
     users = [message for message in talk if message.role == "user"]
-    lines = _ends(users[-1]) if users else ""
+    lines = cut_middle(users[-1]) if users else ""
     alone = len(talk) == 1 and bool(users)
-    return _Looks(
+    return _RequestTexts(
         system=tuple(
-            _folded(message.text[:_OPENING]) for message in request.messages if message.role == "system"
+            fold_spaces(message.text[:_OPENING]) for message in request.messages if message.role == "system"
         ),
         tools=bool(request.tools),
-        last=_folded(lines) if users and talk[-1] is users[-1] else "",
+        last=fold_spaces(lines) if users and talk[-1] is users[-1] else "",
         lines=lines,
         alone=alone,
-        task=_folded(_task_in(lines, request.stream)) if alone else "",
+        task=fold_spaces(find_task(lines, request.stream)) if alone else "",
     )
 
 
-def _transcript_at(text: str) -> int | None:
-    """Where a transcript begins: at a tag, or where a user speaks and is answered later on."""
+def find_transcript(text: str) -> int | None:
+    """Return where a transcript begins: at a tag, or where a user speaks and is answered later."""
     answers = list(_ANSWERED.finditer(text))
     last = answers[-1].start() if answers else -1
-    found = (
+    starts = (
         match.start() for match in _TRANSCRIPT.finditer(text) if not match["user"] or match.end() - 1 <= last
     )
-    return next(found, None)
+    return next(starts, None)
 
 
-def _task_in(text: str, stream: bool) -> str:
-    """What is said about a transcript, if the whole is a task about it and no question with pages around."""
-    start = _transcript_at(text)
+def find_task(text: str, stream: bool) -> str:
+    """Return the instructions around a transcript, if the message is nothing but a task about it."""
+    start = find_transcript(text)
     by_program = _TASK.match(text) or (not stream and ("_history>" in text or "json" in text.lower()))
     if start is None or not by_program:
         return ""
@@ -225,10 +232,102 @@ def _task_in(text: str, stream: bool) -> str:
     return text[:start] + text[ends[-1] :] if at_end else ""
 
 
-def _ends(message: Message) -> str:
+def cut_middle(message: Message) -> str:
     text = message.text
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
 
 
-def _folded(text: str) -> str:
+def fold_spaces(text: str) -> str:
     return " ".join(text.split())
+
+
+# How a message, or a paragraph of a system message, begins that stands for what was left out.
+_SUMMARY_OPENING = late(
+    r"^[^\S\n]*(?:This session is being continued from a previous conversation"
+    r"|\[CONVERSATION SUMMARY\]|<(?:conversation_summary|state_snapshot|summary)>"
+    r"|Another language model started to solve this problem"
+    r"|I spoke to you previously about a number of things"
+    r"|(?:(?:This|Here|The following) is )?an? (?:brief )?summary of (?:the|our|this) "
+    r"(?:previous |earlier )?(?:conversation|chat|discussion|history)"
+    r"|(?:(?:Dies|Hier) ist )?(?:eine )?Zusammenfassung (?:de[rs]|unsere[rs]) (?:bisherigen |früheren )?"
+    r"(?:Gespräch|Unterhaltung|Chat|Verlauf))",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A question a client asks itself, so that the summary can be the answer to it.
+_SELF_ASKED = late(r"\s*What did we do so far\?\s*", re.IGNORECASE)
+# What a client lets the model say to a summary it was handed.
+_ACKNOWLEDGED = late(r"\s*(?:Got it\.? )?Thanks for the additional context", re.IGNORECASE)
+
+# Shorter answers to a side request could be anything.
+_LEAST_SUMMARY = 40
+# A summary is not found deeper in a message than this.
+_SEARCHED_LENGTH = 100_000
+
+
+def find_summaries(messages: Sequence[Message]) -> frozenset[int]:
+    """Return the indexes of messages that look like a client's summary of what it left out."""
+    indexes = {index for index, message in enumerate(messages) if is_summary(message)}
+    for index, (question, answer) in enumerate(pairwise(messages)):
+        exchange = question.role == "user" and answer.role == "assistant"
+        if exchange and (
+            _SELF_ASKED.fullmatch(strip_additions(question)) or _ACKNOWLEDGED.match(answer.text)
+        ):
+            indexes |= {index, index + 1}
+    return frozenset(indexes)
+
+
+def is_summary(message: Message) -> bool:
+    if message.role == "system":
+        return bool(_SUMMARY_OPENING.search(message.text))
+    return message.role == "user" and bool(_SUMMARY_OPENING.match(strip_additions(message).lstrip()))
+
+
+@dataclass(frozen=True, slots=True)
+class SideAnswer:
+    """An answer to a side request: its kind, and the conversation it was for."""
+
+    scope: Scope
+    name: str
+    sender: str
+    conversation: str | None
+    text: str
+    calls: frozenset[str]
+
+
+class SideRequestCache:
+    """The last answers to side requests. Thread-safe; lost when the process ends."""
+
+    def __init__(self, limit: int = 256) -> None:
+        self._recent: deque[SideAnswer] = deque(maxlen=limit)
+        self._lock = threading.Lock()
+
+    def add(
+        self, scope: Scope, name: str, answer: Message, *, sender: str = "", conversation: str | None = None
+    ) -> None:
+        with self._lock:
+            self._recent.append(
+                SideAnswer(scope, name, sender, conversation, comparable_text(answer), call_ids(answer))
+            )
+
+    def find_by_results(self, scope: Scope, messages: Sequence[Message]) -> SideAnswer | None:
+        """Find the side request whose tool calls these messages bring the results of."""
+        if not messages or messages[-1].role != "tool":
+            return None
+        answer = next((message for message in reversed(messages) if message.role == "assistant"), None)
+        calls = call_ids(answer) if answer else frozenset()
+        return next((aside for aside in self._newest(scope) if aside.calls & calls), None)
+
+    def find_summary(
+        self, scope: Scope, sender: str, message: Message, *, inside: bool = False
+    ) -> SideAnswer | None:
+        """Find the side request whose answer this message is or, with `inside`, contains."""
+        text = comparable_text(message)[:_SEARCHED_LENGTH]
+        for aside in self._newest(scope):
+            matches = aside.text in text if inside else aside.text == text
+            if matches and aside.sender == sender and len(aside.text) >= _LEAST_SUMMARY:
+                return aside
+        return None
+
+    def _newest(self, scope: Scope) -> list[SideAnswer]:
+        with self._lock:
+            return [aside for aside in reversed(self._recent) if aside.scope == scope]

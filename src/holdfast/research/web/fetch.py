@@ -1,0 +1,482 @@
+"""Fetches pages: guarded, limited and polite. Whatever goes wrong is named in the source.
+
+The guard checks each socket, so it sees the address that is really connected to. Bodies are unpacked only up
+to the limit, since a few thousand bytes can stand for gigabytes. One request at a time goes to a site, a few
+sites at once, and only for what robots.txt allows; every redirect is checked like any other address.
+"""
+
+import asyncio
+import socket
+import time
+import zlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from urllib.parse import unquote
+from weakref import WeakValueDictionary
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from yarl import URL
+
+from holdfast import __version__
+from holdfast.errors import FetchFailed
+from holdfast.i18n import say
+from holdfast.research.finding import ResearchSource
+from holdfast.research.web.addresses import DISALLOW_ALL, AddressGuard, RobotsRules, host_name, parse_address
+from holdfast.research.web.extract import ContentKind, decode_page, extract_text
+
+# Content encodings requested; others are refused.
+ENCODINGS = "gzip, deflate"
+
+_GZIP, _ZLIB, _BARE = 31, 15, -15
+
+
+async def read_body(pieces: AsyncIterator[bytes], encoding: str, limit: int) -> bytes:
+    """Read and unpack a body; FetchFailed if it exceeds `limit` bytes or cannot be unpacked."""
+    encoding = encoding.strip().lower()
+    if encoding in ("", "identity"):
+        unpacker = None
+    elif encoding in ("gzip", "x-gzip", "deflate"):
+        unpacker = _Unpacker(bare=encoding == "deflate")
+    else:
+        raise FetchFailed(
+            say(
+                f"it is packed in a way that was not asked for ({encoding[:40]})",
+                f"sie ist auf nicht erbetene Weise gepackt ({encoding[:40]})",
+            )
+        )
+    body = bytearray()
+    received = 0
+    async for piece in pieces:
+        received += len(piece)
+        room = limit - len(body)
+        body += piece if unpacker is None else unpacker.unpack(piece, room)
+        # Packed data may be endless and stand for nothing.
+        if len(body) > limit or received > limit:
+            raise too_large_error(limit)
+    if unpacker is not None and not unpacker.complete:
+        raise broken_off_error()
+    return bytes(body)
+
+
+def too_large_error(limit: int) -> FetchFailed:
+    size = f"{limit / 1_000_000:g} MB"
+    return FetchFailed(say(f"it is larger than {size}", f"sie ist größer als {size}"))
+
+
+def broken_off_error() -> FetchFailed:
+    return FetchFailed(say("it broke off in the middle", "sie brach mittendrin ab"))
+
+
+class _Unpacker:
+    """Unpacks gzip and deflate. With `bare`, the data may lack zlib's header, as some servers send it."""
+
+    def __init__(self, *, bare: bool) -> None:
+        self._bits = _ZLIB if bare else _GZIP
+        self._may_be_bare = bare
+        self._stream = zlib.decompressobj(self._bits)
+        self._started = False
+
+    @property
+    def complete(self) -> bool:
+        return self._stream.eof or not self._started
+
+    def unpack(self, data: bytes, room: int) -> bytes:
+        """Unpack `data`, to at most one byte more than there is room for."""
+        unpacked = b""
+        while data and len(unpacked) <= room:
+            if self._stream.eof:
+                # Packed in several parts; after the last one, anything else is of no interest.
+                if not data.startswith(b"\x1f\x8b"):
+                    break
+                self._stream = zlib.decompressobj(self._bits)
+            self._started = True
+            unpacked += self._decompress(data, room - len(unpacked) + 1)
+            data = self._stream.unused_data
+        return unpacked
+
+    def _decompress(self, data: bytes, most: int) -> bytes:
+        try:
+            unpacked = self._stream.decompress(data, most)
+        except zlib.error:
+            if not self._may_be_bare:
+                raise FetchFailed(
+                    say(
+                        "what was sent packed cannot be unpacked",
+                        "was gepackt kam, lässt sich nicht entpacken",
+                    )
+                ) from None
+            self._may_be_bare = False
+            self._bits = _BARE
+            self._stream = zlib.decompressobj(_BARE)
+            return self._decompress(data, most)
+        self._may_be_bare = False
+        return unpacked
+
+
+ROBOT = "holdfast"
+AGENT = f"Holdfast/{__version__} (for one person, who asked for this page)"
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadLimits:
+    """Bytes of a page and of a document; seconds in all, to connect, without a byte; redirects."""
+
+    size: int = 2_000_000
+    document: int = 10_000_000
+    whole: float = 20.0
+    connect: float = 5.0
+    silence: float = 10.0
+    redirects: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A server's response. The body is there only on success; `location` is the target of a redirect."""
+
+    status: int
+    content_type: str = ""
+    charset: str = ""
+    body: bytes = b""
+    location: str = ""
+
+
+# How many bytes of this type of content may be read; raises FetchFailed for what is not wanted.
+SizeLimit = Callable[[str], int]
+
+
+class _ConnectionBlocked(OSError):
+    """The guard blocked a connection."""
+
+    def __init__(self) -> None:
+        super().__init__("not let through")
+
+
+class Downloader:
+    """Makes single requests. `resolver` resolves names, by default as the system does."""
+
+    def __init__(
+        self,
+        guard: AddressGuard,
+        limits: DownloadLimits,
+        *,
+        agent: str = AGENT,
+        resolver: AbstractResolver | None = None,
+    ) -> None:
+        self._guard = guard
+        self._limits = limits
+        self._headers = {"user-agent": agent, "accept-encoding": ENCODINGS}
+        self._resolver = resolver
+        self._client: aiohttp.ClientSession | None = None
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    async def get(self, url: URL, room: SizeLimit, *, accept: str = "*/*", languages: str = "") -> Download:
+        """Make one request; FetchFailed if it fails. Follows no redirects and keeps no cookies."""
+        headers = {"accept": accept, **({"accept-language": languages} if languages else {})}
+        try:
+            async with self._session.get(url, headers=headers, allow_redirects=False) as response:
+                return await self._read(response, room)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            # ValueError: a name that DNS cannot take, such as one with a label of a hundred letters.
+            raise self._translate_error(error, url) from error
+
+    async def _read(self, response: aiohttp.ClientResponse, room: SizeLimit) -> Download:
+        location = response.headers.get("location", "")
+        if response.status in _REDIRECTS and location:
+            return Download(response.status, location=location)
+        if not 200 <= response.status < 300:
+            return Download(response.status)
+        content_type, _, parameters = response.headers.get("content-type", "").partition(";")
+        content_type = content_type.strip().lower()
+        limit = room(content_type)
+        if (response.content_length or 0) > limit:
+            raise too_large_error(limit)
+        encoding = response.headers.get("content-encoding", "")
+        body = await read_body(response.content.iter_any(), encoding, limit)
+        return Download(response.status, content_type, read_charset(parameters), body)
+
+    @property
+    def _session(self) -> aiohttp.ClientSession:
+        """The client session, opened on first use: it belongs to the event loop that runs then."""
+        if self._client is None:
+            limits = self._limits
+            self._client = aiohttp.ClientSession(
+                headers=self._headers,
+                connector=aiohttp.TCPConnector(
+                    limit=0,
+                    use_dns_cache=False,
+                    resolver=self._resolver,
+                    socket_factory=self._socket,
+                    keepalive_timeout=5.0,
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(
+                    total=limits.whole, connect=limits.connect, sock_read=limits.silence
+                ),
+                auto_decompress=False,
+            )
+        return self._client
+
+    def _socket(self, place: aiohttp.AddrInfoType) -> socket.socket:
+        family, kind, protocol, _, number = place
+        host, port = str(number[0]), int(number[1])
+        if not self._guard.allows(host, port):
+            raise _ConnectionBlocked
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+    def _translate_error(self, error: Exception, url: URL) -> FetchFailed:
+        host = url.host or ""
+        match error:
+            case aiohttp.ClientConnectorDNSError() | UnicodeError():
+                return FetchFailed(
+                    say(f"there is no server called {host}", f"es gibt keinen Server namens {host}")
+                )
+            case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+                return FetchFailed(
+                    say(
+                        f"the certificate of {host} cannot be trusted",
+                        f"dem Zertifikat von {host} ist nicht zu trauen",
+                    )
+                )
+            case aiohttp.ClientConnectorError() if isinstance(error.os_error, _ConnectionBlocked):
+                return private_network_error(host)
+            case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+                return FetchFailed(say(f"{host} does not answer", f"{host} antwortet nicht"))
+            case asyncio.TimeoutError():
+                return FetchFailed(say(f"{host} was silent for too long", f"{host} schwieg zu lange"))
+            case aiohttp.ServerDisconnectedError():
+                return FetchFailed(say(f"{host} hung up without an answer", f"{host} legte ohne Antwort auf"))
+            case aiohttp.ClientPayloadError() | ConnectionError() | aiohttp.ClientOSError():
+                return broken_off_error()
+            case _:
+                return FetchFailed(
+                    say(
+                        f"{host} answers with something that is no HTTP",
+                        f"{host} antwortet mit etwas, das kein HTTP ist",
+                    )
+                )
+
+
+def private_network_error(host: str) -> FetchFailed:
+    return FetchFailed(
+        say(
+            f"{host} is on this machine or in a private network",
+            f"{host} ist auf diesem Rechner oder in einem privaten Netz",
+        ),
+        hint=say(
+            "The setting research_private allows single addresses or networks.",
+            "Die Einstellung research_private erlaubt einzelne Adressen oder Netze.",
+        ),
+    )
+
+
+def read_charset(parameters: str) -> str:
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "charset":
+            return value.strip().strip("\"'")
+    return ""
+
+
+_AT_ONCE = 4
+# Each reader is a busy process.
+_READ_AT_ONCE = 2
+_ACCEPT = (
+    "text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9,application/pdf;q=0.8,*/*;q=0.5"
+)
+_KINDS: dict[str, ContentKind] = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "text/plain": "text",
+    "text/markdown": "text",
+    "text/x-markdown": "text",
+    "text/csv": "text",
+    "application/json": "text",
+    "text/xml": "xml",
+    "application/xml": "xml",
+    "application/pdf": "pdf",
+    "application/x-pdf": "pdf",
+    # Says nothing about the content; its first bytes decide.
+    "application/octet-stream": "text",
+    "binary/octet-stream": "text",
+    "": "text",
+}
+_ENDINGS: tuple[tuple[str, ContentKind], ...] = (("+json", "text"), ("+xml", "xml"))
+# A longer robots.txt is no robots.txt. What it says holds for so many seconds.
+_ROBOTS_BYTES, _ROBOTS_HOLD = 512_000, 3_600.0
+_ROBOTS_KEPT = 500
+
+
+class Fetcher:
+    """Use it as an async context manager, or call `aclose`. `clock` gives the time of fetching."""
+
+    def __init__(
+        self,
+        guard: AddressGuard | None = None,
+        *,
+        limits: DownloadLimits | None = None,
+        agent: str = AGENT,
+        resolver: AbstractResolver | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.limits = limits or DownloadLimits()
+        self.agent = agent
+        self.clock = clock
+        self._downloader = Downloader(guard or AddressGuard(), self.limits, agent=agent, resolver=resolver)
+        self._robots: dict[URL, tuple[RobotsRules, str, float]] = {}
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._readers = asyncio.Semaphore(_READ_AT_ONCE)
+        self._hosts: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._downloader.aclose()
+
+    async def fetch(self, url: str, *, title: str = "") -> ResearchSource:
+        """Fetch the page at `url`. Whatever goes wrong is the source's `trouble`, not an error.
+
+        `title` is used if the page has none of its own.
+        """
+        try:
+            at, answer = await self._download(parse_address(url))
+            async with self._readers:
+                content = await extract_text(
+                    answer.body, content_kind(answer.content_type), charset=answer.charset
+                )
+        except FetchFailed as error:
+            return ResearchSource(url, title, "", self.clock(), str(error))
+        return ResearchSource(url, content.title or title or page_name(at), content.text, self.clock())
+
+    async def _download(self, url: URL) -> tuple[URL, Download]:
+        """Download `url`, following redirects; returns the final address, too."""
+        left = self.limits.whole
+        seen: list[URL] = []
+        while len(seen) <= self.limits.redirects:
+            if url in seen:
+                raise FetchFailed(
+                    say("its redirects go round in circles", "ihre Weiterleitungen drehen sich im Kreis")
+                )
+            seen.append(url)
+            async with self._host_slot(host_name(url)):
+                began = time.monotonic()
+                answer = await self._download_in_time(left, url)
+                left -= time.monotonic() - began
+            if not answer.location:
+                return url, check_status(answer)
+            url = follow_redirect(url, answer.location)
+        raise FetchFailed(
+            say(
+                f"it has more than {self.limits.redirects} redirects",
+                f"sie hat mehr als {self.limits.redirects} Weiterleitungen",
+            )
+        )
+
+    async def _download_in_time(self, seconds: float, url: URL) -> Download:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._check_robots(url)
+                return await self._downloader.get(url, self._size_limit, accept=_ACCEPT)
+        except TimeoutError:
+            most = f"{self.limits.whole:g}"
+            raise FetchFailed(
+                say(f"it took longer than {most} seconds", f"sie brauchte länger als {most} Sekunden")
+            ) from None
+
+    def _size_limit(self, content_type: str) -> int:
+        return self.limits.document if content_kind(content_type) == "pdf" else self.limits.size
+
+    @asynccontextmanager
+    async def _host_slot(self, host: str) -> AsyncIterator[None]:
+        """Wait until the host is free, then for a slot: whoever waits for a host takes no slot."""
+        lock = self._hosts.setdefault(host, asyncio.Lock())
+        async with lock, self._slots:
+            yield
+
+    async def _check_robots(self, url: URL) -> None:
+        """Raise FetchFailed if the site's robots.txt forbids it."""
+        site = url.origin()
+        rules, why, until = self._robots.get(site, (DISALLOW_ALL, "", 0.0))
+        if until <= time.monotonic():
+            rules, why = await self._load_rules(site)
+            if len(self._robots) >= _ROBOTS_KEPT:
+                self._robots.clear()
+            self._robots[site] = rules, why, time.monotonic() + _ROBOTS_HOLD
+        if not rules.allows(url.raw_path_qs):
+            raise FetchFailed(why or say("its robots.txt forbids it", "ihre robots.txt verbietet es"))
+
+    async def _load_rules(self, site: URL) -> tuple[RobotsRules, str]:
+        """Load what a site allows, and the reason if everything is forbidden without its saying so.
+
+        No robots.txt means everything is allowed; one that is refused or fails means nothing is.
+        """
+        url = site.with_path("/robots.txt")
+        for _ in range(self.limits.redirects + 1):
+            answer = await self._downloader.get(url, lambda _: _ROBOTS_BYTES, accept="text/plain,*/*;q=0.5")
+            if not answer.location:
+                break
+            url = follow_redirect(url, answer.location)
+        status = answer.status
+        if 200 <= status < 300:
+            return RobotsRules.parse(decode_page(answer.body, answer.charset), ROBOT), ""
+        if status in (401, 403, 429) or status >= 500:
+            return DISALLOW_ALL, say(
+                f"its robots.txt cannot be read ({status}), so it is left alone",
+                f"ihre robots.txt ist nicht lesbar ({status}), also bleibt sie in Ruhe",
+            )
+        return RobotsRules(), ""
+
+
+def content_kind(content_type: str) -> ContentKind:
+    kind = _KINDS.get(content_type) or next(
+        (kind for ending, kind in _ENDINGS if content_type.endswith(ending) and "svg" not in content_type),
+        None,
+    )
+    if kind is None:
+        shown = content_type[:60]
+        raise FetchFailed(say(f"it is no text ({shown})", f"sie ist kein Text ({shown})"))
+    return kind
+
+
+def follow_redirect(url: URL, location: str) -> URL:
+    try:
+        return parse_address(str(url.join(URL(location))))
+    except ValueError:
+        raise FetchFailed(say("it redirects to nowhere", "sie leitet ins Nichts weiter")) from None
+
+
+def check_status(answer: Download) -> Download:
+    match answer.status:
+        case 401 | 403:
+            message = say("it is not for everybody", "sie ist nicht für jeden")
+        case 404 | 410:
+            message = say("it is not there", "es gibt sie nicht")
+        case 429:
+            message = say("it is asked too often", "sie wird zu oft abgerufen")
+        case status if status >= 500:
+            message = say("its server is in trouble", "ihr Server hat Schwierigkeiten")
+        case status if 200 <= status < 300:
+            return answer
+        case _:
+            message = say("its server refused", "ihr Server lehnte ab")
+    raise FetchFailed(f"{message} ({answer.status})")
+
+
+def page_name(url: URL) -> str:
+    """Return a name for a page without a title: its last path segment, or its site."""
+    last = unquote(url.raw_path.rstrip("/").rpartition("/")[2])
+    return last if last.isprintable() and last else host_name(url)

@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
 from starlette.background import BackgroundTask
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Send
+from starlette.types import Scope as AsgiScope
 
 log = logging.getLogger("holdfast.server")
 
@@ -40,7 +41,7 @@ class Until(Response):
         self._ready: list[bytes] = []
         self._news, self._room = asyncio.Event(), asyncio.Event()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         unread: float = scope["app"].state.unread
 
         async def taken(message: Message) -> None:

@@ -19,7 +19,7 @@ from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Lane
 from holdfast.upstreams.base import Dialect
 
-router = APIRouter(prefix="/api/chats", tags=["Conversations"])
+router3 = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
 State = Literal["in", "shortened", "out"]
 
@@ -29,7 +29,7 @@ _BEGINNING, _SHOWN = 280, 4_000
 _NOT_KEPT = ("options", "format", "think")
 
 
-@router.get("/{conversation}/window/messages")
+@router3.get("/{conversation}/window/messages")
 async def window_messages(
     request: Request,
     conversation: str,
@@ -59,7 +59,7 @@ async def window_messages(
     return await store.run(store.at_once, work)
 
 
-@router.get("/{conversation}/turns")
+@router3.get("/{conversation}/turns")
 async def turns(
     request: Request,
     conversation: str,
@@ -84,7 +84,7 @@ async def turns(
     return await store.run(store.at_once, work)
 
 
-@router.get("/{conversation}/request")
+@router3.get("/{conversation}/request")
 async def sent(request: Request, conversation: str, window: int | None = Query(None, ge=1)) -> dict[str, Any]:
     """The last request in a window as the model server got it, made again from the log and what was decided.
 

@@ -19,7 +19,7 @@ from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Stored
 
 # Part of the conversations' routes, and included there.
-router = APIRouter()
+router2 = APIRouter()
 
 
 class Undo(BaseModel):
@@ -30,7 +30,7 @@ class Undo(BaseModel):
     decision: str | None = None
 
 
-@router.get("/{conversation}/window")
+@router2.get("/{conversation}/window")
 async def window(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
@@ -43,7 +43,7 @@ async def window(
     return await store.run(work)
 
 
-@router.get("/{conversation}/files")
+@router2.get("/{conversation}/files")
 async def files(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
@@ -57,7 +57,7 @@ async def files(
     return await store.run(work)
 
 
-@router.get("/{conversation}/compactions")
+@router2.get("/{conversation}/compactions")
 async def compactions(request: Request, conversation: str) -> dict[str, Any]:
     """Every batch that made room, oldest first, with its decisions."""
     store, scope = engine_of(request).store, scope_of(request)
@@ -68,7 +68,7 @@ async def compactions(request: Request, conversation: str) -> dict[str, Any]:
     return await store.run(work)
 
 
-@router.post("/{conversation}/compact")
+@router2.post("/{conversation}/compact")
 async def compact(request: Request, conversation: str) -> dict[str, Any]:
     """Have the older part become a summary now, however much room there is; the last exchanges stay."""
     engine, scope = engine_of(request), scope_of(request)
@@ -81,7 +81,7 @@ async def compact(request: Request, conversation: str) -> dict[str, Any]:
     return await store.run(summary_account, store, row)
 
 
-@router.post("/{conversation}/undo")
+@router2.post("/{conversation}/undo")
 async def undo(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
     """Take back a decision, or the last batch; the same is not done again before the last resort.
 
@@ -101,7 +101,7 @@ async def undo(request: Request, conversation: str, which: Undo | None = None) -
     return await store.run(store.atomically, work)
 
 
-@router.post("/{conversation}/messages/{message}/pin")
+@router2.post("/{conversation}/messages/{message}/pin")
 async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """Keep a message in the window as it is, whatever has to give way."""
     engine, scope = engine_of(request), scope_of(request)
@@ -114,7 +114,7 @@ async def pin_message(request: Request, conversation: str, message: str) -> dict
     return {**message_out(await store.run(store.atomically, work)), "pinned": True}
 
 
-@router.delete("/{conversation}/messages/{message}/pin")
+@router2.delete("/{conversation}/messages/{message}/pin")
 async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     store, scope = engine_of(request).store, scope_of(request)
 

@@ -225,7 +225,7 @@ async def message(request: Request, conversation: str, message: str) -> dict[str
     return await store.run(work)
 
 
-router.include_router(chat_windows.router)
+router.include_router(chat_windows.router2)
 
 
 def _position(before: str | None) -> tuple[float, str] | None:

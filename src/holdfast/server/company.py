@@ -15,7 +15,7 @@ from holdfast.memory.profiles.text import value_of
 from holdfast.server.door import scope_of
 from holdfast.server.memories import remembering_of
 
-router = APIRouter(prefix="/api/settings/company-context", tags=["Settings"])
+company_router = APIRouter(prefix="/api/settings/company-context", tags=["Settings"])
 
 _COMPANY = {"companyName": "company", "industry": "industry", "teamSize": "team_size", "products": "products"}
 _PREFERENCES = {
@@ -36,22 +36,22 @@ class Company(BaseModel):
     products: list[str] | None = None
 
 
-@router.get("")
-async def show(request: Request) -> dict[str, Any]:
+@company_router.get("")
+async def show_company(request: Request) -> dict[str, Any]:
     """What a model is told of the company; null for what is not said."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     note = await asyncio.to_thread(profile.show, scope)
     return {name: value_of(note.text, field) for name, field in _COMPANY.items()}
 
 
-@router.put("")
-async def change(request: Request, company: Company) -> dict[str, Any]:
+@company_router.put("")
+async def change_company(request: Request, company: Company) -> dict[str, Any]:
     """Set these, in the profile."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     given = company.model_dump(by_alias=True, exclude_unset=True)
     fields = {_COMPANY[name]: value if value not in ("", []) else None for name, value in given.items()}
     await asyncio.to_thread(profile.patch, scope, fields)
-    return await show(request)
+    return await show_company(request)
 
 
 def answers_in(text: str) -> dict[str, Any]:

@@ -23,12 +23,12 @@ from holdfast.upstreams.base import Provider
 from holdfast.upstreams.refusals import refusal
 from holdfast.upstreams.streams import chunks
 
-router = APIRouter(tags=["OpenAI"])
+router2 = APIRouter(tags=["OpenAI"])
 
 _GENERATE = "/api/generate"
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
+def _completion_writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
     del turn
     given = chat.extra.get(openai.NAME, {})
     options = given.get("stream_options")
@@ -42,7 +42,7 @@ def _writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
 COMPLETIONS = Shape(
     path="/v1/completions",
     read=completions.request_in,
-    writer=_writer,
+    writer=_completion_writer,
     error=openai_error,
     media_type="text/event-stream",
     frame=sse_frame,
@@ -50,7 +50,7 @@ COMPLETIONS = Shape(
 )
 
 
-@posted(router, "/v1/completions")
+@posted(router2, "/v1/completions")
 async def complete(request: Request) -> Response:
     body = await body_of(request)
     fields = parse_object(body)

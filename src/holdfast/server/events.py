@@ -16,7 +16,7 @@ from holdfast.events import LAGGED, Event
 from holdfast.messages import canonical
 from holdfast.server.door import engine_of, scope_of
 
-router = APIRouter(prefix="/api/events", tags=["Events"])
+events_router = APIRouter(prefix="/api/events", tags=["Events"])
 
 
 def _followed(
@@ -34,7 +34,7 @@ def _followed(
     return engine_of(request).events.follow(replace(scope, kind=kind) if kind else scope, place)
 
 
-@router.get("", response_class=EventSourceResponse)
+@events_router.get("", response_class=EventSourceResponse)
 async def events(
     followed: Annotated[AsyncGenerator[Event, None], Depends(_followed)], conversation: str | None = None
 ) -> AsyncIterable[ServerSentEvent]:

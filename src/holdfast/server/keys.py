@@ -15,7 +15,7 @@ from holdfast.server.door import engine_of
 from holdfast.server.guard import Guard
 from holdfast.store import Key
 
-router = APIRouter(prefix="/api/keys", tags=["Keys"])
+keys_router = APIRouter(prefix="/api/keys", tags=["Keys"])
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=99)]
 
@@ -36,8 +36,8 @@ class NewKey(BaseModel):
     files: bool = False
 
 
-@router.get("")
-async def keys(request: Request) -> dict[str, Any]:
+@keys_router.get("")
+async def list_keys(request: Request) -> dict[str, Any]:
     """All keys, without their secrets. `several_people`: more than one comes through it unannounced."""
     store = engine_of(request).store
     guard: Guard = request.app.state.guard
@@ -45,8 +45,8 @@ async def keys(request: Request) -> dict[str, Any]:
     return {"keys": [{**key.to_json(), "several_people": key.id in guard.crowded} for key in rows]}
 
 
-@router.post("", status_code=201)
-async def create(request: Request, response: Response, wanted: NewKey) -> dict[str, Any]:
+@keys_router.post("", status_code=201)
+async def create_key(request: Request, response: Response, wanted: NewKey) -> dict[str, Any]:
     """A new key. Its secret is in this answer and can never be seen again.
 
     It takes a session or an administrator's key: to be on this machine is not enough.
@@ -61,8 +61,8 @@ async def create(request: Request, response: Response, wanted: NewKey) -> dict[s
     return {"key": made.to_json(), "secret": secret}
 
 
-@router.delete("/{key}", status_code=204)
-async def revoke(request: Request, key: str) -> None:
+@keys_router.delete("/{key}", status_code=204)
+async def revoke_key(request: Request, key: str) -> None:
     """Take a key back: whoever has it cannot come in any more."""
     store = engine_of(request).store
     await store.run(store.keys.revoke, key)

@@ -18,7 +18,7 @@ from holdfast.server.guard import COOKIE, Guard
 from holdfast.server.origins import is_same_origin
 from holdfast.store.secrecy import is_password
 
-router = APIRouter(prefix="/api", tags=["Access"])
+login_router = APIRouter(prefix="/api", tags=["Access"])
 
 # The password is that of whoever set this up.
 _USER = Scope().user
@@ -31,7 +31,7 @@ class Login(BaseModel):
     password: str = Field(max_length=1_000, repr=False)
 
 
-@router.get("/login")
+@login_router.get("/login")
 async def who(request: Request) -> dict[str, Any]:
     """Who this is, how they came in, and whether there is a password to come in with."""
     access, store = access_of(request), engine_of(request).store
@@ -45,7 +45,7 @@ async def who(request: Request) -> dict[str, Any]:
     }
 
 
-@router.post("/login")
+@login_router.post("/login")
 async def login(request: Request, response: Response, given: Login) -> dict[str, Any]:
     """Come in. Wrong passwords make their own address wait, longer each time."""
     if any(name in request.headers for name in ("sec-fetch-site", "origin")) and not is_same_origin(
@@ -81,7 +81,7 @@ async def come_in(request: Request, response: Response) -> None:
     )
 
 
-@router.post("/logout", status_code=204)
+@login_router.post("/logout", status_code=204)
 async def logout(request: Request, response: Response) -> None:
     """Go out again: the session is over, whoever has its cookie."""
     store = engine_of(request).store

@@ -23,14 +23,14 @@ from holdfast.server.door import body_of, scope_of
 from holdfast.server.matching import changed, etag, expected, unchanged
 from holdfast.server.memories import remembering_of
 
-router = APIRouter(prefix="/api/notes", tags=["Notes"])
+notes_router = APIRouter(prefix="/api/notes", tags=["Notes"])
 
 # The profile is a file, too.
 _SUFFIXES = MARKDOWN | {".yaml", ".yml"}
 
 
-@router.get("")
-async def notes(request: Request) -> dict[str, Any]:
+@notes_router.get("")
+async def list_notes(request: Request) -> dict[str, Any]:
     """The files of this scope, each with the tag of its current version; and those that cannot be used."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
     found = await asyncio.to_thread(notes_of, workspace, scope, _SUFFIXES)
@@ -44,8 +44,8 @@ async def notes(request: Request) -> dict[str, Any]:
     }
 
 
-@router.get("/{path:path}", response_class=Response)
-async def read(request: Request, path: str) -> Response:
+@notes_router.get("/{path:path}", response_class=Response)
+async def read_note(request: Request, path: str) -> Response:
     """A file as it is, byte for byte; its ETag is what a change of it has to name."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
     note = await asyncio.to_thread(note_at, workspace, scope, path, _SUFFIXES)
@@ -56,10 +56,10 @@ async def read(request: Request, path: str) -> Response:
     return Response(note.text.encode("utf-8", "surrogateescape"), headers=headers, media_type=media)
 
 
-@router.put(
+@notes_router.put(
     "/{path:path}", openapi_extra={"requestBody": {"required": True, "content": {"text/markdown": {}}}}
 )
-async def write(request: Request, path: str) -> Response:
+async def write_note(request: Request, path: str) -> Response:
     """Put a whole text in place of a file, whose version `If-Match` names, or make a new one.
 
     412 if it is another version by now, 428 if none was named. Secrets and private text are taken out.
@@ -81,8 +81,8 @@ async def write(request: Request, path: str) -> Response:
     return JSONResponse(told, 201 if new else 200, {"ETag": etag(tag)})
 
 
-@router.delete("/{path:path}", status_code=204)
-async def remove(request: Request, path: str) -> None:
+@notes_router.delete("/{path:path}", status_code=204)
+async def remove_note(request: Request, path: str) -> None:
     """Take away a file, whose version `If-Match` names. What stood in it is not remembered any more."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
 

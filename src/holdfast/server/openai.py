@@ -21,7 +21,7 @@ from holdfast.server.errors import openai_error
 router = APIRouter(tags=["OpenAI"])
 
 
-def _read(fields: dict[str, object]) -> ChatRequest:
+def _read_chat(fields: dict[str, object]) -> ChatRequest:
     chat = openai.request_in(fields)
     if not chat.messages:
         raise BadRequest(
@@ -32,7 +32,7 @@ def _read(fields: dict[str, object]) -> ChatRequest:
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
+def _chat_writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
     del turn
     options = chat.extra.get(openai.NAME, {}).get("stream_options")
     wanted = isinstance(options, dict) and bool(options.get("include_usage"))
@@ -41,8 +41,8 @@ def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
 
 CHAT = Shape(
     path="/v1/chat/completions",
-    read=_read,
-    writer=_writer,
+    read=_read_chat,
+    writer=_chat_writer,
     error=openai_error,
     media_type="text/event-stream",
     frame=sse_frame,

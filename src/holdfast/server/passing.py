@@ -20,21 +20,21 @@ from holdfast.server.access import access_of
 from holdfast.server.door import body_of, content_type_of, engine_of, forwarded, ndjson_frame, unless_gone
 from holdfast.upstreams.base import Forwarded, Provider, understands
 
-router = APIRouter(tags=["Ollama"])
+router2 = APIRouter(tags=["Ollama"])
 
 # The fields that name models; `name` is what older clients call `model`.
 _NAMES = ("model", "name", "source", "destination")
 _DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
 
 
-@router.post("/api/pull")
-@router.post("/api/push")
-@router.post("/api/create")
-@router.post("/api/copy")
-@router.delete("/api/delete")
+@router2.post("/api/pull")
+@router2.post("/api/push")
+@router2.post("/api/create")
+@router2.post("/api/copy")
+@router2.delete("/api/delete")
 async def manage(request: Request) -> Response:
     """Get, send, make, copy or remove a model. Several people share it, so this is for administrators."""
-    _check(request)
+    _check_admin(request)
     body, path = await body_of(request), request.url.path
     fields = parse_object(body)
     names = [name for field in _NAMES if (name := expect(fields.get(field) or "", str, field))]
@@ -47,11 +47,11 @@ async def manage(request: Request) -> Response:
     return forwarded(_then_changed(answer, engine, provider, names))
 
 
-@router.head("/api/blobs/{digest}", include_in_schema=False)
-@router.post("/api/blobs/{digest}")
+@router2.head("/api/blobs/{digest}", include_in_schema=False)
+@router2.post("/api/blobs/{digest}")
 async def blob(request: Request, digest: str) -> Response:
     """A file for `/api/create`. It may be larger than our memory, so it is never whole in it."""
-    _check(request)
+    _check_admin(request)
     if not _DIGEST.fullmatch(digest):
         raise BadRequest("invalid digest format", hint="It is sha256: and 64 hexadecimal digits.")
     provider = await _an_ollama(engine_of(request))
@@ -65,7 +65,7 @@ async def blob(request: Request, digest: str) -> Response:
     return forwarded(answer)
 
 
-def _check(request: Request) -> None:
+def _check_admin(request: Request) -> None:
     if not access_of(request).admin:
         raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
 

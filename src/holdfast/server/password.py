@@ -19,13 +19,13 @@ from holdfast.server.login import come_in
 from holdfast.server.origins import is_loopback, is_same_origin
 from holdfast.store.secrecy import is_password, password_digest
 
-router = APIRouter(prefix="/api/password", tags=["Access"])
+password_router = APIRouter(prefix="/api/password", tags=["Access"])
 
 SHORTEST = 8
 _USER = Scope().user
 
 
-class Change(BaseModel):
+class PasswordChange(BaseModel):
     """A new password. Who has no administrator's key shows that they know the one there is, as `current`."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -34,16 +34,16 @@ class Change(BaseModel):
     current: str = Field(default="", max_length=1_000, repr=False)
 
 
-class Removal(BaseModel):
+class PasswordRemoval(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     current: str = Field(default="", max_length=1_000, repr=False)
 
 
-@router.put("")
-async def change(request: Request, response: Response, wanted: Change) -> dict[str, Any]:
+@password_router.put("")
+async def change_password(request: Request, response: Response, wanted: PasswordChange) -> dict[str, Any]:
     """Set the password. Every browser that is signed in has to do it again, but for this one."""
-    await _check(request, wanted.current)
+    await _check_current_password(request, wanted.current)
     if len(wanted.password) < SHORTEST:
         raise BadRequest(
             f"a password has at least {SHORTEST} characters", hint="Several words are good.", param="password"
@@ -56,10 +56,10 @@ async def change(request: Request, response: Response, wanted: Change) -> dict[s
     return {"password": True}
 
 
-@router.delete("")
-async def remove(request: Request, removal: Removal | None = None) -> dict[str, Any]:
+@password_router.delete("")
+async def remove_password(request: Request, removal: PasswordRemoval | None = None) -> dict[str, Any]:
     """Have no password any more, unless it is all that anybody can come in with."""
-    await _check(request, removal.current if removal else "")
+    await _check_current_password(request, removal.current if removal else "")
     store, settings = engine_of(request).store, request.app.state.config.settings
     closed = settings.require_key or not is_loopback(settings.host)
     if closed and not settings.key and not await store.run(store.keys.any):
@@ -71,7 +71,7 @@ async def remove(request: Request, removal: Removal | None = None) -> dict[str, 
     return {"password": False}
 
 
-async def _check(request: Request, current: str) -> None:
+async def _check_current_password(request: Request, current: str) -> None:
     """Neither a browser that somebody left open nor this machine's address is proof of who asks."""
     access, store = access_of(request), engine_of(request).store
     if not access.admin:

@@ -60,13 +60,13 @@ def _serve(config: Config, ready: Callable[[str], None], beside: str | None) -> 
     """Until it is told to stop; whether it was told to start anew."""
     settings = config.settings
     if not is_loopback(settings.host):
-        _check(settings)
+        _check_exposed_address(settings)
     with ExitStack() as stack:
         first = stack.enter_context(_listen(settings.host, settings.port))
         listeners = [first]
         if beside is not None:
             listeners.append(stack.enter_context(_listen(beside, first.getsockname()[1])))
-        _log(settings)
+        _configure_logging(settings)
         engine = build_engine(settings)
         app = create_app(engine, settings, config)
         how = uvicorn.Config(
@@ -79,7 +79,7 @@ def _serve(config: Config, ready: Callable[[str], None], beside: str | None) -> 
         return server.again
 
 
-def _log(settings: Settings) -> None:
+def _configure_logging(settings: Settings) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
@@ -90,7 +90,7 @@ def _log(settings: Settings) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
 
-def _check(settings: Settings) -> None:
+def _check_exposed_address(settings: Settings) -> None:
     """Before the port is taken: not for a moment is anybody let in who should not be."""
     with open_store(settings.store) as store:
         there = store.keys.any() or store.sessions.password(Scope().user) is not None

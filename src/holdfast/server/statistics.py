@@ -14,10 +14,10 @@ from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
 from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWaiting, Span, Statistics
 
-router = APIRouter(prefix="/api/statistics", tags=["Jobs"])
+statistics_router = APIRouter(prefix="/api/statistics", tags=["Jobs"])
 
 
-@router.get("")
+@statistics_router.get("")
 async def statistics(
     request: Request,
     days: int = Query(30, ge=1, le=366),

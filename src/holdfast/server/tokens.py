@@ -15,10 +15,10 @@ from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.door import body_of, engine_of
 from holdfast.upstreams.base import Provider
 
-router = APIRouter(prefix="/api", tags=["Tokens"])
+tokens_router = APIRouter(prefix="/api", tags=["Tokens"])
 
 
-@router.post("/tokenize")
+@tokens_router.post("/tokenize")
 async def tokenize(request: Request) -> dict[str, Any]:
     began = time.perf_counter_ns()
     fields = parse_object(await body_of(request))
@@ -33,7 +33,7 @@ async def tokenize(request: Request) -> dict[str, Any]:
     return {"model": model, "tokens": tokens, **_durations(began, loaded)}
 
 
-@router.post("/detokenize")
+@tokens_router.post("/detokenize")
 async def detokenize(request: Request) -> dict[str, Any]:
     began = time.perf_counter_ns()
     fields = parse_object(await body_of(request))

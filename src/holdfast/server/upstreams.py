@@ -14,10 +14,10 @@ from holdfast.memory.gate import Gate
 from holdfast.server.door import engine_of
 from holdfast.server.settings import coming
 
-router = APIRouter(prefix="/api/upstreams", tags=["Models"])
+upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
 
 
-@router.get("")
+@upstreams_router.get("")
 async def upstreams(request: Request) -> dict[str, Any]:
     """Each model server: its kind, whether it is well, when it was last heard of and what it failed with.
 

@@ -38,7 +38,7 @@ def serve(
 
     settings = loaded().settings
     with loading():
-        from holdfast.server.run import run
+        from holdfast.server.app import run
 
     beside, made = _for_docker(settings, host) if for_docker else (None, None)
 

@@ -13,9 +13,7 @@ from holdfast.errors import ConfigError
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
 from holdfast.server.app import create_app
-from holdfast.server.guard import COOKIE
-from holdfast.server.origins import Origins
-from holdfast.server.rates import Tries
+from holdfast.server.guard import COOKIE, Origins, Tries
 from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
 from holdfast.upstreams.base import Provider

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.server.rates import Rates, Tries
+from holdfast.server.guard import Rates, Tries
 
 
 class Clock:

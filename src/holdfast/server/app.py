@@ -68,13 +68,11 @@ from holdfast.server import (
     upstreams,
 )
 from holdfast.server import settings as settings_door
-from holdfast.server.access import NOBODY, Access, access_of
 from holdfast.server.detached import Turns
 from holdfast.server.encoder import Encoder
 from holdfast.server.errors import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
-from holdfast.server.guard import Guard, check_address
-from holdfast.server.origins import is_loopback
+from holdfast.server.guard import NOBODY, Access, Guard, access_of, check_address, is_loopback
 from holdfast.server.pages import site
 from holdfast.server.reindexing import Reindexing
 from holdfast.store import open_store

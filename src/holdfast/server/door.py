@@ -20,8 +20,8 @@ from holdfast.engine import Ask, Engine, Turn
 from holdfast.errors import BadRequest, Forbidden, HoldfastError
 from holdfast.messages import ChatRequest, Chunk, Scope, canonical
 from holdfast.protocols.wire import expect
-from holdfast.server.access import access_of
 from holdfast.server.files import roots_for
+from holdfast.server.guard import access_of
 from holdfast.server.streaming import Until, hung_up
 from holdfast.upstreams.base import Forwarded, understands
 

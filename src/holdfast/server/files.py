@@ -8,7 +8,7 @@ from starlette.requests import HTTPConnection
 
 from holdfast.config import Settings
 from holdfast.files.roots import Roots, folders_from
-from holdfast.server.access import access_of
+from holdfast.server.guard import access_of
 
 
 def roots_in(settings: Settings) -> Roots | None:

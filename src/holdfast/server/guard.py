@@ -5,33 +5,326 @@ may come in `rates`. Knows nothing of conversations.
 """
 
 import hmac
+import ipaddress
 import logging
 import re
+import socket
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
+from starlette.responses import Response
 
 from holdfast.config import Settings
 from holdfast.errors import BadRequest, ConfigError, Forbidden, TooLarge, TooMany, Unauthorized
 from holdfast.events import Events
 from holdfast.messages import Scope
-from holdfast.server.access import NOBODY, Access
-from holdfast.server.origins import (
-    Origins,
-    is_browser,
-    is_from_page,
-    is_loopback,
-    is_navigation,
-    is_same_origin,
-)
-from holdfast.server.page_token import PageToken
-from holdfast.server.people import Crowd, behind, person_in
-from holdfast.server.rates import Rates, Tries
 from holdfast.store import Key, Store
 from holdfast.store.keys import is_stale, is_token
-from holdfast.store.secrecy import digest_of
+from holdfast.store.secrecy import digest_of, new_secret
+
+How = Literal["nobody", "here", "key", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Whose words these are, and what they may do. An empty project is one that the client may name."""
+
+    how: How = "nobody"
+    user: str = "default"
+    project: str = ""
+    admin: bool = False
+    off: bool = False
+    memory: bool = True
+    # The id of the key they came with; empty for the one in the settings.
+    key: str = ""
+    # Whether what they say may point at files on this machine.
+    files: bool = False
+
+
+NOBODY = Access()
+
+
+def access_of(caller: HTTPConnection) -> Access:
+    found = caller.state.access
+    assert isinstance(found, Access)
+    return found
+
+
+# What containers and virtual machines call the machine they run on.
+_HOST_NAMES = (
+    "host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host.lima.internal",
+)  # fmt: skip
+# The schemes of programs that show pages of their own.
+_APPS = ("app", "file", "tauri", "vscode-webview", "vscode-file", "capacitor")
+_EVERYBODY = re.compile(r"(https?://)?\*+(:.*)?|\*+://.*")
+
+
+def is_ours(name: str) -> bool:
+    """Whether a client on this machine or in a container on it may call us by this name.
+
+    Endings such as `.local` and `.internal` prove nothing: whoever answers a network's questions for names
+    can point any of them here.
+    """
+    return is_loopback(name) or name in _HOST_NAMES or name in _own_names()
+
+
+@lru_cache
+def _own_names() -> frozenset[str]:
+    own = socket.gethostname().lower()
+    return frozenset((own, f"{own.partition('.')[0]}.local"))
+
+
+@lru_cache
+def is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class Origins:
+    """The names and pages of the settings beside those of this machine."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._hosts = tuple(name.lower() for name in _several(settings.allowed_hosts))
+        patterns = [_pattern(origin) for origin in _several(settings.cors_origins)]
+        self.pages = "|".join(patterns)
+        self._only_here = is_loopback(settings.host)
+
+    def check(self, headers: Mapping[str, str], address: str) -> None:
+        """A page on the web can reach this machine under a name of its own, so names are not believed.
+
+        Where others can reach us too, they need a key, which no page has: there names matter if some are set.
+        """
+        if not self._hosts and not (self._only_here and is_loopback(address)):
+            return
+        host, origin = headers.get("host", ""), headers.get("origin", "")
+        if host and not self._is_known(_name_in(f"//{host}")):
+            raise BadRequest(
+                f"this server does not answer to the name {host!r}",
+                hint="Use 127.0.0.1, or add the name to allowed_hosts.",
+            )
+        if origin and not self._may_come_from(origin):
+            raise BadRequest(
+                f"pages of {origin} may not use this server", hint="Add them to cors_origins if they should."
+            )
+
+    def is_certain(self, headers: Mapping[str, str]) -> bool:
+        """Whether we were called by a configured name, or by one that nobody else can point at this machine.
+
+        A hostile network can answer for our host name and for those that containers use.
+        """
+        host = headers.get("host", "")
+        name = _name_in(f"//{host}")
+        return not host or is_loopback(name) or self._is_configured(name)
+
+    def is_named(self, origin: str) -> bool:
+        """Whether the settings name this page."""
+        return bool(self.pages) and re.fullmatch(self.pages, origin) is not None
+
+    def _may_come_from(self, origin: str) -> bool:
+        if self.is_named(origin):
+            return True
+        return origin.partition(":")[0] in _APPS or self._is_known(_name_in(origin))
+
+    def _is_known(self, name: str) -> bool:
+        return is_ours(name) or self._is_configured(name)
+
+    def _is_configured(self, name: str) -> bool:
+        return any(name == host or (host.startswith(".") and name.endswith(host)) for host in self._hosts)
+
+
+def is_from_page(headers: Mapping[str, str]) -> bool:
+    """Whether a browser says that a page made this request. Programs say neither of both."""
+    return "origin" in headers or "sec-fetch-site" in headers
+
+
+def is_navigation(headers: Mapping[str, str]) -> bool:
+    """Whether a browser shows the answer in a window of its own, where no other page can read it."""
+    return headers.get("sec-fetch-mode") == "navigate" and "origin" not in headers
+
+
+def is_browser(headers: Mapping[str, str]) -> bool:
+    """Whether it may be a browser: over plain HTTP, those say of some requests nothing but who they are."""
+    language = headers.get("accept-language", "*")
+    return (
+        is_from_page(headers)
+        or "referer" in headers
+        or language != "*"
+        or "mozilla/" in headers.get("user-agent", "").lower()
+    )
+
+
+def is_same_origin(headers: Mapping[str, str]) -> bool:
+    """Whether a browser says that its request was made by a page of ours."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        # "none": a person typed the address.
+        return site in ("same-origin", "none")
+    origin = headers.get("origin", "")
+    return bool(origin) and origin.partition("://")[2].lower() == headers.get("host", "").lower()
+
+
+def _several(value: str) -> list[str]:
+    return [one.strip() for one in value.split(",") if one.strip()]
+
+
+def _pattern(origin: str) -> str:
+    """An origin as a regular expression; a star stands for any name."""
+    if _EVERYBODY.fullmatch(origin):
+        raise ConfigError(
+            f"cors_origins would let every page on the web in ({origin}).",
+            hint="Name the pages: https://chat.example.com, app://obsidian.md, vscode-webview://*.",
+        )
+    return re.escape(origin.rstrip("/")).replace(r"\*", r"[^/@]*")
+
+
+def _name_in(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+_SETTING = "page.token"
+
+
+class PageToken:
+    """One token for this installation. It outlives a restart, so that pages which are open go on."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def is_in(self, caller: HTTPConnection) -> bool:
+        """Whether a request brings the token along."""
+        given = caller.cookies.get(_cookie_of(caller), "")
+        token: str = await self._store.run(self._store.settings.get, _SETTING, "")
+        return bool(token) and hmac.compare_digest(given.encode(), token.encode())
+
+    async def give(self, caller: HTTPConnection, response: Response) -> None:
+        """Sends the token along with a page."""
+        token = await self._store.run(self._store.settings.get, _SETTING)
+        if token is None:
+            token = new_secret()
+            await self._store.run(self._store.settings.set, _SETTING, token)
+        secure = caller.url.scheme == "https"
+        response.set_cookie(_cookie_of(caller), token, httponly=True, samesite="strict", secure=secure)
+
+
+def _cookie_of(caller: HTTPConnection) -> str:
+    """The cookie's name. Browsers keep cookies by host alone, and another server may be at another port."""
+    server: tuple[str, int] | None = caller.scope.get("server")
+    return f"holdfast_page_{server[1] if server else 0}"
+
+
+# So many wrong tries cost nothing; from then on each doubles the pause, up to this many seconds.
+_FREE, _LONGEST = 4, 300.0
+# Addresses that are remembered, and for how long after their last try.
+_ADDRESSES, _REMEMBERED = 10_000, 86_400.0
+# A household has a whole network of these addresses.
+_NETWORK = 64
+
+
+class Rates:
+    """A bucket for each key, which fills evenly: a minute's worth can be had at once, then as it comes."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def take(self, name: str, per_minute: int) -> float:
+        """Seconds until another request may come; 0 if this one may, which then counts."""
+        if not per_minute:
+            return 0.0
+        now, each = self._clock(), 60.0 / per_minute
+        there, at = self._buckets.get(name, (float(per_minute), now))
+        there = min(float(per_minute), there + (now - at) / each)
+        if there < 1.0:
+            return (1.0 - there) * each
+        self._buckets[name] = there - 1.0, now
+        return 0.0
+
+
+class Tries:
+    """Wrong tries make their own address wait, longer each time, and nobody else."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        # How many tries were wrong in a row, and when the next one is looked at; the last one last.
+        self._wrong: dict[str, tuple[int, float]] = {}
+
+    def begin(self, address: str) -> float:
+        """Seconds to wait; 0 if the try may be made. It counts as wrong until it was right."""
+        name, now = _network(address), self._clock()
+        count, until = self._wrong.get(name, (0, 0.0))
+        if now < until:
+            return until - now
+        if now - until > _REMEMBERED:
+            count = 0
+        pause = min(_LONGEST, 2.0 ** (count - _FREE)) if count >= _FREE else 0.0
+        self._wrong.pop(name, None)
+        self._wrong[name] = count + 1, now + pause
+        if len(self._wrong) > _ADDRESSES:
+            del self._wrong[next(iter(self._wrong))]
+        return 0.0
+
+    def right(self, address: str) -> None:
+        self._wrong.pop(_network(address), None)
+
+
+def _network(address: str) -> str:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+        return str(ipaddress.ip_network((found, _NETWORK), strict=False))
+    return str(found)
+
+
+# Where clients say for whom they ask. Names, addresses and roles beside it are of no interest.
+_HEADERS = ("x-holdfast-user", "x-openwebui-user-id", "x-librechat-user-id")
+_ID = re.compile(r"\w[\w.@+-]{0,99}")
+
+
+def person_in(headers: Mapping[str, str]) -> str:
+    """The id of the person, empty if nobody is named."""
+    return next((headers[name].strip() for name in _HEADERS if headers.get(name, "").strip()), "")
+
+
+def behind(owner: str, person: str) -> str:
+    """A user of their own for a person, which neither a key's own user nor another owner's people can be."""
+    # Headers are bytes; what people type into them is UTF-8.
+    name = person.encode("latin-1").decode("utf-8", "replace")
+    if not _ID.fullmatch(name):
+        raise BadRequest(
+            "the forwarded user id is no usable name",
+            hint="Up to 100 letters, digits, and . @ + - _; a letter or digit first.",
+        )
+    return f"{owner}:{name}"
+
+
+class Crowd:
+    """Notices when more than one person comes through a key that does not tell them apart."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self.several: set[str] = set()
+
+    def saw(self, key: str, person: str) -> bool:
+        """Whether this person is the one who makes it several; told only once."""
+        if key in self.several or self._first.setdefault(key, person) == person:
+            return False
+        self.several.add(key)
+        return True
+
 
 log = logging.getLogger("holdfast.server")
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from holdfast.errors import Conflict, NotFound
-from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
+from holdfast.server.guard import access_of
 from holdfast.store import Job
 from holdfast.store.jobs import job_out
 from holdfast.store.values import JobStatus

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.requests import Request
 
 from holdfast.errors import Forbidden
-from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
-from holdfast.server.guard import Guard
+from holdfast.server.guard import Guard, access_of
 from holdfast.store import Key
 
 keys_router = APIRouter(prefix="/api/keys", tags=["Keys"])

@@ -12,10 +12,8 @@ from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Forbidden, TooMany, Unauthorized
 from holdfast.messages import Scope
-from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
-from holdfast.server.guard import COOKIE, Guard
-from holdfast.server.origins import is_same_origin
+from holdfast.server.guard import COOKIE, Guard, access_of, is_same_origin
 from holdfast.store.secrecy import is_password
 
 login_router = APIRouter(prefix="/api", tags=["Access"])

@@ -24,9 +24,9 @@ from holdfast.memory.scopes import folder, may_see, visible
 from holdfast.memory.searching.hits import cites
 from holdfast.memory.workspace.checks import checked_kind, listed_kind
 from holdfast.messages import Scope
-from holdfast.server.access import access_of
 from holdfast.server.belonging import conversations_of, found_by, scopes_of
 from holdfast.server.door import body_of, engine_of, scope_of
+from holdfast.server.guard import access_of
 from holdfast.server.reindexing import Reindexing
 
 router = APIRouter(prefix="/api/memory", tags=["Memory"])

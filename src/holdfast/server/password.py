@@ -12,11 +12,9 @@ from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany
 from holdfast.messages import Scope
-from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
-from holdfast.server.guard import Guard
+from holdfast.server.guard import Guard, access_of, is_loopback, is_same_origin
 from holdfast.server.login import come_in
-from holdfast.server.origins import is_loopback, is_same_origin
 from holdfast.store.secrecy import is_password, password_digest
 
 password_router = APIRouter(prefix="/api/password", tags=["Access"])

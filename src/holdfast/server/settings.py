@@ -31,8 +31,8 @@ from holdfast.config import (
 from holdfast.errors import BadRequest, ConfigError, Forbidden, HoldfastError
 from holdfast.i18n import speak
 from holdfast.messages import Scope
-from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
+from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.settings_checks import wrong_in
 from holdfast.settings_words import GROUPS, group_of

@@ -15,7 +15,7 @@ from holdfast.memory.embedders.prompts import prompts_from
 from holdfast.memory.gate import Gate
 from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
-from holdfast.server.origins import Origins, is_loopback
+from holdfast.server.guard import Origins, is_loopback
 from holdfast.upstreams.discovery import is_embedded, keys_from, named_locations, parse_location
 from holdfast.upstreams.ollama import keep_alive_from
 from holdfast.window.presets import preset_from

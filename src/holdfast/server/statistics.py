@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
-from holdfast.server.access import access_of
 from holdfast.server.door import engine_of
+from holdfast.server.guard import access_of
 from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWaiting, Span, Statistics
 
 statistics_router = APIRouter(prefix="/api/statistics", tags=["Jobs"])

@@ -18,8 +18,8 @@ from holdfast.messages import Scope
 from holdfast.server.company import answers_in
 from holdfast.server.docker import HOST
 from holdfast.server.door import engine_of, scope_of
+from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
-from holdfast.server.origins import is_loopback
 from holdfast.server.profiles import SetupForm
 from holdfast.server.settings import for_administrators
 from holdfast.store import Store

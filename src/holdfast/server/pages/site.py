@@ -19,8 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from holdfast import __version__
 from holdfast.errors import NotFound
 from holdfast.i18n import Language, say, speak
-from holdfast.server.access import access_of
-from holdfast.server.guard import Guard
+from holdfast.server.guard import Guard, access_of
 from holdfast.server.pages.words import words_of
 
 if TYPE_CHECKING:

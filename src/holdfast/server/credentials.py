@@ -1,0 +1,214 @@
+"""Coming in with a password, for browsers: a cookie that no script can read and no other page can use.
+
+Knows cookies; passwords and sessions are kept by the store, and looked at by the guard.
+"""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from starlette.requests import Request
+
+from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany, Unauthorized
+from holdfast.messages import Scope
+from holdfast.server.door import engine_of
+from holdfast.server.guard import COOKIE, Guard, access_of, is_loopback, is_same_origin
+from holdfast.store import Key
+from holdfast.store.secrecy import is_password, password_digest
+
+login_router = APIRouter(prefix="/api", tags=["Access"])
+
+# The password is that of whoever set this up.
+_USER = Scope().user
+_SECONDS = 30 * 86_400
+
+
+class Login(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    password: str = Field(max_length=1_000, repr=False)
+
+
+@login_router.get("/login")
+async def who(request: Request) -> dict[str, Any]:
+    """Who this is, how they came in, and whether there is a password to come in with."""
+    access, store = access_of(request), engine_of(request).store
+    known = access.how != "nobody"
+    return {
+        "how": access.how,
+        "user": access.user if known else None,
+        "project": access.project or None,
+        "admin": access.admin,
+        "password": await store.run(store.sessions.password, _USER) is not None,
+    }
+
+
+@login_router.post("/login")
+async def login(request: Request, response: Response, given: Login) -> dict[str, Any]:
+    """Come in. Wrong passwords make their own address wait, longer each time."""
+    if any(name in request.headers for name in ("sec-fetch-site", "origin")) and not is_same_origin(
+        request.headers
+    ):
+        raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
+    store = engine_of(request).store
+    kept = await store.run(store.sessions.password, _USER)
+    if kept is None:
+        raise BadRequest("no password is set", hint="Set one with `holdfast password`.")
+    guard: Guard = request.app.state.guard
+    address = request.client.host if request.client else ""
+    if wait := guard.tries.begin(address):
+        raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
+    if not await asyncio.to_thread(is_password, given.password, kept):
+        raise Unauthorized("this is not the password", hint="`holdfast password` sets another.")
+    guard.tries.right(address)
+    await come_in(request, response)
+    return {"user": _USER, "seconds": _SECONDS}
+
+
+async def come_in(request: Request, response: Response) -> None:
+    """A new session for whoever sent this request, with its cookie."""
+    store = engine_of(request).store
+    token = await store.run(store.sessions.open, _USER, _SECONDS)
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=_SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+
+
+@login_router.post("/logout", status_code=204)
+async def logout(request: Request, response: Response) -> None:
+    """Go out again: the session is over, whoever has its cookie."""
+    store = engine_of(request).store
+    if token := request.cookies.get(COOKIE):
+        await store.run(store.sessions.close, token)
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+
+
+password_router = APIRouter(prefix="/api/password", tags=["Access"])
+
+SHORTEST = 8
+
+
+class PasswordChange(BaseModel):
+    """A new password. Who has no administrator's key shows that they know the one there is, as `current`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    password: str = Field(max_length=1_000, repr=False)
+    current: str = Field(default="", max_length=1_000, repr=False)
+
+
+class PasswordRemoval(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    current: str = Field(default="", max_length=1_000, repr=False)
+
+
+@password_router.put("")
+async def change_password(request: Request, response: Response, wanted: PasswordChange) -> dict[str, Any]:
+    """Set the password. Every browser that is signed in has to do it again, but for this one."""
+    await _check_current_password(request, wanted.current)
+    if len(wanted.password) < SHORTEST:
+        raise BadRequest(
+            f"a password has at least {SHORTEST} characters", hint="Several words are good.", param="password"
+        )
+    store = engine_of(request).store
+    digest = await asyncio.to_thread(password_digest, wanted.password)
+    await store.run(store.sessions.set_password, _USER, digest)
+    if is_same_origin(request.headers):
+        await come_in(request, response)
+    return {"password": True}
+
+
+@password_router.delete("")
+async def remove_password(request: Request, removal: PasswordRemoval | None = None) -> dict[str, Any]:
+    """Have no password any more, unless it is all that anybody can come in with."""
+    await _check_current_password(request, removal.current if removal else "")
+    store, settings = engine_of(request).store, request.app.state.config.settings
+    closed = settings.require_key or not is_loopback(settings.host)
+    if closed and not settings.key and not await store.run(store.keys.any):
+        raise Conflict(
+            "without it nobody could come in any more",
+            hint="Make a key first: `holdfast keys create --admin`.",
+        )
+    await store.run(store.sessions.set_password, _USER, None)
+    return {"password": False}
+
+
+async def _check_current_password(request: Request, current: str) -> None:
+    """Neither a browser that somebody left open nor this machine's address is proof of who asks."""
+    access, store = access_of(request), engine_of(request).store
+    if not access.admin:
+        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+    kept = await store.run(store.sessions.password, _USER)
+    if access.how == "key" or kept is None:
+        return
+    guard: Guard = request.app.state.guard
+    address = request.client.host if request.client else ""
+    if wait := guard.tries.begin(address):
+        raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
+    if not await asyncio.to_thread(is_password, current, kept):
+        raise Forbidden(
+            "this is not the password in use", hint="`holdfast password` sets another without it."
+        )
+    guard.tries.right(address)
+
+
+keys_router = APIRouter(prefix="/api/keys", tags=["Keys"])
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=99)]
+
+
+class NewKey(BaseModel):
+    """Whose it is and what it may do. Without a project, its clients name theirs; `rate` is a minute's."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Name = ""
+    user: Name = "default"
+    project: Name = ""
+    admin: bool = False
+    forwarder: bool = False
+    off: bool = False
+    memory: bool = True
+    rate: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    files: bool = False
+
+
+@keys_router.get("")
+async def list_keys(request: Request) -> dict[str, Any]:
+    """All keys, without their secrets. `several_people`: more than one comes through it unannounced."""
+    store = engine_of(request).store
+    guard: Guard = request.app.state.guard
+    rows = await store.run(store.keys.all)
+    return {"keys": [{**key.to_json(), "several_people": key.id in guard.crowded} for key in rows]}
+
+
+@keys_router.post("", status_code=201)
+async def create_key(request: Request, response: Response, wanted: NewKey) -> dict[str, Any]:
+    """A new key. Its secret is in this answer and can never be seen again.
+
+    It takes a session or an administrator's key: to be on this machine is not enough.
+    """
+    if access_of(request).how == "here":
+        raise Forbidden(
+            "a key is made by who knows the password", hint="Sign in first, or use `holdfast keys create`."
+        )
+    store = engine_of(request).store
+    made, secret = await store.run(store.keys.create, Key(**wanted.model_dump()))
+    response.headers["Cache-Control"] = "no-store"
+    return {"key": made.to_json(), "secret": secret}
+
+
+@keys_router.delete("/{key}", status_code=204)
+async def revoke_key(request: Request, key: str) -> None:
+    """Take a key back: whoever has it cannot come in any more."""
+    store = engine_of(request).store
+    await store.run(store.keys.revoke, key)
+    guard: Guard = request.app.state.guard
+    guard.look_again()

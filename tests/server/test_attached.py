@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.files.reading import TooSlow
 from holdfast.files.references import references_in
-from holdfast.server.attached import file_parts, files_in, question
+from holdfast.server.files import file_parts, files_in, question
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.files.test_reading import ENDLESS, readers
 from tests.files.test_texts import pdf

@@ -15,7 +15,7 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.fitting.reading import Part, Reading, banners_of, reading_of
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
-from holdfast.server.attached import SHOWN, files_in, image_part, words_of
+from holdfast.server.files import SHOWN, files_in, image_part, words_of
 from holdfast.server.pages.markdown import html_of
 from holdfast.store import Conversation, Decision, Job, Store, Stored
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from holdfast.server.streaming import Until
+from holdfast.server.endpoint import Until
 
 SCOPE = {"type": "http", "app": SimpleNamespace(state=SimpleNamespace(unread=0))}
 

@@ -15,11 +15,12 @@ from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
 from holdfast.protocols import anthropic, anthropic_writer
 from holdfast.protocols.wire import parse_object
-from holdfast.server.door import (
+from holdfast.server.endpoint import (
     Shape,
     body_of,
     engine_of,
     event_frame,
+    if_it_can,
     is_off,
     pass_through,
     posted,
@@ -27,7 +28,6 @@ from holdfast.server.door import (
     turn_of,
 )
 from holdfast.server.errors import anthropic_error
-from holdfast.server.thinking import if_it_can
 
 router = APIRouter(tags=["Anthropic"])
 

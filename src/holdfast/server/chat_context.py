@@ -15,7 +15,7 @@ from holdfast.fitting.course import Sent, last_sent, turns_of
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai
 from holdfast.protocols.pairing import with_ids, with_names
-from holdfast.server.door import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.store import Lane
 from holdfast.upstreams.base import Dialect
 

@@ -15,7 +15,7 @@ from holdfast.conversations.shown import decision_out, message_out
 from holdfast.fitting.account import came_back, compactions_account, lane_of, summary_account, window_account
 from holdfast.fitting.filing import files_of
 from holdfast.fitting.marks import pin
-from holdfast.server.door import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.store import Stored
 
 # Part of the conversations' routes, and included there.

@@ -20,7 +20,7 @@ from holdfast.fitting.account import message_account
 from holdfast.fitting.reading import Part
 from holdfast.server import chat_windows, reading
 from holdfast.server.detached import Turns
-from holdfast.server.door import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.store import Conversation
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])

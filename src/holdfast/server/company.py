@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.memory.profiles.text import value_of
-from holdfast.server.door import scope_of
+from holdfast.server.endpoint import scope_of
 from holdfast.server.memories import remembering_of
 
 company_router = APIRouter(prefix="/api/settings/company-context", tags=["Settings"])

@@ -16,7 +16,16 @@ from holdfast.engine import Turn
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import completions, ollama, openai
 from holdfast.protocols.wire import expect, ndjson, parse_object
-from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, posted, respond, sse_frame
+from holdfast.server.endpoint import (
+    Shape,
+    body_of,
+    engine_of,
+    is_off,
+    pass_through,
+    posted,
+    respond,
+    sse_frame,
+)
 from holdfast.server.errors import openai_error
 from holdfast.server.guard import access_of
 from holdfast.upstreams.base import Provider

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany, Unauthorized
 from holdfast.messages import Scope
-from holdfast.server.door import engine_of
+from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import COOKIE, Guard, access_of, is_loopback, is_same_origin
 from holdfast.store import Key
 from holdfast.store.secrecy import is_password, password_digest

@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import BadRequest
 from holdfast.protocols.wire import expect, kind, parse_object
-from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder
+from holdfast.server.endpoint import body_of, engine_of, forwarded, unless_gone
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import FAMILIES
 from holdfast.upstreams.base import Provider, understands

@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from holdfast.events import LAGGED, Event
 from holdfast.messages import canonical
-from holdfast.server.door import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, scope_of
 
 events_router = APIRouter(prefix="/api/events", tags=["Events"])
 

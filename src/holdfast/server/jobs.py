@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from holdfast.errors import Conflict, NotFound
-from holdfast.server.door import engine_of
+from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import access_of
 from holdfast.store import Job
 from holdfast.store.jobs import job_out

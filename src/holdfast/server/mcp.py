@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import NotFound
-from holdfast.server.door import engine_of, is_off, scope_of
+from holdfast.server.endpoint import engine_of, is_off, scope_of
 from holdfast.server.guard import access_of
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from holdfast.memory.searching.hits import cites
 from holdfast.memory.workspace.checks import checked_kind, listed_kind
 from holdfast.messages import Scope
 from holdfast.server.belonging import conversations_of, found_by, scopes_of
-from holdfast.server.door import body_of, engine_of, scope_of
+from holdfast.server.endpoint import body_of, engine_of, scope_of
 from holdfast.server.guard import access_of
 from holdfast.server.reindexing import Reindexing
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from holdfast.errors import Forbidden
 from holdfast.models.windows import Windows, decides_itself
-from holdfast.server.door import engine_of
+from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import access_of
 from holdfast.upstreams.base import ModelInfo, Provider
 

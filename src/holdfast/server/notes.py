@@ -19,7 +19,7 @@ from holdfast.memory.scopes import is_summary, profile_file
 from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
 from holdfast.memory.workspace.folder import check_size
 from holdfast.messages import Scope
-from holdfast.server.door import body_of, scope_of
+from holdfast.server.endpoint import body_of, scope_of
 from holdfast.server.matching import changed, etag, expected, unchanged
 from holdfast.server.memories import remembering_of
 

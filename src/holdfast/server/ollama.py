@@ -20,7 +20,7 @@ from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama, ollama_writer
 from holdfast.protocols.wire import expect, parse_object, without
 from holdfast.server import encoder
-from holdfast.server.door import (
+from holdfast.server.endpoint import (
     Shape,
     answer,
     body_of,

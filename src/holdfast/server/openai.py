@@ -15,7 +15,7 @@ from holdfast.messages import ChatRequest
 from holdfast.protocols import openai, openai_writer
 from holdfast.protocols.wire import parse_object
 from holdfast.server import encoder
-from holdfast.server.door import Shape, answer, body_of, engine_of, posted, sse_frame
+from holdfast.server.endpoint import Shape, answer, body_of, engine_of, posted, sse_frame
 from holdfast.server.errors import openai_error
 
 router = APIRouter(tags=["OpenAI"])

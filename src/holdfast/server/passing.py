@@ -16,7 +16,7 @@ from starlette.responses import Response
 from holdfast.engine import Engine
 from holdfast.errors import BadRequest, Forbidden, HoldfastError, UpstreamError
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.door import body_of, content_type_of, engine_of, forwarded, ndjson_frame, unless_gone
+from holdfast.server.endpoint import body_of, content_type_of, engine_of, forwarded, ndjson_frame, unless_gone
 from holdfast.server.guard import access_of
 from holdfast.upstreams.base import Forwarded, Provider, understands
 

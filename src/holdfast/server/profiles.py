@@ -16,7 +16,7 @@ from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
 from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, label_of, language_in, told
 from holdfast.messages import Scope
-from holdfast.server.door import scope_of
+from holdfast.server.endpoint import scope_of
 from holdfast.server.matching import changed, etag, expected
 from holdfast.server.memories import remembering_of
 from holdfast.server.pages.site import language_of

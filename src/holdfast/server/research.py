@@ -19,7 +19,7 @@ from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, Source
 from holdfast.research.findings import path_of
 from holdfast.research.library import Answered, Research
-from holdfast.server.door import engine_of, scope_of, unless_gone
+from holdfast.server.endpoint import engine_of, scope_of, unless_gone
 from holdfast.server.memories import Whose, scope_for
 
 router = APIRouter(prefix="/api/research", tags=["Research"])

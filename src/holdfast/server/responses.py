@@ -18,11 +18,12 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import responses, responses_writer
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.door import (
+from holdfast.server.endpoint import (
     Shape,
     body_of,
     engine_of,
     event_frame,
+    if_it_can,
     is_off,
     pass_through,
     posted,
@@ -31,7 +32,6 @@ from holdfast.server.door import (
     turn_of,
 )
 from holdfast.server.errors import openai_error
-from holdfast.server.thinking import if_it_can
 from holdfast.store import Job, Store
 
 router = APIRouter(tags=["OpenAI"])

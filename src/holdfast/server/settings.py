@@ -31,7 +31,7 @@ from holdfast.config import (
 from holdfast.errors import BadRequest, ConfigError, Forbidden, HoldfastError
 from holdfast.i18n import speak
 from holdfast.messages import Scope
-from holdfast.server.door import engine_of
+from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
 from holdfast.server.settings_checks import wrong_in

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
-from holdfast.server.door import engine_of
+from holdfast.server.endpoint import engine_of
 from holdfast.server.guard import access_of
 from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWaiting, Span, Statistics
 

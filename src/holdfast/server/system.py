@@ -17,7 +17,7 @@ from holdfast.errors import Conflict, HoldfastError
 from holdfast.messages import Scope
 from holdfast.server.company import answers_in
 from holdfast.server.docker import HOST
-from holdfast.server.door import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
 from holdfast.server.profiles import SetupForm

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from holdfast.errors import BadRequest, UpstreamError
 from holdfast.messages import JsonObject
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.door import body_of, engine_of
+from holdfast.server.endpoint import body_of, engine_of
 from holdfast.upstreams.base import Provider
 
 tokens_router = APIRouter(prefix="/api", tags=["Tokens"])

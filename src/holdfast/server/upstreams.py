@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 
 from holdfast.memory.gate import Gate
-from holdfast.server.door import engine_of
+from holdfast.server.endpoint import engine_of
 from holdfast.server.settings import coming
 
 upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])

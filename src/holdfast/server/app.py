@@ -55,7 +55,6 @@ from holdfast.server import (
     notes,
     ollama,
     openai,
-    passing,
     profiles,
     research,
     responses,
@@ -93,7 +92,7 @@ _TOLD = (
 _DOORS = (
     ollama,
     openai,
-    passing,
+    ollama,
     embedding,
     upstreams,
     responses,

@@ -6,16 +6,20 @@ models is passed on as it is; for any other server the same questions are answer
 
 import asyncio
 import hashlib
+import re
+from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast import __version__
-from holdfast.errors import BadRequest, ProviderError
+from holdfast.engine import Engine
+from holdfast.errors import BadRequest, Forbidden, HoldfastError, ProviderError, UpstreamError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama, ollama_writer
 from holdfast.protocols.wire import expect, parse_object, without
@@ -24,6 +28,7 @@ from holdfast.server.endpoint import (
     Shape,
     answer,
     body_of,
+    content_type_of,
     converse,
     engine_of,
     forwarded,
@@ -31,9 +36,11 @@ from holdfast.server.endpoint import (
     ndjson_frame,
     pass_through,
     posted,
+    unless_gone,
 )
 from holdfast.server.errors import ollama_error
-from holdfast.upstreams.base import ModelInfo, Provider, understands
+from holdfast.server.guard import access_of
+from holdfast.upstreams.base import Forwarded, ModelInfo, Provider, understands
 from holdfast.upstreams.ollama import keep_alive_from
 
 router = APIRouter(tags=["Ollama"])
@@ -273,3 +280,93 @@ def _shown(model: ModelInfo) -> dict[str, Any]:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+router2 = APIRouter(tags=["Ollama"])
+
+# The fields that name models; `name` is what older clients call `model`.
+_NAMES = ("model", "name", "source", "destination")
+_DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
+
+
+@router2.post("/api/pull")
+@router2.post("/api/push")
+@router2.post("/api/create")
+@router2.post("/api/copy")
+@router2.delete("/api/delete")
+async def manage(request: Request) -> Response:
+    """Get, send, make, copy or remove a model. Several people share it, so this is for administrators."""
+    _check_admin(request)
+    body, path = await body_of(request), request.url.path
+    fields = parse_object(body)
+    names = [name for field in _NAMES if (name := expect(fields.get(field) or "", str, field))]
+    if not names:
+        raise BadRequest("model is required", param="model")
+    engine = engine_of(request)
+    provider = await _server_for(engine, path, names[0])
+    passed = provider.forward(request.method, path, content_type_of(request), body)
+    answer = await unless_gone(request, passed)
+    return forwarded(_then_changed(answer, engine, provider, names))
+
+
+@router2.head("/api/blobs/{digest}", include_in_schema=False)
+@router2.post("/api/blobs/{digest}")
+async def blob(request: Request, digest: str) -> Response:
+    """A file for `/api/create`. It may be larger than our memory, so it is never whole in it."""
+    _check_admin(request)
+    if not _DIGEST.fullmatch(digest):
+        raise BadRequest("invalid digest format", hint="It is sha256: and 64 hexadecimal digits.")
+    provider = await _an_ollama(engine_of(request))
+    body: Any = request.stream() if request.method == "POST" else b""
+    try:
+        answer = await provider.forward(
+            request.method, f"/api/blobs/{digest}", content_type_of(request), body
+        )
+    except ClientDisconnect:
+        raise BadRequest("the client went away before its request was complete") from None
+    return forwarded(answer)
+
+
+def _check_admin(request: Request) -> None:
+    if not access_of(request).admin:
+        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+
+
+async def _server_for(engine: Engine, path: str, model: str) -> Provider:
+    """The server that has the model, or, to get one, any Ollama."""
+    if path in ("/api/pull", "/api/create") and not engine.upstreams.names_server(model):
+        return await _an_ollama(engine)
+    return _if_ollama(await engine.upstreams.route(model))
+
+
+async def _an_ollama(engine: Engine) -> Provider:
+    servers = await engine.upstreams.servers()
+    return _if_ollama(next((server for server in servers if understands(server, "/api/pull")), servers[0]))
+
+
+def _if_ollama(provider: Provider) -> Provider:
+    if understands(provider, "/api/pull"):
+        return provider
+    raise UpstreamError(
+        f"{provider.name} at {provider.location} does not manage models.",
+        status=501,
+        hint="Only an Ollama server does; with another, use its own way to get a model.",
+    )
+
+
+def _then_changed(answer: Forwarded, engine: Engine, provider: Provider, names: list[str]) -> Forwarded:
+    """The same answer; when it is through, what we know of these models is looked at anew."""
+
+    async def stream() -> AsyncIterator[bytes]:
+        try:
+            async for data in answer.stream:
+                yield data
+        except HoldfastError as error:
+            # The head is out: trouble can only be told in the stream itself, as the server would.
+            yield ndjson_frame({"error": str(error)})
+        finally:
+            for name in names:
+                engine.models.changed(provider, name)
+            engine.upstreams.changed()
+
+    return replace(answer, stream=stream())

@@ -4,6 +4,9 @@ Knows the routes; the wire format is in `dialects`, the turn in `engine`.
 """
 
 import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -11,12 +14,26 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
-from holdfast.messages import ChatRequest
-from holdfast.protocols import openai, openai_writer
-from holdfast.protocols.wire import parse_object
+from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
+from holdfast.protocols import completions, ollama, openai, openai_writer
+from holdfast.protocols.wire import expect, ndjson, parse_object
 from holdfast.server import encoder
-from holdfast.server.endpoint import Shape, answer, body_of, engine_of, posted, sse_frame
+from holdfast.server.endpoint import (
+    Shape,
+    answer,
+    body_of,
+    engine_of,
+    is_off,
+    pass_through,
+    posted,
+    respond,
+    sse_frame,
+)
 from holdfast.server.errors import openai_error
+from holdfast.server.guard import access_of
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.refusals import refusal
+from holdfast.upstreams.streams import chunks
 
 router = APIRouter(tags=["OpenAI"])
 
@@ -79,3 +96,86 @@ async def model(request: Request, name: str) -> JSONResponse:
     found = ours[0] if ours else await engine_of(request).upstreams.describe(name)
     row = {"id": found.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
     return JSONResponse(row)
+
+
+router2 = APIRouter(tags=["OpenAI"])
+
+_GENERATE = "/api/generate"
+
+
+def _completion_writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
+    del turn
+    given = chat.extra.get(openai.NAME, {})
+    options = given.get("stream_options")
+    return completions.Writer(
+        chat.model,
+        echo=chat.messages[0].text if given.get("echo") else "",
+        include_usage=isinstance(options, dict) and bool(options.get("include_usage")),
+    )
+
+
+COMPLETIONS = Shape(
+    path="/v1/completions",
+    read=completions.request_in,
+    writer=_completion_writer,
+    error=openai_error,
+    media_type="text/event-stream",
+    frame=sse_frame,
+    closing=b"data: [DONE]\n\n",
+)
+
+
+@posted(router2, "/v1/completions")
+async def complete(request: Request) -> Response:
+    body = await body_of(request)
+    fields = parse_object(body)
+    engine = engine_of(request)
+    provider = await engine.upstreams.route(expect(fields.get("model"), str, "model"))
+    if is_off(request) or provider.dialect != "ollama":
+        return await pass_through(request, COMPLETIONS, body, fields)
+    chat = completions.request_in(fields)
+    windows = await engine.models.windows(provider, chat.model)
+    asked = _generate_out(chat.with_options(num_ctx=windows.used.tokens))
+    return await respond(request, COMPLETIONS, chat, Turn(chat.model, _in_turn(request, provider, asked)))
+
+
+def _generate_out(chat: ChatRequest) -> dict[str, Any]:
+    """The prompt as it is, or, with a suffix, in the model's own template for what goes between the two."""
+    suffix = chat.extra.get(openai.NAME, {}).get("suffix")
+    options = ollama.request_out(chat.with_messages(())).get("options", {})
+    return {
+        "model": chat.model,
+        "prompt": chat.messages[0].text,
+        **({"suffix": expect(suffix, str, "suffix")} if suffix else {"raw": True}),
+        "options": options,
+        "stream": True,
+        "truncate": False,
+        "shift": False,
+    }
+
+
+async def _in_turn(request: Request, provider: Provider, asked: JsonObject) -> AsyncGenerator[Chunk, None]:
+    with engine_of(request).serving(provider, access_of(request).user) as place:
+        await place.turn()
+        async with aclosing(_generated(provider, asked)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+
+async def _generated(provider: Provider, asked: JsonObject) -> AsyncGenerator[Chunk, None]:
+    body = canonical(asked).encode()
+    answer = await provider.forward("POST", _GENERATE, {"content-type": "application/json"}, body)
+    try:
+        if answer.status != 200:
+            said = b"".join([data async for data in answer.stream])
+            raise refusal(answer.status, said, model=asked["model"], where=provider.location)
+        async for chunk in chunks(ndjson(answer.stream), _chunk_in, where=provider.location):
+            yield chunk
+    finally:
+        await answer.close()
+
+
+def _chunk_in(payload: JsonObject) -> Chunk:
+    """A line of `/api/generate`, read as the line of a chat that says the same."""
+    message = {"content": payload.get("response"), "thinking": payload.get("thinking")}
+    return ollama.chunk_in({**payload, "message": message})

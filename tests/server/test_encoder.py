@@ -3,7 +3,7 @@
 import pytest
 
 from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
-from holdfast.server.encoder import DIMENSIONS, Encoder
+from holdfast.server.embeddings import DIMENSIONS, Encoder
 
 pytestmark = pytest.mark.anyio
 

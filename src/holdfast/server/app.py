@@ -43,7 +43,7 @@ from holdfast.server import (
     chats,
     company,
     credentials,
-    embedding,
+    embeddings,
     events,
     files,
     jobs,
@@ -65,7 +65,7 @@ from holdfast.server import (
 )
 from holdfast.server import settings as settings_door
 from holdfast.server.detached import Turns
-from holdfast.server.encoder import Encoder
+from holdfast.server.embeddings import Encoder
 from holdfast.server.errors import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
 from holdfast.server.guard import NOBODY, Access, Guard, access_of, check_address, is_loopback
@@ -92,7 +92,7 @@ _DOORS = (
     ollama,
     openai,
     ollama,
-    embedding,
+    embeddings,
     upstreams,
     responses,
     openai,

@@ -23,7 +23,7 @@ from holdfast.errors import BadRequest, Forbidden, HoldfastError, ProviderError,
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama, ollama_writer
 from holdfast.protocols.wire import expect, parse_object, without
-from holdfast.server import encoder
+from holdfast.server import embeddings
 from holdfast.server.endpoint import (
     Shape,
     answer,
@@ -53,7 +53,7 @@ def _read_chat(fields: dict[str, Any]) -> ChatRequest:
     chat = ollama.request_in(fields)
     if not chat.model:
         raise BadRequest("model is required", param="model")
-    if encoder.is_encoder(chat.model):
+    if embeddings.is_encoder(chat.model):
         raise BadRequest(f'"{chat.model}" does not support chat', hint="It makes embeddings.")
     return chat
 
@@ -178,7 +178,7 @@ def conversation_in(context: Any) -> str | None:
 @router.get("/api/tags")
 async def tags(request: Request) -> Response:
     found = await engine_of(request).upstreams.models()
-    return JSONResponse({"models": [_tag(model) for model in (*found, *encoder.listed())]})
+    return JSONResponse({"models": [_tag(model) for model in (*found, *embeddings.listed())]})
 
 
 @router.get("/api/ps")
@@ -207,7 +207,7 @@ async def show(request: Request) -> Response:
     name = fields.get("model") or fields.get("name")
     if not name:
         raise BadRequest("model is required", param="model")
-    if encoder.is_encoder(expect(name, str, "model")) and (ours := encoder.listed()):
+    if embeddings.is_encoder(expect(name, str, "model")) and (ours := embeddings.listed()):
         return JSONResponse(_shown(ours[0]))
     provider = await engine_of(request).upstreams.route(name)
     if understands(provider, "/api/show"):

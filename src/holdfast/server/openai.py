@@ -17,7 +17,7 @@ from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import completions, ollama, openai, openai_writer
 from holdfast.protocols.wire import expect, ndjson, parse_object
-from holdfast.server import encoder
+from holdfast.server import embeddings
 from holdfast.server.endpoint import (
     Shape,
     answer,
@@ -85,14 +85,14 @@ async def models(request: Request) -> JSONResponse:
             "owned_by": "holdfast",
             **{name: value for name, value in model.raw.items() if model.raw.get("object") == "model"},
         }
-        for model in (*found, *encoder.listed())
+        for model in (*found, *embeddings.listed())
     ]
     return JSONResponse({"object": "list", "data": rows})
 
 
 @router.get("/v1/models/{name:path}")
 async def model(request: Request, name: str) -> JSONResponse:
-    ours = encoder.listed() if encoder.is_encoder(name) else []
+    ours = embeddings.listed() if embeddings.is_encoder(name) else []
     found = ours[0] if ours else await engine_of(request).upstreams.describe(name)
     row = {"id": found.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
     return JSONResponse(row)

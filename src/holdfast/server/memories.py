@@ -4,30 +4,69 @@ All of it is done in threads, by `memory`. The profile is in `profiles`, the fil
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.config import Config
-from holdfast.errors import BadRequest, NotFound
+from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.keeping.catalogue import Aside
 from holdfast.memory.keeping.exchange import Imported, exported, take_in
 from holdfast.memory.keeping.succession import decide, history_of, rivals
+from holdfast.memory.private import redacted_file
+from holdfast.memory.reading import MARKDOWN, note_at, notes_of, place_of
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.scopes import folder, may_see, visible
-from holdfast.memory.searching.hits import cites
+from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
+from holdfast.memory.searching.hits import Hit, cites
+from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
 from holdfast.memory.workspace.checks import checked_kind, listed_kind
+from holdfast.memory.workspace.folder import check_size
 from holdfast.messages import Scope
-from holdfast.server.belonging import conversations_of, found_by, scopes_of
 from holdfast.server.endpoint import body_of, engine_of, scope_of
 from holdfast.server.guard import access_of
 from holdfast.server.reindexing import Reindexing
+from holdfast.store import Store
+
+
+def conversations_of(store: Store, user: str, memories: Iterable[Memory]) -> dict[str, Any]:
+    """The sources of memories by their ids, as far as they are this user's; None for those that are gone."""
+    names = sorted({source.conversation for memory in memories for source in memory.sources})
+    told: dict[str, Any] = dict.fromkeys(names)
+    for row in store.log.of_user(user, names):
+        told[row.id] = {"title": row.title, "project": row.scope.project, "kind": row.scope.kind}
+    return told
+
+
+def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
+    """Where a user may have memories: their own first, then projects, then groups they talk in."""
+    mine = Scope(user)
+    # The folder of a project with an unusual name does not tell that name; its conversations do.
+    place = folder(Scope(user, "any")).parent
+    folders = {entry.path.relative_to(place).parts[0] for entry in remembering.workspace.entries(place)}
+    named = {Scope(user, name) for name in folders if safe_name(name) == name}
+    others = {*named, *store.log.scopes(user)} - {mine}
+    return [mine, *sorted(others, key=lambda one: (one.kind == "group", one.project))]
+
+
+def found_by(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
+    """The memories among the hits of a search. Only files that were hit are read for it."""
+    paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
+    owners = remembering.index.owners(scope, list(paths))
+    found: dict[str, Memory] = {}
+    for whose in set(owners.values()):
+        files = {paths[name] for name, owner in owners.items() if owner == whose}
+        for _, memories in remembering.library.notes.each(sorted(files), whose, []):
+            found.update((memory.id, memory) for memory in memories if memory.id in paths)
+    return list(found.values())
+
 
 router = APIRouter(prefix="/api/memory", tags=["Memory"])
 
@@ -355,3 +394,141 @@ async def forget(request: Request, memory: str) -> None:
 def _shown(remembering: Remembering, scope: Scope, name: str) -> dict[str, Any]:
     memory: Memory = remembering.library.get(scope, name)
     return {**memory.to_json(), "path": str(remembering.library.place(scope, name))}
+
+
+def etag(tag: str) -> str:
+    return f'"{tag}"'
+
+
+def expected(request: Request, there: str, *, needed: bool = True) -> str | None:
+    """The tag that a file must still have when it is written; None where any will do.
+
+    `there` is the tag it has now. Whoever replaces a file must say which version they have read; a new one
+    needs no such word.
+    """
+    if request.headers.get("if-none-match", "").strip() == "*":
+        return ABSENT
+    told = request.headers.get("if-match")
+    if told is None:
+        if needed and there != ABSENT:
+            raise HTTPException(
+                428,
+                "It is there already. Read it first, and send its ETag as If-Match.",
+                {"ETag": etag(there)},
+            )
+        return ABSENT if needed else None
+    tags = [part.strip() for part in told.split(",")]
+    if there != ABSENT and ("*" in tags or etag(there) in tags):
+        return there
+    # An old version, or one that cannot be: no file has this tag.
+    raise changed(there)
+
+
+def unchanged(request: Request, there: str) -> bool:
+    """Whether a client has the current version already."""
+    tags = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
+    return "*" in tags or etag(there) in tags
+
+
+def changed(there: str = ABSENT) -> HTTPException:
+    headers = {"ETag": etag(there)} if there != ABSENT else None
+    return HTTPException(412, "It was changed by somebody else meanwhile. Read it again.", headers)
+
+
+notes_router = APIRouter(prefix="/api/notes", tags=["Notes"])
+
+# The profile is a file, too.
+_SUFFIXES = MARKDOWN | {".yaml", ".yml"}
+
+
+@notes_router.get("")
+async def list_notes(request: Request) -> dict[str, Any]:
+    """The files of this scope, each with the tag of its current version; and those that cannot be used."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+    found = await asyncio.to_thread(notes_of, workspace, scope, _SUFFIXES)
+    return {
+        "notes": [
+            {"path": str(entry.path), "size": entry.size, "modified_at": entry.mtime, "tag": entry.tag}
+            for entry in found
+            if not entry.trouble
+        ],
+        "left_out": {str(entry.path): entry.trouble for entry in found if entry.trouble},
+    }
+
+
+@notes_router.get("/{path:path}", response_class=Response)
+async def read_note(request: Request, path: str) -> Response:
+    """A file as it is, byte for byte; its ETag is what a change of it has to name."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+    note = await asyncio.to_thread(note_at, workspace, scope, path, _SUFFIXES)
+    headers = {"ETag": etag(note.tag), "X-Content-Type-Options": "nosniff"}
+    if unchanged(request, note.tag):
+        return Response(status_code=304, headers=headers)
+    media = "text/markdown" if PurePosixPath(path).suffix.lower() in MARKDOWN else "text/plain"
+    return Response(note.text.encode("utf-8", "surrogateescape"), headers=headers, media_type=media)
+
+
+@notes_router.put(
+    "/{path:path}", openapi_extra={"requestBody": {"required": True, "content": {"text/markdown": {}}}}
+)
+async def write_note(request: Request, path: str) -> Response:
+    """Put a whole text in place of a file, whose version `If-Match` names, or make a new one.
+
+    412 if it is another version by now, 428 if none was named. Secrets and private text are taken out.
+    """
+    remembering, scope = remembering_of(request), scope_of(request)
+    content = await body_of(request)
+
+    def work() -> tuple[str, bool]:
+        place = _writable(scope, path)
+        # Before anything looks for secrets in it, which takes its time.
+        check_size(place, len(content))
+        text = content.decode("utf-8", "surrogateescape")
+        there = look(remembering.workspace, place).tag
+        tag = _put(remembering, scope, place, text, expected(request, there))
+        return tag, there == ABSENT
+
+    tag, new = await asyncio.to_thread(work)
+    told = {"path": str(inside(path)), "tag": tag}
+    return JSONResponse(told, 201 if new else 200, {"ETag": etag(tag)})
+
+
+@notes_router.delete("/{path:path}", status_code=204)
+async def remove_note(request: Request, path: str) -> None:
+    """Take away a file, whose version `If-Match` names. What stood in it is not remembered any more."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+
+    def work() -> None:
+        place = _writable(scope, path)
+        there = look(workspace, place).tag
+        if there == ABSENT:
+            raise not_there(place)
+        try:
+            workspace.remove(place, expected(request, there))
+        except Conflict as error:
+            raise changed() from error
+
+    await asyncio.to_thread(work)
+
+
+def _put(remembering: Remembering, scope: Scope, place: PurePosixPath, text: str, expect: str | None) -> str:
+    if "\0" in text:
+        raise BadRequest("This is no text.", hint="A note is Markdown.")
+    try:
+        if place == profile_file(scope):
+            return remembering.profile.replace(scope, text, expect)
+        return remembering.workspace.write(place, redacted_file(text), expect)
+    except Conflict as error:
+        raise changed() from error
+
+
+def _writable(scope: Scope, path: str) -> PurePosixPath:
+    place = place_of(scope, path, _SUFFIXES)
+    if is_summary(place):
+        raise BadRequest(
+            "Summaries are written from their conversations.",
+            hint="Undo one in its conversation; notes of your own go beside MEMORY.md.",
+        )
+    if place.suffix.lower() not in MARKDOWN and place != profile_file(scope):
+        raise BadRequest("Notes are Markdown.", hint="Name a file that ends in .md.")
+    return place

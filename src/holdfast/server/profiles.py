@@ -17,8 +17,7 @@ from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, label_of, language_in, told
 from holdfast.messages import Scope
 from holdfast.server.endpoint import scope_of
-from holdfast.server.matching import changed, etag, expected
-from holdfast.server.memories import remembering_of
+from holdfast.server.memories import changed, etag, expected, remembering_of
 from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import SMALLEST, budget_for
 from holdfast.tokens.estimate import estimate

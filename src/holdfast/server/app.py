@@ -40,7 +40,6 @@ from holdfast.messages import Scope
 from holdfast.server import (
     anthropic,
     chats,
-    company,
     credentials,
     embeddings,
     events,
@@ -113,7 +112,7 @@ _DOORS = (
     credentials,
     credentials,
     credentials,
-    company,
+    profiles,
     settings_door,
     system,
     site,

@@ -15,12 +15,11 @@ from starlette.requests import Request
 from holdfast.config import Config
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.messages import Scope
-from holdfast.server.company import answers_in
 from holdfast.server.docker import HOST
 from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
-from holdfast.server.profiles import SetupForm
+from holdfast.server.profiles import SetupForm, answers_in
 from holdfast.server.settings import for_administrators
 from holdfast.store import Store
 

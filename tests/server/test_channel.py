@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.server.channel import Channel
+from holdfast.server.detached import Channel
 
 # What is told: a thing of its own, or the newest of one of three names.
 TOLD = st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=30)

@@ -15,9 +15,62 @@ from typing import Any
 from holdfast.engine import Engine, Turn
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
-from holdfast.server.channel import Channel, Told
 from holdfast.server.pages.markdown import Blocks, html_of
 from holdfast.window import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Ids rise; some are missing where something newer took the place of what was told before."""
+
+    id: int
+    kind: str
+    data: JsonObject
+
+
+class Channel:
+    def __init__(self) -> None:
+        self.over = False
+        # In the order of their ids, by what they are the newest of.
+        self._told: dict[str, Told] = {}
+        self._last = 0
+        self._news = asyncio.Event()
+
+    def tell(self, kind: str, data: JsonObject, *, newest_of: str = "") -> None:
+        """With `newest_of`, what was told before under that name need not be read any more."""
+        self._last += 1
+        name = newest_of or f"#{self._last}"
+        self._told.pop(name, None)
+        self._told[name] = Told(self._last, kind, data)
+        self._wake()
+
+    def end(self) -> None:
+        self.over = True
+        self._wake()
+
+    def since(self, after: int = 0) -> list[Told]:
+        found = []
+        for told in reversed(self._told.values()):
+            if told.id <= after:
+                break
+            found.append(told)
+        return found[::-1]
+
+    async def follow(self, after: int = 0) -> AsyncGenerator[Told, None]:
+        """Everything after that id, until there is no more to come."""
+        while True:
+            news, over = self._news, self.over
+            for told in self.since(after):
+                after = told.id
+                yield told
+            if over:
+                return
+            await news.wait()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
 
 log = logging.getLogger("holdfast.server")
 

@@ -24,8 +24,7 @@ from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.fitting.intake import title_of
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
-from holdfast.server.channel import Told
-from holdfast.server.detached import Detached, Turns
+from holdfast.server.detached import Detached, Told, Turns
 from holdfast.server.endpoint import engine_of, is_off, scope_of
 from holdfast.server.files import added_to, file_parts, image_part, question, roots_for
 from holdfast.server.guard import access_of

@@ -6,16 +6,18 @@ a value can be used is asked of those who use it, before anything is kept.
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from holdfast.background.queue import parallel_from
 from holdfast.config import (
     FILE,
     HIDDEN,
@@ -30,14 +32,98 @@ from holdfast.config import (
 )
 from holdfast.errors import BadRequest, ConfigError, Forbidden, HoldfastError
 from holdfast.i18n import speak
+from holdfast.memory.embedders.choice import headers_from
+from holdfast.memory.embedders.locations import located
+from holdfast.memory.embedders.prompts import prompts_from
+from holdfast.memory.gate import Gate
+from holdfast.memory.searching.ranking import weights_from
+from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of
-from holdfast.server.guard import access_of
+from holdfast.server.guard import Origins, access_of, is_loopback
 from holdfast.server.pages.site import language_of
-from holdfast.server.settings_checks import wrong_in
 from holdfast.settings_words import GROUPS, group_of
 from holdfast.tokens.budget import NEVER, SMALLEST, Budget
+from holdfast.upstreams.discovery import is_embedded, keys_from, named_locations, parse_location
+from holdfast.upstreams.ollama import keep_alive_from
 from holdfast.window.presets import Preset, preset_from, preset_named
+from holdfast.wiring import qmd_options, vector_options
+
+# Which settings each part looks at, and how it looks.
+_PARTS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
+    (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
+    (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
+    (("upstream_parallel",), lambda settings: parallel_from(settings.upstream_parallel)),
+    (("keep_alive",), lambda settings: keep_alive_from(settings.keep_alive)),
+    (("embedder",), lambda settings: located(settings.embedder)),
+    (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
+    (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
+    (("embedder_headers",), lambda settings: headers_from(settings.embedder_headers)),
+    (("embedder_prompts",), lambda settings: prompts_from(settings.embedder_prompts)),
+    (("search_weights",), lambda settings: weights_from(settings.search_weights)),
+    (("allowed_hosts", "cors_origins"), Origins),
+    (("upstream",), lambda settings: _one_server(settings)),
+    (("upstreams", "upstream_keys", "upstream"), lambda settings: _servers(settings)),
+    (("research_private",), lambda settings: _private(settings)),
+    (("searxng",), lambda settings: _page(settings.searxng)),
+)
+
+
+def wrong_in(settings: Settings, changed: Collection[str], *, password: bool) -> dict[str, str]:
+    """What would hinder the next start, under the name of the first changed setting it may come from.
+
+    `password`: browsers have something to come in with.
+    """
+    parts = (*_PARTS, (("host", "require_key", "key"), lambda settings: _closed(settings, password)))
+    wrong: dict[str, str] = {}
+    for names, look in parts:
+        touched = [name for name in names if name in changed]
+        if not touched:
+            continue
+        try:
+            look(settings)
+        except HoldfastError as error:
+            wrong.setdefault(touched[0], str(error))
+    return wrong
+
+
+def _closed(settings: Settings, password: bool) -> None:
+    """Whoever closes the door from inside a browser should be able to come in again."""
+    if password or not (settings.key or settings.require_key or not is_loopback(settings.host)):
+        return
+    raise ConfigError(
+        "Then browsers need a password, and there is none: this page could not be opened again.",
+        hint="Set a password first.",
+    )
+
+
+def _one_server(settings: Settings) -> None:
+    if settings.upstream and not is_embedded(settings.upstream):
+        parse_location(settings.upstream)
+
+
+def _servers(settings: Settings) -> None:
+    if not settings.upstreams:
+        return
+    locations = named_locations(", ".join(filter(None, (settings.upstream, settings.upstreams))))
+    keys_from(settings.upstream_keys, locations)
+    for location in locations.values():
+        if not is_embedded(location):
+            parse_location(location)
+
+
+def _private(settings: Settings) -> None:
+    # Loaded when somebody sets it: it brings all of fetching along.
+    from holdfast.research.web import Guard
+
+    Guard.of(settings.research_private, own_port=settings.port)
+
+
+def _page(address: str) -> None:
+    parts = urlsplit(address)
+    if address and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ConfigError(f"{address!r} is no address.", hint="It is like http://127.0.0.1:8080.")
+
 
 router = APIRouter(prefix="/api/settings", tags=["Settings"])
 

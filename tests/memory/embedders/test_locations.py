@@ -7,7 +7,7 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError
 from holdfast.memory.embedders.locations import Location, located
-from holdfast.server.settings_checks import wrong_in
+from holdfast.server.settings import wrong_in
 
 
 @pytest.mark.parametrize(

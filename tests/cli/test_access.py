@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from holdfast.cli import app
 from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import Message, Scope
-from holdfast.server.docker import HOST, address_of, bridge_address, options_for, pass_for_docker
+from holdfast.server.system import HOST, address_of, bridge_address, options_for, pass_for_docker
 from holdfast.store import Key, NewMessage, open_store
 from holdfast.store.secrecy import is_password
 from holdfast.upstreams.fake_ollama import FakeOllama

@@ -13,7 +13,7 @@ from holdfast.config import Config, Settings
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.server.docker import Pass
+    from holdfast.server.system import Pass
 
 # Whoever listens so is heard by containers, too.
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
@@ -64,7 +64,7 @@ def loading() -> Iterator[None]:
 
 def _for_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
     """Where containers are served, beside this machine, and what they come in with."""
-    from holdfast.server.docker import bridge_address, pass_for_docker
+    from holdfast.server.system import bridge_address, pass_for_docker
     from holdfast.store import open_store
 
     address = None if settings.host in _EVERYWHERE else host or bridge_address()
@@ -73,7 +73,7 @@ def _for_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass
 
 
 def _tell(port: int, made: "Pass") -> None:
-    from holdfast.server.docker import HOST, options_for
+    from holdfast.server.system import HOST, options_for
 
     name = made.key.id
     if not made.secret:

@@ -54,9 +54,7 @@ from holdfast.server import (
     research,
     responses,
     system,
-    tokens,
     turns,
-    upstreams,
 )
 from holdfast.server import settings as settings_door
 from holdfast.server.detached import Turns
@@ -88,7 +86,7 @@ _DOORS = (
     openai,
     ollama,
     embeddings,
-    upstreams,
+    models,
     responses,
     openai,
     anthropic,
@@ -102,7 +100,7 @@ _DOORS = (
     mcp,
     files,
     models,
-    tokens,
+    models,
     jobs,
     jobs,
     metrics,

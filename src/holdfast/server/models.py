@@ -3,16 +3,23 @@
 Knows the routes of our own REST interface; the protocols' own lists are at their doors.
 """
 
+import asyncio
+import time
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from holdfast.errors import Forbidden
+from holdfast.errors import BadRequest, Forbidden, UpstreamError
+from holdfast.memory.gate import Gate
+from holdfast.messages import JsonObject
 from holdfast.models.windows import Windows, decides_itself
-from holdfast.server.endpoint import engine_of
+from holdfast.protocols.wire import expect, parse_object
+from holdfast.server.endpoint import body_of, engine_of
 from holdfast.server.guard import access_of
+from holdfast.server.settings import coming
 from holdfast.upstreams.base import ModelInfo, Provider
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
@@ -66,4 +73,76 @@ def _row(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, An
         "num_ctx_source": windows.used.source,
         "fixed": decides_itself(provider),
         "server": {"kind": provider.name, "location": provider.location},
+    }
+
+
+tokens_router = APIRouter(prefix="/api", tags=["Tokens"])
+
+
+@tokens_router.post("/tokenize")
+async def tokenize(request: Request) -> dict[str, Any]:
+    began = time.perf_counter_ns()
+    fields = parse_object(await body_of(request))
+    model, provider = await _asked(request, fields)
+    text = expect(fields.get("content", fields.get("text")), str, "content")
+    vocabularies = engine_of(request).models.vocabularies
+    tokenizer = await vocabularies.tokenizer(provider, model)
+    loaded = time.perf_counter_ns()
+    tokens = tokenizer.encode(text) if tokenizer else await provider.tokenize(model, text)
+    if tokens is None:
+        raise _unknown(model, vocabularies.why_not(provider, model))
+    return {"model": model, "tokens": tokens, **_durations(began, loaded)}
+
+
+@tokens_router.post("/detokenize")
+async def detokenize(request: Request) -> dict[str, Any]:
+    began = time.perf_counter_ns()
+    fields = parse_object(await body_of(request))
+    model, provider = await _asked(request, fields)
+    tokens = expect(fields.get("tokens"), list, "tokens")
+    if not all(isinstance(token, int) and not isinstance(token, bool) and token >= 0 for token in tokens):
+        raise BadRequest("tokens must be numbers, zero or more", param="tokens")
+    vocabularies = engine_of(request).models.vocabularies
+    tokenizer = await vocabularies.tokenizer(provider, model)
+    loaded = time.perf_counter_ns()
+    try:
+        text = tokenizer.decode(tokens) if tokenizer else await provider.detokenize(model, tokens)
+    except IndexError:
+        raise BadRequest("there is no such token in the model's vocabulary", param="tokens") from None
+    if text is None:
+        raise _unknown(model, vocabularies.why_not(provider, model))
+    return {"model": model, "content": text, **_durations(began, loaded)}
+
+
+async def _asked(request: Request, fields: JsonObject) -> tuple[str, Provider]:
+    model = expect(fields.get("model"), str, "model")
+    upstreams = engine_of(request).upstreams
+    provider = await upstreams.route(model)
+    await provider.describe(model)
+    return model, provider
+
+
+def _durations(began: int, loaded: int) -> dict[str, int]:
+    return {"total_duration": time.perf_counter_ns() - began, "load_duration": loaded - began}
+
+
+def _unknown(model: str, why: str) -> UpstreamError:
+    reason = f": {why}" if why else ""
+    return UpstreamError(f"the tokens of '{model}' are not known{reason}", status=501)
+
+
+upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
+
+
+@upstreams_router.get("")
+async def upstreams(request: Request) -> dict[str, Any]:
+    """Each model server: its kind, whether it is well, when it was last heard of and what it failed with.
+
+    `memory`: whether it may be told memories, as it is set now.
+    """
+    known = engine_of(request).upstreams
+    await known.look()
+    gate = Gate.of((await asyncio.to_thread(coming, request)).settings.memory_gate)
+    return {
+        "upstreams": [{**asdict(state), "memory": gate.lets_pass(state.location)} for state in known.states()]
     }

@@ -63,7 +63,7 @@ from holdfast.server.errors import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
 from holdfast.server.guard import NOBODY, Access, Guard, access_of, check_address, is_loopback
 from holdfast.server.pages import site
-from holdfast.server.reindexing import Reindexing
+from holdfast.server.reindex import Reindexing
 from holdfast.store import open_store
 from holdfast.wiring import build_engine
 

@@ -34,7 +34,7 @@ from holdfast.fitting.reading import Part
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai
 from holdfast.protocols.pairing import with_ids, with_names
-from holdfast.server import reading
+from holdfast.server import transcript
 from holdfast.server.detached import Turns
 from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.store import Conversation, Lane, Stored
@@ -290,7 +290,7 @@ async def messages(
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        told = reading.messages_out(engine, row, part, html=html)
+        told = transcript.messages_out(engine, row, part, html=html)
         return {**told, "turn": turns.running_in(row.id)} if html else told
 
     return await store.run(store.at_once, work)
@@ -306,7 +306,7 @@ async def memories(request: Request, conversation: str, message: str) -> dict[st
         row = store.log.get(conversation, scope)
         found = message_named(store, row, message)
         asked = found.parent if found.message.role == "assistant" else found.id
-        return {"memories": reading.told_memories(engine, row, asked) if asked else []}
+        return {"memories": transcript.told_memories(engine, row, asked) if asked else []}
 
     return await asyncio.to_thread(work)
 
@@ -317,7 +317,7 @@ async def image(request: Request, conversation: str, message: str, number: int) 
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> tuple[bytes, str]:
-        return reading.image_of(store, store.log.get(conversation, scope), message, number)
+        return transcript.image_of(store, store.log.get(conversation, scope), message, number)
 
     content, kind = await store.run(work)
     return Response(content, media_type=kind, headers=_PICTURE)
@@ -332,7 +332,7 @@ async def turn_to(request: Request, conversation: str, where: TurnTo) -> dict[st
     def work() -> Conversation:
         row = store.log.get(conversation, scope)
         turns.check_free(row.id)
-        return reading.turn_to(store, row, where.message)
+        return transcript.turn_to(store, row, where.message)
 
     return conversation_out(await store.run(store.atomically, work))
 

@@ -32,7 +32,7 @@ from holdfast.memory.workspace.folder import check_size
 from holdfast.messages import Scope
 from holdfast.server.endpoint import body_of, engine_of, scope_of
 from holdfast.server.guard import access_of
-from holdfast.server.reindexing import Reindexing
+from holdfast.server.reindex import Reindexing
 from holdfast.store import Store
 
 

@@ -29,7 +29,7 @@ from holdfast.server.endpoint import engine_of, is_off, scope_of
 from holdfast.server.files import added_to, file_parts, image_part, question, roots_for
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
-from holdfast.server.reading import banners_out, brought_in, told_memories
+from holdfast.server.transcript import banners_out, brought_in, told_memories
 from holdfast.store import Conversation, Store
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])

@@ -80,38 +80,35 @@ _TOLD = (
     "X-Holdfast-Window",
 )
 
-# In this order a path is looked for: the busiest first.
-_DOORS = (
-    ollama,
-    openai,
-    ollama,
-    embeddings,
-    models,
-    responses,
-    openai,
-    anthropic,
-    turns,
-    chats,
-    chats,
-    profiles,
-    memories,
-    memories,
-    research,
-    mcp,
-    files,
-    models,
-    models,
-    jobs,
-    jobs,
-    metrics,
-    metrics,
-    credentials,
-    credentials,
-    credentials,
-    profiles,
-    settings_door,
-    system,
-    site,
+# Paths are matched in this order: the busiest routes first, and fixed paths before those with a parameter.
+_ROUTERS = (
+    ollama.router,
+    openai.router,
+    embeddings.router,
+    models.upstreams_router,
+    responses.router,
+    anthropic.router,
+    turns.router,
+    chats.router,
+    profiles.router,
+    memories.router,
+    memories.notes_router,
+    research.router,
+    mcp.router,
+    files.router,
+    models.router,
+    models.tokens_router,
+    jobs.events_router,
+    jobs.router,
+    metrics.statistics_router,
+    metrics.router,
+    credentials.keys_router,
+    credentials.login_router,
+    credentials.password_router,
+    profiles.company_router,
+    settings_door.router,
+    system.router,
+    site.router,
 )
 
 
@@ -161,8 +158,8 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _unexpected)
-    for door in _DOORS:
-        app.include_router(door.router)
+    for router in _ROUTERS:
+        app.include_router(router)
     app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
     return app

@@ -40,8 +40,7 @@ from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.store import Conversation, Lane, Stored
 from holdfast.upstreams.base import Dialect
 
-# Part of the conversations' routes, and included there.
-router2 = APIRouter()
+router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
 
 class Undo(BaseModel):
@@ -52,7 +51,7 @@ class Undo(BaseModel):
     decision: str | None = None
 
 
-@router2.get("/{conversation}/window")
+@router.get("/{conversation}/window")
 async def window(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
@@ -65,7 +64,7 @@ async def window(
     return await store.run(work)
 
 
-@router2.get("/{conversation}/files")
+@router.get("/{conversation}/files")
 async def files(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
@@ -79,7 +78,7 @@ async def files(
     return await store.run(work)
 
 
-@router2.get("/{conversation}/compactions")
+@router.get("/{conversation}/compactions")
 async def compactions(request: Request, conversation: str) -> dict[str, Any]:
     """Every batch that made room, oldest first, with its decisions."""
     store, scope = engine_of(request).store, scope_of(request)
@@ -90,7 +89,7 @@ async def compactions(request: Request, conversation: str) -> dict[str, Any]:
     return await store.run(work)
 
 
-@router2.post("/{conversation}/compact")
+@router.post("/{conversation}/compact")
 async def compact(request: Request, conversation: str) -> dict[str, Any]:
     """Have the older part become a summary now, however much room there is; the last exchanges stay."""
     engine, scope = engine_of(request), scope_of(request)
@@ -103,7 +102,7 @@ async def compact(request: Request, conversation: str) -> dict[str, Any]:
     return await store.run(summary_account, store, row)
 
 
-@router2.post("/{conversation}/undo")
+@router.post("/{conversation}/undo")
 async def undo(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
     """Take back a decision, or the last batch; the same is not done again before the last resort.
 
@@ -123,7 +122,7 @@ async def undo(request: Request, conversation: str, which: Undo | None = None) -
     return await store.run(store.atomically, work)
 
 
-@router2.post("/{conversation}/messages/{message}/pin")
+@router.post("/{conversation}/messages/{message}/pin")
 async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """Keep a message in the window as it is, whatever has to give way."""
     engine, scope = engine_of(request), scope_of(request)
@@ -136,7 +135,7 @@ async def pin_message(request: Request, conversation: str, message: str) -> dict
     return {**message_out(await store.run(store.atomically, work)), "pinned": True}
 
 
-@router2.delete("/{conversation}/messages/{message}/pin")
+@router.delete("/{conversation}/messages/{message}/pin")
 async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     store, scope = engine_of(request).store, scope_of(request)
 
@@ -146,8 +145,6 @@ async def unpin_message(request: Request, conversation: str, message: str) -> di
 
     return {**message_out(await store.run(store.atomically, work)), "pinned": False}
 
-
-router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
 # A picture is a picture, whatever else it may be, and nobody but who may see it keeps it.
 _PICTURE = {
@@ -349,9 +346,6 @@ async def message(request: Request, conversation: str, message: str) -> dict[str
     return await store.run(work)
 
 
-router.include_router(router2)
-
-
 def _position(before: str | None) -> tuple[float, str] | None:
     if before is None:
         return None
@@ -362,8 +356,6 @@ def _position(before: str | None) -> tuple[float, str] | None:
         raise BadRequest("`before` must be the `next` of another page", param="before") from None
 
 
-router3 = APIRouter(prefix="/api/chats", tags=["Conversations"])
-
 State = Literal["in", "shortened", "out"]
 
 # So much of a message tells which one it is; what stands for a shortened one is a bit longer at most.
@@ -372,7 +364,7 @@ _BEGINNING, _SHOWN = 280, 4_000
 _NOT_KEPT = ("options", "format", "think")
 
 
-@router3.get("/{conversation}/window/messages")
+@router.get("/{conversation}/window/messages")
 async def window_messages(
     request: Request,
     conversation: str,
@@ -402,7 +394,7 @@ async def window_messages(
     return await store.run(store.at_once, work)
 
 
-@router3.get("/{conversation}/turns")
+@router.get("/{conversation}/turns")
 async def turns(
     request: Request,
     conversation: str,
@@ -427,7 +419,7 @@ async def turns(
     return await store.run(store.at_once, work)
 
 
-@router3.get("/{conversation}/request")
+@router.get("/{conversation}/request")
 async def sent(request: Request, conversation: str, window: int | None = Query(None, ge=1)) -> dict[str, Any]:
     """The last request in a window as the model server got it, made again from the log and what was decided.
 

@@ -282,18 +282,16 @@ def _now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
-router2 = APIRouter(tags=["Ollama"])
-
 # The fields that name models; `name` is what older clients call `model`.
 _NAMES = ("model", "name", "source", "destination")
 _DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
 
 
-@router2.post("/api/pull")
-@router2.post("/api/push")
-@router2.post("/api/create")
-@router2.post("/api/copy")
-@router2.delete("/api/delete")
+@router.post("/api/pull")
+@router.post("/api/push")
+@router.post("/api/create")
+@router.post("/api/copy")
+@router.delete("/api/delete")
 async def manage(request: Request) -> Response:
     """Get, send, make, copy or remove a model. Several people share it, so this is for administrators."""
     _check_admin(request)
@@ -309,8 +307,8 @@ async def manage(request: Request) -> Response:
     return forwarded(_then_changed(answer, engine, provider, names))
 
 
-@router2.head("/api/blobs/{digest}", include_in_schema=False)
-@router2.post("/api/blobs/{digest}")
+@router.head("/api/blobs/{digest}", include_in_schema=False)
+@router.post("/api/blobs/{digest}")
 async def blob(request: Request, digest: str) -> Response:
     """A file for `/api/create`. It may be larger than our memory, so it is never whole in it."""
     _check_admin(request)

@@ -98,8 +98,6 @@ async def model(request: Request, name: str) -> JSONResponse:
     return JSONResponse(row)
 
 
-router2 = APIRouter(tags=["OpenAI"])
-
 _GENERATE = "/api/generate"
 
 
@@ -125,7 +123,7 @@ COMPLETIONS = Shape(
 )
 
 
-@posted(router2, "/v1/completions")
+@posted(router, "/v1/completions")
 async def complete(request: Request) -> Response:
     body = await body_of(request)
     fields = parse_object(body)

@@ -5,14 +5,14 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.server.detached import Channel
+from holdfast.server.detached import EventChannel
 
 # What is told: a thing of its own, or the newest of one of three names.
 TOLD = st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=30)
 
 
-def told(names: list[str]) -> Channel:
-    channel = Channel()
+def told(names: list[str]) -> EventChannel:
+    channel = EventChannel()
     for number, name in enumerate(names, 1):
         channel.tell("thing", {"number": number}, newest_of=name)
     return channel
@@ -41,5 +41,5 @@ def test_everybody_who_follows_is_told_until_the_end():
     assert asyncio.run(follow()) == [[1, 2, 3], [2, 3], [3], [1, 2, 3]]
 
 
-async def _read(channel: Channel, after: int) -> list[int]:
+async def _read(channel: EventChannel, after: int) -> list[int]:
     return [one.data["number"] async for one in channel.follow(after)]

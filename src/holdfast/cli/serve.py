@@ -13,7 +13,7 @@ from holdfast.config import Config, Settings
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.server.system import Pass
+    from holdfast.server.system import DockerKey
 
 # Whoever listens so is heard by containers, too.
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
@@ -62,18 +62,18 @@ def loading() -> Iterator[None]:
         gc.enable()
 
 
-def _for_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
+def _for_docker(settings: Settings, host: str | None) -> tuple[str | None, "DockerKey"]:
     """Where containers are served, beside this machine, and what they come in with."""
-    from holdfast.server.system import bridge_address, pass_for_docker
+    from holdfast.server.system import bridge_address, docker_key
     from holdfast.store import open_store
 
     address = None if settings.host in _EVERYWHERE else host or bridge_address()
     with open_store(settings.store) as store:
-        return address, pass_for_docker(store)
+        return address, docker_key(store)
 
 
-def _tell(port: int, made: "Pass") -> None:
-    from holdfast.server.system import HOST, options_for
+def _tell(port: int, made: "DockerKey") -> None:
+    from holdfast.server.system import DOCKER_HOST, docker_options
 
     name = made.key.id
     if not made.secret:
@@ -88,13 +88,13 @@ def _tell(port: int, made: "Pass") -> None:
     console.print(
         say("Start Open WebUI with these, beside your own:", "Open WebUI zusätzlich mit diesen starten:")
     )
-    for option in options_for(port, made.secret or f"hf_{name}_…"):
+    for option in docker_options(port, made.secret or f"hf_{name}_…"):
         write(f"  {option} \\\n")
     console.print(
         say(
-            f"Or as an Ollama connection: OLLAMA_BASE_URL=http://{HOST}:{port}, and the key in Open WebUI"
-            " under Settings ▸ Connections.",
-            f"Oder als Ollama-Verbindung: OLLAMA_BASE_URL=http://{HOST}:{port}, und der Schlüssel in Open"
-            " WebUI unter Einstellungen ▸ Verbindungen.",
+            f"Or as an Ollama connection: OLLAMA_BASE_URL=http://{DOCKER_HOST}:{port}, and the key in"
+            " Open WebUI under Settings ▸ Connections.",
+            f"Oder als Ollama-Verbindung: OLLAMA_BASE_URL=http://{DOCKER_HOST}:{port}, und der Schlüssel in"
+            " Open WebUI unter Einstellungen ▸ Verbindungen.",
         )
     )

@@ -16,16 +16,16 @@ from holdfast.messages import ChatRequest
 from holdfast.protocols import anthropic, anthropic_writer
 from holdfast.protocols.wire import parse_object
 from holdfast.server.endpoint import (
-    Shape,
-    body_of,
+    ChatProtocol,
+    adapt_thinking,
     engine_of,
     event_frame,
-    if_it_can,
     is_off,
     pass_through,
-    posted,
+    post_route,
+    read_body,
     respond,
-    turn_of,
+    start_turn,
 )
 from holdfast.server.errors import anthropic_error
 
@@ -48,7 +48,7 @@ def _writer(chat: ChatRequest, turn: Turn) -> anthropic_writer.Writer:
     return anthropic_writer.Writer(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", expected)
 
 
-MESSAGES = Shape(
+MESSAGES = ChatProtocol(
     path=PATH,
     read=_read,
     writer=_writer,
@@ -59,13 +59,13 @@ MESSAGES = Shape(
 )
 
 
-@posted(router, PATH)
+@post_route(router, PATH)
 async def messages(request: Request) -> Response:
-    body = await body_of(request)
+    body = await read_body(request)
     fields = parse_object(body)
     if not is_off(request):
-        chat = await if_it_can(engine_of(request), _read(fields))
-        turn = await turn_of(request, chat)
+        chat = await adapt_thinking(engine_of(request), _read(fields))
+        turn = await start_turn(request, chat)
         if not turn.off:
             return await respond(request, MESSAGES, chat, turn)
     return await pass_through(request, MESSAGES, body, fields)
@@ -74,7 +74,7 @@ async def messages(request: Request) -> Response:
 @router.post(f"{PATH}/count_tokens")
 async def count_tokens(request: Request) -> dict[str, int]:
     """The whole of what the client would send, before anything is made to fit."""
-    chat = _read(parse_object(await body_of(request)))
+    chat = _read(parse_object(await read_body(request)))
     engine = engine_of(request)
     provider = await engine.upstreams.route(chat.model)
     count = await engine.models.counters.count_request(provider, chat)

@@ -57,20 +57,20 @@ from holdfast.server import (
     turns,
 )
 from holdfast.server import settings as settings_door
-from holdfast.server.detached import Turns
-from holdfast.server.embeddings import Encoder
+from holdfast.server.detached import DetachedTurns
+from holdfast.server.embeddings import EmbeddedEncoder
 from holdfast.server.errors import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
-from holdfast.server.guard import NOBODY, Access, Guard, access_of, check_address, is_loopback
+from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, check_address, is_loopback
 from holdfast.server.pages import site
-from holdfast.server.reindex import Reindexing
+from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store
 from holdfast.wiring import build_engine
 
 log = logging.getLogger("holdfast.server")
 
 # What of an answer's head a page elsewhere may read.
-_TOLD = (
+_EXPOSED_HEADERS = (
     "ETag",
     "Retry-After",
     "X-Holdfast-Conversation",
@@ -114,16 +114,16 @@ _ROUTERS = (
 
 def create_app(engine: Engine, settings: Settings, config: Config | None = None) -> FastAPI:
     """`config` says where the settings came from; without, all of them came from whoever calls."""
-    guard = Guard(settings, engine.store, engine.events)
-    reindexing = Reindexing(engine.events)
+    guard = RequestGuard(settings, engine.store, engine.events)
+    reindexing = ReindexJob(engine.events)
     chosen = engine.remembering.embedder if engine.remembering else None
-    encoder = Encoder(chosen, settings.home / "logs" / "encoder.log")
+    encoder = EmbeddedEncoder(chosen, settings.home / "logs" / "encoder.log")
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await engine.start()
         # Nobody waits for a model server that is slow to say that it is there.
-        telling = asyncio.create_task(_say_which_server(engine))
+        telling = asyncio.create_task(log_model_server(engine))
         yield
         telling.cancel()
         await app.state.turns.close()
@@ -145,29 +145,29 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
     app.state.heartbeat = settings.heartbeat
     app.state.unread = settings.unread
     app.state.reindexing = reindexing
-    app.state.turns = Turns()
+    app.state.turns = DetachedTurns()
     app.state.encoder = encoder
     app.state.guard = guard
     app.state.config = config or Config.of(settings)
     # Known to who runs this: how to start anew, and where we listen.
     app.state.restart, app.state.listening, app.state.started = None, (), time.time()
     app.state.file_roots = roots_in(settings)
-    app.state.metrics = metrics.of(engine)
-    _guarded(app, guard)
-    app.add_exception_handler(HoldfastError, _told)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unexpected)
+    app.state.metrics = metrics.create_metrics(engine)
+    add_middleware(app, guard)
+    app.add_exception_handler(HoldfastError, handle_holdfast_error)
+    app.add_exception_handler(RequestValidationError, handle_validation_error)
+    app.add_exception_handler(HTTPException, handle_http_error)
+    app.add_exception_handler(Exception, handle_unexpected_error)
     for router in _ROUTERS:
         app.include_router(router)
-    app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
-    app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
+    app.add_api_route("/", show_root, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/health", show_health, methods=["GET"], tags=["Server"])
     return app
 
 
-def _guarded(app: FastAPI, guard: Guard) -> None:
+def add_middleware(app: FastAPI, guard: RequestGuard) -> None:
     """What every request goes through, from the inside out."""
-    app.add_middleware(Guarded, guard=guard)
+    app.add_middleware(GuardMiddleware, guard=guard)
     if guard.origins.pages:
         # Outside of the guard: a browser asks whether it may ask, and sends no key with that.
         app.add_middleware(
@@ -176,13 +176,13 @@ def _guarded(app: FastAPI, guard: Guard) -> None:
             allow_methods=("*",),
             allow_headers=("*",),
             allow_private_network=True,
-            expose_headers=_TOLD,
+            expose_headers=_EXPOSED_HEADERS,
         )
     # Outside of all others: whoever is turned away is counted too.
-    app.add_middleware(metrics.Measured, metrics=app.state.metrics)
+    app.add_middleware(metrics.MetricsMiddleware, metrics=app.state.metrics)
 
 
-async def _say_which_server(engine: Engine) -> None:
+async def log_model_server(engine: Engine) -> None:
     try:
         provider = await engine.upstreams.main()
         log.info("model server: %s at %s", provider.name, provider.location)
@@ -190,10 +190,10 @@ async def _say_which_server(engine: Engine) -> None:
         log.warning("%s", error)
 
 
-class Guarded:
+class GuardMiddleware:
     """Lets the guard look at the head of a request before anything else happens to it."""
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+    def __init__(self, app: ASGIApp, guard: RequestGuard) -> None:
         self._app = app
         self._guard = guard
 
@@ -206,7 +206,7 @@ class Guarded:
                 if length.isdigit():
                     self._guard.check_size(path, int(length), access)
             except HoldfastError as error:
-                await _refused(Request(scope), error)(scope, receive, send)
+                await refuse(Request(scope), error)(scope, receive, send)
                 return
             scope.setdefault("state", {})["access"] = access
             receive = self._counted(path, receive, access)
@@ -226,72 +226,74 @@ class Guarded:
         return counted
 
 
-def _refused(request: Request, error: HoldfastError) -> Response:
+def refuse(request: Request, error: HoldfastError) -> Response:
     """Who comes with a browser is shown how to come in."""
     if isinstance(error, Unauthorized) and request.method == "GET" and site.wants_page(request.headers):
-        return site.to_login(request)
-    return _shaped(request.url.path, error)
+        return site.redirect_to_login(request)
+    return protocol_error(request.url.path, error)
 
 
-def _shaped(path: str, error: HoldfastError) -> JSONResponse:
+def protocol_error(path: str, error: HoldfastError) -> JSONResponse:
     if path == anthropic.PATH or path.startswith(f"{anthropic.PATH}/"):
         shape = anthropic_error
     else:
         shape = openai_error if path.startswith("/v1/") else ollama_error
     status, body = shape(error)
-    return JSONResponse(body, status, _headers(error))
+    return JSONResponse(body, status, error_headers(error))
 
 
-def _headers(error: HoldfastError) -> dict[str, str]:
+def error_headers(error: HoldfastError) -> dict[str, str]:
     if isinstance(error, TooMany | UpstreamError) and error.retry_after is not None:
         return {"Retry-After": str(math.ceil(error.retry_after))}
     return {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
 
 
-async def _told(request: Request, error: Exception) -> JSONResponse:
+async def handle_holdfast_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HoldfastError)
     log.info("%s %s: %s", request.method, request.url.path, error)
-    return _shaped(request.url.path, error)
+    return protocol_error(request.url.path, error)
 
 
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
+async def handle_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(step) for step in first["loc"][1:])
-    return _shaped(request.url.path, BadRequest(f"{where}: {first['msg']}", param=where))
+    return protocol_error(request.url.path, BadRequest(f"{where}: {first['msg']}", param=where))
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return _shaped(request.url.path, NotFound(f"there is nothing at {request.url.path}"))
-    refused = _shaped(request.url.path, BadRequest(f"{request.method} {request.url.path}: {error.detail}"))
+        return protocol_error(request.url.path, NotFound(f"there is nothing at {request.url.path}"))
+    refused = protocol_error(
+        request.url.path, BadRequest(f"{request.method} {request.url.path}: {error.detail}")
+    )
     refused.status_code = error.status_code
     refused.headers.update(error.headers or {})
     return refused
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     internal = HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
-    return _shaped(request.url.path, internal)
+    return protocol_error(request.url.path, internal)
 
 
-async def _root(request: Request) -> Response:
+async def show_root(request: Request) -> Response:
     """Ollama clients look for Ollama's sentence here; people get a page."""
     if site.wants_page(request.headers):
         store = request.app.state.engine.store
-        if access_of(request).admin and await store.run(system.is_needed, store):
+        if access_of(request).admin and await store.run(system.is_setup_needed, store):
             return RedirectResponse("/setup", 303)
-        return await site.page(request, "chat", conversation="")
+        return await site.render_page(request, "chat", conversation="")
     return PlainTextResponse("Ollama is running")
 
 
-async def _health(request: Request) -> dict[str, object]:
+async def show_health(request: Request) -> dict[str, object]:
     """Alive, and which model server is in use; whether that one is well is its own affair."""
     engine: Engine = request.app.state.engine
     told: dict[str, object] = {"status": "ok", "version": __version__}
-    if access_of(request) is NOBODY:
+    if access_of(request) is ANONYMOUS:
         return told
     try:
         provider = await engine.upstreams.main()
@@ -305,7 +307,7 @@ async def _health(request: Request) -> dict[str, object]:
 
 
 # Seconds for answers that are under way when the server is told to stop.
-GRACE = 5
+SHUTDOWN_SECONDS = 5
 
 
 def run(load: Callable[[], Config], ready: Callable[[str], None], beside: str | None = None) -> None:
@@ -317,7 +319,7 @@ def run(load: Callable[[], Config], ready: Callable[[str], None], beside: str | 
     config, before = load(), None
     while True:
         try:
-            again = _serve(config, ready, beside)
+            again = serve_once(config, ready, beside)
         except HoldfastError as error:
             if before is None:
                 raise
@@ -326,10 +328,10 @@ def run(load: Callable[[], Config], ready: Callable[[str], None], beside: str | 
             continue
         if not again:
             return
-        config, before = _reloaded(load, config), config
+        config, before = reload_config(load, config), config
 
 
-def _reloaded(load: Callable[[], Config], config: Config) -> Config:
+def reload_config(load: Callable[[], Config], config: Config) -> Config:
     try:
         return load()
     except ConfigError as error:
@@ -337,21 +339,25 @@ def _reloaded(load: Callable[[], Config], config: Config) -> Config:
         return config
 
 
-def _serve(config: Config, ready: Callable[[str], None], beside: str | None) -> bool:
+def serve_once(config: Config, ready: Callable[[str], None], beside: str | None) -> bool:
     """Until it is told to stop; whether it was told to start anew."""
     settings = config.settings
     if not is_loopback(settings.host):
-        _check_exposed_address(settings)
+        check_exposed_address(settings)
     with ExitStack() as stack:
-        first = stack.enter_context(_listen(settings.host, settings.port))
+        first = stack.enter_context(listen(settings.host, settings.port))
         listeners = [first]
         if beside is not None:
-            listeners.append(stack.enter_context(_listen(beside, first.getsockname()[1])))
-        _configure_logging(settings)
+            listeners.append(stack.enter_context(listen(beside, first.getsockname()[1])))
+        configure_logging(settings)
         engine = build_engine(settings)
         app = create_app(engine, settings, config)
         how = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         server = _Server(how, ready, engine.stopping)
         app.state.restart = server.restart
@@ -360,7 +366,7 @@ def _serve(config: Config, ready: Callable[[str], None], beside: str | None) -> 
         return server.again
 
 
-def _configure_logging(settings: Settings) -> None:
+def configure_logging(settings: Settings) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
@@ -371,7 +377,7 @@ def _configure_logging(settings: Settings) -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
 
-def _check_exposed_address(settings: Settings) -> None:
+def check_exposed_address(settings: Settings) -> None:
     """Before the port is taken: not for a moment is anybody let in who should not be."""
     with open_store(settings.store) as store:
         there = store.keys.any() or store.sessions.password(Scope().user) is not None
@@ -406,7 +412,7 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named by its protocol, or asyncio does not recognise TCP and leaves Nagle's delay of 40 ms switched on.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -35,7 +35,7 @@ from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai
 from holdfast.protocols.pairing import with_ids, with_names
 from holdfast.server import transcript
-from holdfast.server.detached import Turns
+from holdfast.server.detached import DetachedTurns
 from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.store import Conversation, Lane, Stored
 from holdfast.upstreams.base import Dialect
@@ -52,7 +52,7 @@ class Undo(BaseModel):
 
 
 @router.get("/{conversation}/window")
-async def window(
+async def show_window(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
     """What was last sent in the newest window, or in that of this size, and what is decided there."""
@@ -65,7 +65,7 @@ async def window(
 
 
 @router.get("/{conversation}/files")
-async def files(
+async def list_files(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
     """Which message brought which file, in which mode and with how many tokens; and if it is still there."""
@@ -79,7 +79,7 @@ async def files(
 
 
 @router.get("/{conversation}/compactions")
-async def compactions(request: Request, conversation: str) -> dict[str, Any]:
+async def list_compactions(request: Request, conversation: str) -> dict[str, Any]:
     """Every batch that made room, oldest first, with its decisions."""
     store, scope = engine_of(request).store, scope_of(request)
 
@@ -90,7 +90,7 @@ async def compactions(request: Request, conversation: str) -> dict[str, Any]:
 
 
 @router.post("/{conversation}/compact")
-async def compact(request: Request, conversation: str) -> dict[str, Any]:
+async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
     """Have the older part become a summary now, however much room there is; the last exchanges stay."""
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
@@ -103,7 +103,7 @@ async def compact(request: Request, conversation: str) -> dict[str, Any]:
 
 
 @router.post("/{conversation}/undo")
-async def undo(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
+async def undo_decision(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
     """Take back a decision, or the last batch; the same is not done again before the last resort.
 
     `back` names the messages that go out again by this, as far as there is room.
@@ -147,7 +147,7 @@ async def unpin_message(request: Request, conversation: str, message: str) -> di
 
 
 # A picture is a picture, whatever else it may be, and nobody but who may see it keeps it.
-_PICTURE = {
+_IMAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, max-age=3600",
@@ -156,7 +156,7 @@ _PICTURE = {
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
-class Changes(BaseModel):
+class ConversationChanges(BaseModel):
     """What can be changed about a conversation, at least one of it; what is left out stays.
 
     `off`: its requests are passed through, and nothing more of it is kept. Without `memory` it is kept and
@@ -176,7 +176,7 @@ class Changes(BaseModel):
         return self
 
 
-class ForkFrom(BaseModel):
+class NewFork(BaseModel):
     """Where a fork goes on from, by default the last message, and what it is called."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -185,7 +185,7 @@ class ForkFrom(BaseModel):
     title: Title | None = None
 
 
-class TurnTo(BaseModel):
+class NewHead(BaseModel):
     """The message to go on from."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -194,19 +194,19 @@ class TurnTo(BaseModel):
 
 
 @router.get("")
-async def chats(
+async def list_chats(
     request: Request, limit: int = Query(50, ge=1, le=500), before: str | None = None
 ) -> dict[str, Any]:
     """Conversations, the last used first; `before` is the `next` of the page before."""
     store = engine_of(request).store
-    found = await store.run(store.log.recent, scope_of(request), limit + 1, _position(before))
+    found = await store.run(store.log.recent, scope_of(request), limit + 1, parse_cursor(before))
     page = found[:limit]
     more = f"{page[-1].updated_at}:{page[-1].id}" if len(found) > limit else None
     return {"chats": [conversation_out(row) for row in page], "next": more}
 
 
 @router.get("/search")
-async def find(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
+async def search_chats(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
     """Messages of all conversations that have the words of `q`, best first, then those about the same."""
     engine, scope = engine_of(request), scope_of(request)
     near = await asyncio.to_thread(engine.remembering.messages_near, scope, q) if engine.remembering else {}
@@ -214,7 +214,7 @@ async def find(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -
 
 
 @router.patch("/{conversation}")
-async def change(request: Request, conversation: str, changes: Changes) -> dict[str, Any]:
+async def change_chat(request: Request, conversation: str, changes: ConversationChanges) -> dict[str, Any]:
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> Conversation:
@@ -228,7 +228,9 @@ async def change(request: Request, conversation: str, changes: Changes) -> dict[
 
 
 @router.delete("/{conversation}", status_code=204)
-async def delete(request: Request, conversation: str, memories: Literal["keep", "forget"] = "keep") -> None:
+async def delete_chat(
+    request: Request, conversation: str, memories: Literal["keep", "forget"] = "keep"
+) -> None:
     """Remove a conversation and its words, except those that a fork shares.
 
     What was learned in it stays, unless it is to be forgotten too.
@@ -248,10 +250,10 @@ async def delete(request: Request, conversation: str, memories: Literal["keep", 
 
 
 @router.post("/{conversation}/fork", status_code=201)
-async def fork(request: Request, conversation: str, start: ForkFrom | None = None) -> dict[str, Any]:
+async def fork_chat(request: Request, conversation: str, start: NewFork | None = None) -> dict[str, Any]:
     """A second conversation that shares this one's messages up to one of them."""
     store, scope = engine_of(request).store, scope_of(request)
-    start = start or ForkFrom()
+    start = start or NewFork()
 
     def work() -> Conversation:
         row = store.log.get(conversation, scope)
@@ -262,7 +264,7 @@ async def fork(request: Request, conversation: str, start: ForkFrom | None = Non
 
 
 @router.get("/{conversation}/messages")
-async def messages(
+async def list_messages(
     request: Request,
     conversation: str,
     limit: int | None = Query(None, ge=1, le=500),
@@ -283,18 +285,18 @@ async def messages(
     part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
-    turns: Turns = request.app.state.turns
+    turns: DetachedTurns = request.app.state.turns
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        told = transcript.messages_out(engine, row, part, html=html)
+        told = transcript.serialize_messages(engine, row, part, html=html)
         return {**told, "turn": turns.running_in(row.id)} if html else told
 
     return await store.run(store.at_once, work)
 
 
 @router.get("/{conversation}/messages/{message}/memories")
-async def memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
+async def list_recalled_memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """What was remembered for a question, or for the question of an answer."""
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
@@ -303,39 +305,39 @@ async def memories(request: Request, conversation: str, message: str) -> dict[st
         row = store.log.get(conversation, scope)
         found = message_named(store, row, message)
         asked = found.parent if found.message.role == "assistant" else found.id
-        return {"memories": transcript.told_memories(engine, row, asked) if asked else []}
+        return {"memories": transcript.memories_for(engine, row, asked) if asked else []}
 
     return await asyncio.to_thread(work)
 
 
 @router.get("/{conversation}/messages/{message}/images/{number}")
-async def image(request: Request, conversation: str, message: str, number: int) -> Response:
+async def show_image(request: Request, conversation: str, message: str, number: int) -> Response:
     """A picture that came with a message, counted from 0."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> tuple[bytes, str]:
-        return transcript.image_of(store, store.log.get(conversation, scope), message, number)
+        return transcript.load_image(store, store.log.get(conversation, scope), message, number)
 
     content, kind = await store.run(work)
-    return Response(content, media_type=kind, headers=_PICTURE)
+    return Response(content, media_type=kind, headers=_IMAGE_HEADERS)
 
 
 @router.put("/{conversation}/head")
-async def turn_to(request: Request, conversation: str, where: TurnTo) -> dict[str, Any]:
+async def switch_version(request: Request, conversation: str, where: NewHead) -> dict[str, Any]:
     """Go on from another version of a message: the newest end that comes after it."""
     store, scope = engine_of(request).store, scope_of(request)
-    turns: Turns = request.app.state.turns
+    turns: DetachedTurns = request.app.state.turns
 
     def work() -> Conversation:
         row = store.log.get(conversation, scope)
         turns.check_free(row.id)
-        return transcript.turn_to(store, row, where.message)
+        return transcript.move_head(store, row, where.message)
 
     return conversation_out(await store.run(store.atomically, work))
 
 
 @router.get("/{conversation}/messages/{message}")
-async def message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+async def show_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
     """One message in full, and how it stands in each window: there, shortened or left out, and why."""
     store, scope = engine_of(request).store, scope_of(request)
 
@@ -346,7 +348,7 @@ async def message(request: Request, conversation: str, message: str) -> dict[str
     return await store.run(work)
 
 
-def _position(before: str | None) -> tuple[float, str] | None:
+def parse_cursor(before: str | None) -> tuple[float, str] | None:
     if before is None:
         return None
     moment, _, name = before.partition(":")
@@ -356,20 +358,20 @@ def _position(before: str | None) -> tuple[float, str] | None:
         raise BadRequest("`before` must be the `next` of another page", param="before") from None
 
 
-State = Literal["in", "shortened", "out"]
+WindowState = Literal["in", "shortened", "out"]
 
 # So much of a message tells which one it is; what stands for a shortened one is a bit longer at most.
-_BEGINNING, _SHOWN = 280, 4_000
+_EXCERPT_LENGTH, _MAX_SHOWN = 280, 4_000
 # What of a request is not kept, so nobody can say afterwards what it was.
-_NOT_KEPT = ("options", "format", "think")
+_NOT_RECORDED = ("options", "format", "think")
 
 
 @router.get("/{conversation}/window/messages")
-async def window_messages(
+async def list_window_messages(
     request: Request,
     conversation: str,
     window: int | None = Query(None, ge=1),
-    state: State | None = None,
+    state: WindowState | None = None,
     before: str | None = None,
     limit: int = Query(100, ge=1, le=500),
 ) -> dict[str, Any]:
@@ -385,17 +387,17 @@ async def window_messages(
         found = standings(store, row, lane)
         counts = {name: sum(one.state == name for one in found) for name in ("in", "shortened", "out")}
         wanted = [one for one in reversed(found) if state in (None, one.state)]
-        start = _place(wanted, before)
+        start = position_after(wanted, before)
         page, pins = wanted[start : start + limit], pins_of(store, row)
         more = page[-1].stored.id if start + limit < len(wanted) else None
-        rows = [_message(one, lane, pinned=one.stored.id in pins) for one in page]
+        rows = [serialize_message(one, lane, pinned=one.stored.id in pins) for one in page]
         return {"window": lane.window, "counts": counts, "messages": rows, "next": more}
 
     return await store.run(store.at_once, work)
 
 
 @router.get("/{conversation}/turns")
-async def turns(
+async def list_turns(
     request: Request,
     conversation: str,
     window: int | None = Query(None, ge=1),
@@ -413,14 +415,16 @@ async def turns(
             "window": lane.window,
             "room": lane.report["room"],
             "turns": [turn.to_json() for turn in turns_of(store, row, lane, limit)],
-            "compactions": [_batch(one) for one in batches],
+            "compactions": [serialize_batch(one) for one in batches],
         }
 
     return await store.run(store.at_once, work)
 
 
 @router.get("/{conversation}/request")
-async def sent(request: Request, conversation: str, window: int | None = Query(None, ge=1)) -> dict[str, Any]:
+async def show_request(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
     """The last request in a window as the model server got it, made again from the log and what was decided.
 
     It is held against the fingerprints that were taken when it went out: `exact` says that messages and tools
@@ -448,19 +452,19 @@ async def sent(request: Request, conversation: str, window: int | None = Query(N
         "exact": made.exact,
         "differs": list(made.differs),
         "missing": list(made.missing),
-        "not_kept": list(_NOT_KEPT),
+        "not_kept": list(_NOT_RECORDED),
         "dialect": dialect,
-        "body": _body(made.request, dialect),
+        "body": serialize_body(made.request, dialect),
     }
 
 
-def _body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
+def serialize_body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     if dialect == "ollama":
         return ollama.request_out(with_names(request))
     return openai.request_out(with_ids(request))
 
 
-def _message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
+def serialize_message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
     stored, said = one.stored, said_in(one.stored.message)
     tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
     shown = one.shown.text if one.state == "shortened" and one.shown else None
@@ -471,24 +475,24 @@ def _message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
         "state": one.state,
         "rules": list(one.rules),
         "decisions": [made.id for made in one.decisions],
-        "beginning": said["content"][:_BEGINNING],
+        "beginning": said["content"][:_EXCERPT_LENGTH],
         "characters": len(said["content"]),
         "images": said.get("images", 0),
         "tools": [call["name"] for call in said.get("tool_calls", ())],
-        "shown": None if shown is None else shown[:_SHOWN],
+        "shown": None if shown is None else shown[:_MAX_SHOWN],
         "added": [{"section": more.section, "name": more.name, "text": more.text} for more in one.added],
         "tokens": tokens.get(stored.id),
         "pinned": pinned,
     }
 
 
-def _batch(row: dict[str, Any]) -> dict[str, Any]:
+def serialize_batch(row: dict[str, Any]) -> dict[str, Any]:
     """A batch without its decisions; undone if all of them were."""
     made = row.pop("decisions")
     return {**row, "undone": bool(made) and all("undone_at" in one for one in made)}
 
 
-def _place(found: list[Standing], before: str | None) -> int:
+def position_after(found: list[Standing], before: str | None) -> int:
     if before is None:
         return 0
     for at, one in enumerate(found):

@@ -13,15 +13,15 @@ from starlette.requests import Request
 from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany, Unauthorized
 from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of
-from holdfast.server.guard import COOKIE, Guard, access_of, is_loopback, is_same_origin
+from holdfast.server.guard import COOKIE, RequestGuard, access_of, is_loopback, is_same_origin
 from holdfast.store import Key
 from holdfast.store.secrecy import is_password, password_digest
 
 login_router = APIRouter(prefix="/api", tags=["Access"])
 
 # The password is that of whoever set this up.
-_USER = Scope().user
-_SECONDS = 30 * 86_400
+_OWNER = Scope().user
+_SESSION_SECONDS = 30 * 86_400
 
 
 class Login(BaseModel):
@@ -31,7 +31,7 @@ class Login(BaseModel):
 
 
 @login_router.get("/login")
-async def who(request: Request) -> dict[str, Any]:
+async def show_login(request: Request) -> dict[str, Any]:
     """Who this is, how they came in, and whether there is a password to come in with."""
     access, store = access_of(request), engine_of(request).store
     known = access.how != "nobody"
@@ -40,7 +40,7 @@ async def who(request: Request) -> dict[str, Any]:
         "user": access.user if known else None,
         "project": access.project or None,
         "admin": access.admin,
-        "password": await store.run(store.sessions.password, _USER) is not None,
+        "password": await store.run(store.sessions.password, _OWNER) is not None,
     }
 
 
@@ -52,28 +52,28 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
     ):
         raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
     store = engine_of(request).store
-    kept = await store.run(store.sessions.password, _USER)
+    kept = await store.run(store.sessions.password, _OWNER)
     if kept is None:
         raise BadRequest("no password is set", hint="Set one with `holdfast password`.")
-    guard: Guard = request.app.state.guard
+    guard: RequestGuard = request.app.state.guard
     address = request.client.host if request.client else ""
     if wait := guard.tries.begin(address):
         raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
     if not await asyncio.to_thread(is_password, given.password, kept):
         raise Unauthorized("this is not the password", hint="`holdfast password` sets another.")
     guard.tries.right(address)
-    await come_in(request, response)
-    return {"user": _USER, "seconds": _SECONDS}
+    await start_session(request, response)
+    return {"user": _OWNER, "seconds": _SESSION_SECONDS}
 
 
-async def come_in(request: Request, response: Response) -> None:
+async def start_session(request: Request, response: Response) -> None:
     """A new session for whoever sent this request, with its cookie."""
     store = engine_of(request).store
-    token = await store.run(store.sessions.open, _USER, _SECONDS)
+    token = await store.run(store.sessions.open, _OWNER, _SESSION_SECONDS)
     response.set_cookie(
         COOKIE,
         token,
-        max_age=_SECONDS,
+        max_age=_SESSION_SECONDS,
         httponly=True,
         samesite="strict",
         secure=request.url.scheme == "https",
@@ -91,7 +91,7 @@ async def logout(request: Request, response: Response) -> None:
 
 password_router = APIRouter(prefix="/api/password", tags=["Access"])
 
-SHORTEST = 8
+MIN_PASSWORD_LENGTH = 8
 
 
 class PasswordChange(BaseModel):
@@ -112,23 +112,25 @@ class PasswordRemoval(BaseModel):
 @password_router.put("")
 async def change_password(request: Request, response: Response, wanted: PasswordChange) -> dict[str, Any]:
     """Set the password. Every browser that is signed in has to do it again, but for this one."""
-    await _check_current_password(request, wanted.current)
-    if len(wanted.password) < SHORTEST:
+    await check_current_password(request, wanted.current)
+    if len(wanted.password) < MIN_PASSWORD_LENGTH:
         raise BadRequest(
-            f"a password has at least {SHORTEST} characters", hint="Several words are good.", param="password"
+            f"a password has at least {MIN_PASSWORD_LENGTH} characters",
+            hint="Several words are good.",
+            param="password",
         )
     store = engine_of(request).store
     digest = await asyncio.to_thread(password_digest, wanted.password)
-    await store.run(store.sessions.set_password, _USER, digest)
+    await store.run(store.sessions.set_password, _OWNER, digest)
     if is_same_origin(request.headers):
-        await come_in(request, response)
+        await start_session(request, response)
     return {"password": True}
 
 
 @password_router.delete("")
 async def remove_password(request: Request, removal: PasswordRemoval | None = None) -> dict[str, Any]:
     """Have no password any more, unless it is all that anybody can come in with."""
-    await _check_current_password(request, removal.current if removal else "")
+    await check_current_password(request, removal.current if removal else "")
     store, settings = engine_of(request).store, request.app.state.config.settings
     closed = settings.require_key or not is_loopback(settings.host)
     if closed and not settings.key and not await store.run(store.keys.any):
@@ -136,19 +138,19 @@ async def remove_password(request: Request, removal: PasswordRemoval | None = No
             "without it nobody could come in any more",
             hint="Make a key first: `holdfast keys create --admin`.",
         )
-    await store.run(store.sessions.set_password, _USER, None)
+    await store.run(store.sessions.set_password, _OWNER, None)
     return {"password": False}
 
 
-async def _check_current_password(request: Request, current: str) -> None:
+async def check_current_password(request: Request, current: str) -> None:
     """Neither a browser that somebody left open nor this machine's address is proof of who asks."""
     access, store = access_of(request), engine_of(request).store
     if not access.admin:
         raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
-    kept = await store.run(store.sessions.password, _USER)
+    kept = await store.run(store.sessions.password, _OWNER)
     if access.how == "key" or kept is None:
         return
-    guard: Guard = request.app.state.guard
+    guard: RequestGuard = request.app.state.guard
     address = request.client.host if request.client else ""
     if wait := guard.tries.begin(address):
         raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
@@ -184,7 +186,7 @@ class NewKey(BaseModel):
 async def list_keys(request: Request) -> dict[str, Any]:
     """All keys, without their secrets. `several_people`: more than one comes through it unannounced."""
     store = engine_of(request).store
-    guard: Guard = request.app.state.guard
+    guard: RequestGuard = request.app.state.guard
     rows = await store.run(store.keys.all)
     return {"keys": [{**key.to_json(), "several_people": key.id in guard.crowded} for key in rows]}
 
@@ -210,5 +212,5 @@ async def revoke_key(request: Request, key: str) -> None:
     """Take a key back: whoever has it cannot come in any more."""
     store = engine_of(request).store
     await store.run(store.keys.revoke, key)
-    guard: Guard = request.app.state.guard
+    guard: RequestGuard = request.app.state.guard
     guard.look_again()

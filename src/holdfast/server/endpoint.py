@@ -1,6 +1,6 @@
 """What the chat doors share: read a request, hand it to the engine, stream the answer in the client's shape.
 
-Knows how bytes travel; what they mean in a dialect is in the `Shape` each door brings.
+Knows how bytes travel; what they mean in a dialect is in the `ChatProtocol` each door brings.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ from holdfast.server.guard import access_of
 from holdfast.upstreams.base import Forwarded, understands
 
 # So many pieces may be ready: a source that never waits would leave nobody time to see that the client left.
-_READY = 16
+_MAX_READY = 16
 
 
-class Until(Response):
+class CleanupResponse(Response):
     """A stream after which something is to be done, however it ended, and even if it never began."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Until(Response):
             async with asyncio.timeout(unread or None):
                 await send(message)
 
-        reading, gone = asyncio.create_task(self._read()), asyncio.create_task(hung_up(receive))
+        reading, gone = asyncio.create_task(self._read()), asyncio.create_task(wait_for_disconnect(receive))
         reading.add_done_callback(lambda _: self._news.set())
         gone.add_done_callback(lambda _: reading.cancel())
         try:
@@ -91,7 +91,7 @@ class Until(Response):
                 # The first piece is not kept waiting for the next ones: everybody waits for it.
                 self._begun = True
                 await asyncio.sleep(0)
-            if len(self._ready) >= _READY:
+            if len(self._ready) >= _MAX_READY:
                 self._room.clear()
                 await self._room.wait()
 
@@ -109,7 +109,7 @@ class Until(Response):
                 await send({"type": "http.response.body", "body": body, "more_body": not whole})
 
 
-async def hung_up(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     """Returns when the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -122,12 +122,12 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 log = logging.getLogger("holdfast.server")
 
 # What a client that waits may be sent without being told anything: white space, or a comment.
-_SIGNS = {"application/x-ndjson": b" ", "text/event-stream": b": waiting\n\n"}
+_KEEPALIVES = {"application/x-ndjson": b" ", "text/event-stream": b": waiting\n\n"}
 # Hop-by-hop headers and those that the response's own transport decides.
 _NOT_FORWARDED = {"connection", "content-length", "keep-alive", "transfer-encoding", "date", "server"}
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     """Puts an answer into the words of one dialect; see `dialects`."""
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]: ...
@@ -137,12 +137,12 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ChatProtocol:
     """How one protocol speaks over HTTP."""
 
     path: str
     read: Callable[[dict[str, Any]], ChatRequest]
-    writer: Callable[[ChatRequest, Turn], Writer]
+    writer: Callable[[ChatRequest, Turn], AnswerWriter]
     error: Callable[[HoldfastError], tuple[int, dict[str, Any]]]
     media_type: str
     frame: Callable[[dict[str, Any]], bytes]
@@ -152,21 +152,21 @@ class Shape:
 
     @property
     def sign(self) -> bytes:
-        return self.waiting or _SIGNS[self.media_type]
+        return self.waiting or _KEEPALIVES[self.media_type]
 
 
-class _Direct(APIRoute):
+class _RawRoute(APIRoute):
     """Nothing is prepared for the function behind it, and nothing made of what it gives."""
 
     def get_route_handler(self) -> Handler:
         return self.endpoint
 
 
-def posted(router: APIRouter, path: str) -> Callable[[Handler], Handler]:
+def post_route(router: APIRouter, path: str) -> Callable[[Handler], Handler]:
     """A route for what takes a request as it is, and gives a response."""
 
     def add(handler: Handler) -> Handler:
-        router.add_api_route(path, handler, methods=["POST"], route_class_override=_Direct)
+        router.add_api_route(path, handler, methods=["POST"], route_class_override=_RawRoute)
         return handler
 
     return add
@@ -177,7 +177,7 @@ def engine_of(request: Request) -> Engine:
     return engine
 
 
-async def body_of(request: Request) -> bytes:
+async def read_body(request: Request) -> bytes:
     try:
         return await request.body()
     except ClientDisconnect:
@@ -207,25 +207,25 @@ def is_off(request: Request) -> bool:
     return access_of(request).off or request.headers.get("x-holdfast", "").strip().lower() == "off"
 
 
-async def answer(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
+async def answer_chat(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:
     """One chat request, from its body to the response."""
     if is_off(request):
         return await pass_through(request, shape, body, fields)
     chat = shape.read(fields)
-    turn = await turn_of(request, chat)
+    turn = await start_turn(request, chat)
     if turn.off:
         return await pass_through(request, shape, body, fields)
     return await respond(request, shape, chat, turn)
 
 
-async def converse(
-    request: Request, shape: Shape, chat: ChatRequest, *, goes_on: str | None = None
+async def continue_conversation(
+    request: Request, shape: ChatProtocol, chat: ChatRequest, *, goes_on: str | None = None
 ) -> Response:
     """A turn of a conversation; `goes_on` names the one whose history the client leaves to us."""
-    return await respond(request, shape, chat, await turn_of(request, chat, goes_on))
+    return await respond(request, shape, chat, await start_turn(request, chat, goes_on))
 
 
-async def turn_of(request: Request, chat: ChatRequest, goes_on: str | None = None) -> Turn:
+async def start_turn(request: Request, chat: ChatRequest, goes_on: str | None = None) -> Turn:
     ask = Ask(
         chat,
         scope_of(request),
@@ -237,7 +237,9 @@ async def turn_of(request: Request, chat: ChatRequest, goes_on: str | None = Non
     return await engine_of(request).turn(ask)
 
 
-async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
+async def pass_through(
+    request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]
+) -> Response:
     """Switched off: the model server's own answer to the client's own bytes, nothing kept."""
     engine, user = engine_of(request), access_of(request).user
     provider = await engine.upstreams.route(expect(fields.get("model", ""), str, "model"))
@@ -248,12 +250,12 @@ async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict
     with ExitStack() as held:
         place = held.enter_context(engine.serving(provider, user))
         if not place.served:
-            await unless_gone(request, place.turn())
+            await unless_disconnected(request, place.turn())
         passed = provider.forward("POST", shape.path, content_type_of(request), body)
-        return forwarded(await unless_gone(request, passed), held.pop_all().close)
+        return forward_response(await unless_disconnected(request, passed), held.pop_all().close)
 
 
-async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn) -> Response:
+async def respond(request: Request, shape: ChatProtocol, chat: ChatRequest, turn: Turn) -> Response:
     """Waits for the answer, or of a stream for its first piece: so an error still has a status of its own.
 
     Who has waited long for that piece gets a stream that has only begun, and from then on signs of life.
@@ -262,15 +264,15 @@ async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn)
     chunks = turn.chunks
     if not chat.stream:
         try:
-            whole = await unless_gone(request, _whole(chunks, writer))
+            whole = await unless_disconnected(request, collect_answer(chunks, writer))
         except BaseException:
             await chunks.aclose()
             raise
-        return JSONResponse(whole, headers=_told(turn))
+        return JSONResponse(whole, headers=window_headers(turn))
     first: asyncio.Future[Chunk | None] = asyncio.ensure_future(anext(chunks, None))
     pause: float = request.app.state.heartbeat
     try:
-        await _done_or_gone(request, first, pause or None)
+        await wait_while_connected(request, first, pause or None)
         if first.done():
             first.result()
     except BaseException:
@@ -278,11 +280,11 @@ async def respond(request: Request, shape: Shape, chat: ChatRequest, turn: Turn)
         await asyncio.wait({first})
         await chunks.aclose()
         raise
-    stream = _streamed(first, chunks, writer, shape, pause)
-    return Until(stream, first.cancel, media_type=shape.media_type, headers=_told(turn))
+    stream = stream_answer(first, chunks, writer, shape, pause)
+    return CleanupResponse(stream, first.cancel, media_type=shape.media_type, headers=window_headers(turn))
 
 
-def _told(turn: Turn) -> dict[str, str]:
+def window_headers(turn: Turn) -> dict[str, str]:
     """What every answer says about the window it was made from."""
     report = turn.facts.report
     told = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
@@ -296,7 +298,7 @@ def _told(turn: Turn) -> dict[str, str]:
     return told
 
 
-async def _whole(chunks: AsyncGenerator[Chunk, None], writer: Writer) -> dict[str, Any]:
+async def collect_answer(chunks: AsyncGenerator[Chunk, None], writer: AnswerWriter) -> dict[str, Any]:
     async with aclosing(chunks):
         async for chunk in chunks:
             writer.chunk(chunk)
@@ -304,11 +306,11 @@ async def _whole(chunks: AsyncGenerator[Chunk, None], writer: Writer) -> dict[st
     return writer.whole()
 
 
-async def _streamed(
+async def stream_answer(
     first: asyncio.Future[Chunk | None],
     chunks: AsyncGenerator[Chunk, None],
-    writer: Writer,
-    shape: Shape,
+    writer: AnswerWriter,
+    shape: ChatProtocol,
     pause: float,
 ) -> AsyncGenerator[bytes, None]:
     """The answer as it comes. Once bytes are out, trouble can only be told in the stream itself."""
@@ -328,31 +330,33 @@ async def _streamed(
         yield shape.closing
     except HoldfastError as error:
         log.warning("an answer was cut off: %s", error)
-        yield _told_in_stream(error, writer, shape)
+        yield error_frames(error, writer, shape)
     except Exception as error:
         log.exception("an answer failed in mid-stream")
         internal = HoldfastError(f"internal error: {type(error).__name__}")
-        yield _told_in_stream(internal, writer, shape)
+        yield error_frames(internal, writer, shape)
 
 
-def _told_in_stream(error: HoldfastError, writer: Writer, shape: Shape) -> bytes:
+def error_frames(error: HoldfastError, writer: AnswerWriter, shape: ChatProtocol) -> bytes:
     return b"".join(shape.frame(payload) for payload in writer.failed(shape.error(error)[1]))
 
 
-async def unless_gone(request: Request, work: Awaitable[T]) -> T:
+async def unless_disconnected(request: Request, work: Awaitable[T]) -> T:
     """The result of `work`, given up as soon as the client hangs up: nobody computes for an empty chair."""
     task = asyncio.ensure_future(work)
     try:
-        await _done_or_gone(request, task)
+        await wait_while_connected(request, task)
         return await task
     finally:
         task.cancel()
         await asyncio.wait({task})
 
 
-async def _done_or_gone(request: Request, task: asyncio.Future[T], patience: float | None = None) -> None:
+async def wait_while_connected(
+    request: Request, task: asyncio.Future[T], patience: float | None = None
+) -> None:
     """Waits until `task` is done, or for so long; an error if the client hangs up meanwhile."""
-    gone = asyncio.ensure_future(hung_up(request.receive))
+    gone = asyncio.ensure_future(wait_for_disconnect(request.receive))
     either: set[asyncio.Future[Any]] = {task, gone}
     try:
         await asyncio.wait(either, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
@@ -363,11 +367,13 @@ async def _done_or_gone(request: Request, task: asyncio.Future[T], patience: flo
         await asyncio.wait({gone})
 
 
-def forwarded(answer: Forwarded, over: Callable[[], object] = lambda: None) -> Response:
+def forward_response(answer: Forwarded, over: Callable[[], object] = lambda: None) -> Response:
     """A model server's answer, passed on byte for byte; `over` is called when it is through."""
     headers = {name: value for name, value in answer.headers if name.lower() not in _NOT_FORWARDED}
     background = BackgroundTask(answer.close)
-    return Until(answer.stream, over, status_code=answer.status, headers=headers, background=background)
+    return CleanupResponse(
+        answer.stream, over, status_code=answer.status, headers=headers, background=background
+    )
 
 
 def content_type_of(request: Request) -> dict[str, str]:
@@ -388,10 +394,10 @@ def event_frame(payload: dict[str, Any]) -> bytes:
 
 
 # Degrees that Ollama does not know, each with the nearest one that it does.
-_NEAREST = {"minimal": "low", "xhigh": "high"}
+_NEAREST_EFFORT = {"minimal": "low", "xhigh": "high"}
 
 
-async def if_it_can(engine: Engine, chat: ChatRequest) -> ChatRequest:
+async def adapt_thinking(engine: Engine, chat: ChatRequest) -> ChatRequest:
     """The request without a wish that its model server would refuse."""
     if not chat.think:
         return chat
@@ -401,4 +407,4 @@ async def if_it_can(engine: Engine, chat: ChatRequest) -> ChatRequest:
     known = (await provider.describe(chat.model)).capabilities
     if known and "thinking" not in known:
         return replace(chat, think=None)
-    return replace(chat, think=_NEAREST.get(str(chat.think), chat.think))
+    return replace(chat, think=_NEAREST_EFFORT.get(str(chat.think), chat.think))

@@ -43,11 +43,11 @@ def roots_for(caller: HTTPConnection) -> Roots | None:
 
 _FENCES = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 # Pictures that browsers show, and that cannot do anything else.
-SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
+BROWSER_IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class MessageFile:
     """A file in a message: its name, and how many characters of text it came to."""
 
     name: str
@@ -74,19 +74,19 @@ async def _file_part(name: str, data: str, seconds: float) -> Text:
     from holdfast.files.texts import text_from
 
     name = " ".join(name.split())[:200] or "file"
-    raw = await asyncio.to_thread(_bytes, name, data)
+    raw = await asyncio.to_thread(decode_upload, name, data)
     text = (await text_from(name, raw, seconds)).text
-    return await asyncio.to_thread(_fenced, name, text)
+    return await asyncio.to_thread(fence, name, text)
 
 
-def _bytes(name: str, data: str) -> bytes:
+def decode_upload(name: str, data: str) -> bytes:
     try:
         return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
         raise BadRequest(f"the file {name!r} is not valid base64", param="files") from None
 
 
-def _fenced(name: str, text: str) -> Text:
+def fence(name: str, text: str) -> Text:
     longest = max((len(found) for found in _FENCES.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     # What a file is called points at no other file.
@@ -99,52 +99,52 @@ def image_part(data: str) -> Image:
     return Image(data=data, media_type=image_type(data))
 
 
-def question(text: str, parts: Iterable[Part] = ()) -> Message:
+def build_question(text: str, parts: Iterable[Part] = ()) -> Message:
     return Message("user", (*((Text(text),) if text else ()), *parts))
 
 
-def added_to(message: Message) -> tuple[Part, ...]:
+def attachments_of(message: Message) -> tuple[Part, ...]:
     """What was put to a message, beside its words."""
-    return tuple(part for part in message.parts if isinstance(part, Image) or _file(part) is not None)
+    return tuple(part for part in message.parts if isinstance(part, Image) or message_file(part) is not None)
 
 
-def files_in(message: Message) -> list[Attached]:
-    found = (_file(part) for part in message.parts)
+def files_in(message: Message) -> list[MessageFile]:
+    found = (message_file(part) for part in message.parts)
     return [one for one in found if one is not None]
 
 
-def words_of(message: Message) -> str:
+def text_without_files(message: Message) -> str:
     """What was said, without the files."""
     if not files_in(message):
         return message.text
-    return Message(message.role, tuple(part for part in message.parts if _file(part) is None)).text
+    return Message(message.role, tuple(part for part in message.parts if message_file(part) is None)).text
 
 
-def _file(part: Part) -> Attached | None:
+def message_file(part: Part) -> MessageFile | None:
     ours = part.extra.get(OURS, {}) if isinstance(part, Text) else {}
-    return Attached(str(ours["file"]), int(ours["characters"])) if "file" in ours else None
+    return MessageFile(str(ours["file"]), int(ours["characters"])) if "file" in ours else None
 
 
 router = APIRouter(prefix="/api/files", tags=["Files"])
 
 
 @router.get("/complete")
-async def complete(
+async def complete_name(
     request: Request, q: str = Query("", max_length=1_000), limit: int = Query(20, ge=1, le=100)
 ) -> dict[str, Any]:
     """Files and folders whose path begins with `q`; `allowed` is false for those who may not point at any."""
     roots = roots_for(request)
     if roots is None:
         return {"allowed": False, "files": []}
-    found = await asyncio.to_thread(_names, roots, q, limit)
+    found = await asyncio.to_thread(complete_path, roots, q, limit)
     return {"allowed": True, "files": [{"path": path, "folder": folder} for path, folder in found]}
 
 
-def _names(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]]:
+def complete_path(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]]:
     """The entries of the folder that was typed so far, those first that begin with the rest."""
     before, slash, start = typed.rpartition("/")
     wanted, prefix = start.casefold(), f"{before}{slash}"
-    rows = [(f"{prefix}{row.steps[-1]}", row) for row in _entries(roots, f"{before}{slash}" or ".")]
+    rows = [(f"{prefix}{row.steps[-1]}", row) for row in list_entries(roots, f"{before}{slash}" or ".")]
     begins = [one for one in rows if one[1].steps[-1].casefold().startswith(wanted)]
     within = [one for one in rows if wanted in one[1].steps[-1].casefold()[1:] and one not in begins]
     return [
@@ -153,7 +153,7 @@ def _names(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]]:
     ]
 
 
-def _entries(roots: Roots, folder: str) -> list[Found]:
+def list_entries(roots: Roots, folder: str) -> list[Found]:
     try:
         found = roots.find(folder)
         rows = roots.entries(found) if found.kind == "folder" else []

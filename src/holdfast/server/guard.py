@@ -27,14 +27,14 @@ from holdfast.store import Key, Store
 from holdfast.store.keys import is_stale, is_token
 from holdfast.store.secrecy import digest_of, new_secret
 
-How = Literal["nobody", "here", "key", "session"]
+AccessMethod = Literal["nobody", "here", "key", "session"]
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """Whose words these are, and what they may do. An empty project is one that the client may name."""
 
-    how: How = "nobody"
+    how: AccessMethod = "nobody"
     user: str = "default"
     project: str = ""
     admin: bool = False
@@ -46,7 +46,7 @@ class Access:
     files: bool = False
 
 
-NOBODY = Access()
+ANONYMOUS = Access()
 
 
 def access_of(caller: HTTPConnection) -> Access:
@@ -60,21 +60,21 @@ _HOST_NAMES = (
     "host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host.lima.internal",
 )  # fmt: skip
 # The schemes of programs that show pages of their own.
-_APPS = ("app", "file", "tauri", "vscode-webview", "vscode-file", "capacitor")
-_EVERYBODY = re.compile(r"(https?://)?\*+(:.*)?|\*+://.*")
+_APP_SCHEMES = ("app", "file", "tauri", "vscode-webview", "vscode-file", "capacitor")
+_ANY_ORIGIN = re.compile(r"(https?://)?\*+(:.*)?|\*+://.*")
 
 
-def is_ours(name: str) -> bool:
+def is_own_host(name: str) -> bool:
     """Whether a client on this machine or in a container on it may call us by this name.
 
     Endings such as `.local` and `.internal` prove nothing: whoever answers a network's questions for names
     can point any of them here.
     """
-    return is_loopback(name) or name in _HOST_NAMES or name in _own_names()
+    return is_loopback(name) or name in _HOST_NAMES or name in own_host_names()
 
 
 @lru_cache
-def _own_names() -> frozenset[str]:
+def own_host_names() -> frozenset[str]:
     own = socket.gethostname().lower()
     return frozenset((own, f"{own.partition('.')[0]}.local"))
 
@@ -93,8 +93,8 @@ class Origins:
     """The names and pages of the settings beside those of this machine."""
 
     def __init__(self, settings: Settings) -> None:
-        self._hosts = tuple(name.lower() for name in _several(settings.allowed_hosts))
-        patterns = [_pattern(origin) for origin in _several(settings.cors_origins)]
+        self._hosts = tuple(name.lower() for name in split_list(settings.allowed_hosts))
+        patterns = [origin_pattern(origin) for origin in split_list(settings.cors_origins)]
         self.pages = "|".join(patterns)
         self._only_here = is_loopback(settings.host)
 
@@ -106,7 +106,7 @@ class Origins:
         if not self._hosts and not (self._only_here and is_loopback(address)):
             return
         host, origin = headers.get("host", ""), headers.get("origin", "")
-        if host and not self._is_known(_name_in(f"//{host}")):
+        if host and not self._is_known(host_in(f"//{host}")):
             raise BadRequest(
                 f"this server does not answer to the name {host!r}",
                 hint="Use 127.0.0.1, or add the name to allowed_hosts.",
@@ -122,7 +122,7 @@ class Origins:
         A hostile network can answer for our host name and for those that containers use.
         """
         host = headers.get("host", "")
-        name = _name_in(f"//{host}")
+        name = host_in(f"//{host}")
         return not host or is_loopback(name) or self._is_configured(name)
 
     def is_named(self, origin: str) -> bool:
@@ -132,10 +132,10 @@ class Origins:
     def _may_come_from(self, origin: str) -> bool:
         if self.is_named(origin):
             return True
-        return origin.partition(":")[0] in _APPS or self._is_known(_name_in(origin))
+        return origin.partition(":")[0] in _APP_SCHEMES or self._is_known(host_in(origin))
 
     def _is_known(self, name: str) -> bool:
-        return is_ours(name) or self._is_configured(name)
+        return is_own_host(name) or self._is_configured(name)
 
     def _is_configured(self, name: str) -> bool:
         return any(name == host or (host.startswith(".") and name.endswith(host)) for host in self._hosts)
@@ -172,13 +172,13 @@ def is_same_origin(headers: Mapping[str, str]) -> bool:
     return bool(origin) and origin.partition("://")[2].lower() == headers.get("host", "").lower()
 
 
-def _several(value: str) -> list[str]:
+def split_list(value: str) -> list[str]:
     return [one.strip() for one in value.split(",") if one.strip()]
 
 
-def _pattern(origin: str) -> str:
+def origin_pattern(origin: str) -> str:
     """An origin as a regular expression; a star stands for any name."""
-    if _EVERYBODY.fullmatch(origin):
+    if _ANY_ORIGIN.fullmatch(origin):
         raise ConfigError(
             f"cors_origins would let every page on the web in ({origin}).",
             hint="Name the pages: https://chat.example.com, app://obsidian.md, vscode-webview://*.",
@@ -186,14 +186,14 @@ def _pattern(origin: str) -> str:
     return re.escape(origin.rstrip("/")).replace(r"\*", r"[^/@]*")
 
 
-def _name_in(address: str) -> str:
+def host_in(address: str) -> str:
     try:
         return (urlsplit(address).hostname or "").lower()
     except ValueError:
         return ""
 
 
-_SETTING = "page.token"
+_TOKEN_SETTING = "page.token"  # noqa: S105 - the name of a setting, not a secret
 
 
 class PageToken:
@@ -204,35 +204,35 @@ class PageToken:
 
     async def is_in(self, caller: HTTPConnection) -> bool:
         """Whether a request brings the token along."""
-        given = caller.cookies.get(_cookie_of(caller), "")
-        token: str = await self._store.run(self._store.settings.get, _SETTING, "")
+        given = caller.cookies.get(page_cookie_name(caller), "")
+        token: str = await self._store.run(self._store.settings.get, _TOKEN_SETTING, "")
         return bool(token) and hmac.compare_digest(given.encode(), token.encode())
 
     async def give(self, caller: HTTPConnection, response: Response) -> None:
         """Sends the token along with a page."""
-        token = await self._store.run(self._store.settings.get, _SETTING)
+        token = await self._store.run(self._store.settings.get, _TOKEN_SETTING)
         if token is None:
             token = new_secret()
-            await self._store.run(self._store.settings.set, _SETTING, token)
+            await self._store.run(self._store.settings.set, _TOKEN_SETTING, token)
         secure = caller.url.scheme == "https"
-        response.set_cookie(_cookie_of(caller), token, httponly=True, samesite="strict", secure=secure)
+        response.set_cookie(page_cookie_name(caller), token, httponly=True, samesite="strict", secure=secure)
 
 
-def _cookie_of(caller: HTTPConnection) -> str:
+def page_cookie_name(caller: HTTPConnection) -> str:
     """The cookie's name. Browsers keep cookies by host alone, and another server may be at another port."""
     server: tuple[str, int] | None = caller.scope.get("server")
     return f"holdfast_page_{server[1] if server else 0}"
 
 
 # So many wrong tries cost nothing; from then on each doubles the pause, up to this many seconds.
-_FREE, _LONGEST = 4, 300.0
+_FREE_TRIES, _LONGEST_PAUSE = 4, 300.0
 # Addresses that are remembered, and for how long after their last try.
-_ADDRESSES, _REMEMBERED = 10_000, 86_400.0
+_MAX_ADDRESSES, _FORGET_AFTER = 10_000, 86_400.0
 # A household has a whole network of these addresses.
-_NETWORK = 64
+_IPV6_PREFIX = 64
 
 
-class Rates:
+class RateLimiter:
     """A bucket for each key, which fills evenly: a minute's worth can be had at once, then as it comes."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -252,7 +252,7 @@ class Rates:
         return 0.0
 
 
-class Tries:
+class LoginThrottle:
     """Wrong tries make their own address wait, longer each time, and nobody else."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -262,48 +262,48 @@ class Tries:
 
     def begin(self, address: str) -> float:
         """Seconds to wait; 0 if the try may be made. It counts as wrong until it was right."""
-        name, now = _network(address), self._clock()
+        name, now = network_of(address), self._clock()
         count, until = self._wrong.get(name, (0, 0.0))
         if now < until:
             return until - now
-        if now - until > _REMEMBERED:
+        if now - until > _FORGET_AFTER:
             count = 0
-        pause = min(_LONGEST, 2.0 ** (count - _FREE)) if count >= _FREE else 0.0
+        pause = min(_LONGEST_PAUSE, 2.0 ** (count - _FREE_TRIES)) if count >= _FREE_TRIES else 0.0
         self._wrong.pop(name, None)
         self._wrong[name] = count + 1, now + pause
-        if len(self._wrong) > _ADDRESSES:
+        if len(self._wrong) > _MAX_ADDRESSES:
             del self._wrong[next(iter(self._wrong))]
         return 0.0
 
     def right(self, address: str) -> None:
-        self._wrong.pop(_network(address), None)
+        self._wrong.pop(network_of(address), None)
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
-        return str(ipaddress.ip_network((found, _NETWORK), strict=False))
+        return str(ipaddress.ip_network((found, _IPV6_PREFIX), strict=False))
     return str(found)
 
 
 # Where clients say for whom they ask. Names, addresses and roles beside it are of no interest.
-_HEADERS = ("x-holdfast-user", "x-openwebui-user-id", "x-librechat-user-id")
-_ID = re.compile(r"\w[\w.@+-]{0,99}")
+_PERSON_HEADERS = ("x-holdfast-user", "x-openwebui-user-id", "x-librechat-user-id")
+_PERSON_ID = re.compile(r"\w[\w.@+-]{0,99}")
 
 
-def person_in(headers: Mapping[str, str]) -> str:
+def forwarded_person(headers: Mapping[str, str]) -> str:
     """The id of the person, empty if nobody is named."""
-    return next((headers[name].strip() for name in _HEADERS if headers.get(name, "").strip()), "")
+    return next((headers[name].strip() for name in _PERSON_HEADERS if headers.get(name, "").strip()), "")
 
 
-def behind(owner: str, person: str) -> str:
+def forwarded_user(owner: str, person: str) -> str:
     """A user of their own for a person, which neither a key's own user nor another owner's people can be."""
     # Headers are bytes; what people type into them is UTF-8.
     name = person.encode("latin-1").decode("utf-8", "replace")
-    if not _ID.fullmatch(name):
+    if not _PERSON_ID.fullmatch(name):
         raise BadRequest(
             "the forwarded user id is no usable name",
             hint="Up to 100 letters, digits, and . @ + - _; a letter or digit first.",
@@ -311,7 +311,7 @@ def behind(owner: str, person: str) -> str:
     return f"{owner}:{name}"
 
 
-class Crowd:
+class SharedKeyDetector:
     """Notices when more than one person comes through a key that does not tell them apart."""
 
     def __init__(self) -> None:
@@ -331,25 +331,25 @@ log = logging.getLogger("holdfast.server")
 COOKIE = "holdfast_session"
 HEALTH = "/health"
 # What needs neither key nor session: how to get one, and whether we are alive.
-_PUBLIC = (HEALTH, "/api/login", "/login", "/static")
+_PUBLIC_PATHS = (HEALTH, "/api/login", "/login", "/static")
 # What is about the server and everybody who uses it.
-_ADMINISTRATIVE = ("/api/keys", "/api/config", "/api/upstreams", "/api/memory/reindex", "/metrics")
+_ADMIN_PATHS = ("/api/keys", "/api/config", "/api/upstreams", "/api/memory/reindex", "/metrics")
 # Where a page that is not ours may send something on this machine without a key: to models.
-_MODEL_DOORS = (
+_MODEL_PATHS = (
     "/v1", "/mcp", "/api/chat", "/api/generate", "/api/embed", "/api/embeddings", "/api/show",
     "/api/tokenize", "/api/detokenize",
 )  # fmt: skip
 # Files of models, which are passed on as they come and held nowhere.
-_UNLIMITED = ("/api/blobs/",)
+_UNLIMITED_PATHS = ("/api/blobs/",)
 # As many bytes may be sent by whoever has not come in yet: a password is shorter.
-_STRANGERS = 10_000
-_SAFE = ("GET", "HEAD", "OPTIONS")
+_MAX_ANONYMOUS_BYTES = 10_000
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
 # So many keys are known for so many seconds without looking: one that another process revokes is let in that
 # long at most.
-_KNOWN, _KNOWN_FOR = 1_000, 2.0
+_CACHED_KEYS, _CACHE_SECONDS = 1_000, 2.0
 # Signs that somebody else stands behind whoever calls us from this machine.
-_PROXIED = (
+_PROXY_HEADERS = (
     "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
     "cf-connecting-ip", "true-client-ip",
 )  # fmt: skip
@@ -364,12 +364,12 @@ def check_address(settings: Settings, *, keys: bool = False) -> None:
         )
 
 
-class Guard:
+class RequestGuard:
     """Looks at the head of every request. `tries` counts wrong passwords, for the door that takes them."""
 
     def __init__(self, settings: Settings, store: Store, events: Events) -> None:
         self.origins = Origins(settings)
-        self.tries = Tries()
+        self.tries = LoginThrottle()
         self.page_token = PageToken(store)
         self._store = store
         self._events = events
@@ -378,8 +378,8 @@ class Guard:
         self._trusts = settings.trust_forwarded_users
         self._files = settings.file_references
         self._max_bytes = settings.max_request_mb * 1_000_000
-        self._rates = Rates()
-        self._crowd = Crowd()
+        self._rates = RateLimiter()
+        self._crowd = SharedKeyDetector()
         # Keys that were looked up just now, by the digest of what was sent, and until when that holds.
         self._known: dict[str, tuple[Key, float]] = {}
 
@@ -391,34 +391,34 @@ class Guard:
     @property
     def warnings(self) -> list[str]:
         """What an administrator should know."""
-        return [_crowded(key) for key in sorted(self._crowd.several)]
+        return [shared_key_warning(key) for key in sorted(self._crowd.several)]
 
     async def admit(self, caller: HTTPConnection) -> Access:
         """Whose request this is; whoever may not come in is told why."""
         path: str = caller.scope["path"]
         try:
-            self.origins.check(caller.headers, _address(caller))
+            self.origins.check(caller.headers, server_address(caller))
             access = await self._identified(caller)
         except BadRequest:
             if path != HEALTH:
                 raise
             access = None
         if access is None:
-            if not _is_below(path, _PUBLIC):
+            if not is_below(path, _PUBLIC_PATHS):
                 raise Unauthorized(
                     "a key is needed here",
                     hint="Send it as `Authorization: Bearer KEY`; `holdfast keys create` makes one.",
                     code="invalid_api_key",
                 )
-            return NOBODY
-        if not access.admin and _is_below(path, _ADMINISTRATIVE):
+            return ANONYMOUS
+        if not access.admin and is_below(path, _ADMIN_PATHS):
             raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
         return access
 
     def check_size(self, path: str, size: int, access: Access) -> None:
-        if access is NOBODY and size > _STRANGERS:
-            raise TooLarge(f"the request is larger than {_STRANGERS:,} bytes", hint="Log in first.")
-        if size > self._max_bytes and not path.startswith(_UNLIMITED):
+        if access is ANONYMOUS and size > _MAX_ANONYMOUS_BYTES:
+            raise TooLarge(f"the request is larger than {_MAX_ANONYMOUS_BYTES:,} bytes", hint="Log in first.")
+        if size > self._max_bytes and not path.startswith(_UNLIMITED_PATHS):
             raise TooLarge(
                 f"the request is larger than {self._max_bytes // 1_000_000} MB",
                 hint="Send less, or raise max_request_mb.",
@@ -426,7 +426,7 @@ class Guard:
 
     async def _identified(self, caller: HTTPConnection) -> Access | None:
         headers = caller.headers
-        given = _key_in(headers)
+        given = key_in(headers)
         if self._key and hmac.compare_digest(given.encode(), self._key.encode()):
             return self._for_people(Access("key", admin=True, files=self._files), headers, self._trusts)
         # Other words are no keys of ours: most programs cannot be told to send none.
@@ -434,10 +434,10 @@ class Guard:
             return await self._with_key(given, headers)
         token = caller.cookies.get(COOKIE, "")
         user = await self._store.run(self._store.sessions.holder, token) if token else None
-        own_page = caller.scope["method"] in _SAFE or is_same_origin(headers)
+        own_page = caller.scope["method"] in _SAFE_METHODS or is_same_origin(headers)
         if user is not None and own_page:
             return Access("session", user, admin=True, files=self._files)
-        if self._open and _is_here(caller):
+        if self._open and is_local(caller):
             here = await self._here(caller)
             return here and self._for_people(here, headers, self._trusts)
         if user is not None:
@@ -449,7 +449,7 @@ class Guard:
 
         Under a name that others could point here, programs are no administrators, and browsers are nobody.
         """
-        headers, safe = caller.headers, caller.scope["method"] in _SAFE
+        headers, safe = caller.headers, caller.scope["method"] in _SAFE_METHODS
         if not self.origins.is_certain(headers):
             return None if is_browser(headers) else Access("here")
         if not is_from_page(headers) or (safe and is_navigation(headers)):
@@ -465,13 +465,13 @@ class Guard:
 
     def _is_open_to_pages(self, caller: HTTPConnection) -> bool:
         named = self.origins.is_named(caller.headers.get("origin", ""))
-        return named or _is_below(caller.scope["path"], (*_PUBLIC, *_MODEL_DOORS))
+        return named or is_below(caller.scope["path"], (*_PUBLIC_PATHS, *_MODEL_PATHS))
 
     def may_have_token(self, caller: HTTPConnection) -> bool:
         """Whether a page that we answer with may act for whoever sits before it, without a password."""
         headers = caller.headers
         shown = not is_from_page(headers) or is_navigation(headers)
-        return self._open and _is_here(caller) and self.origins.is_certain(headers) and shown
+        return self._open and is_local(caller) and self.origins.is_certain(headers) and shown
 
     async def _with_key(self, token: str, headers: Mapping[str, str]) -> Access:
         key = await self._holder(token)
@@ -485,7 +485,7 @@ class Guard:
             raise TooMany(
                 f"this key may ask {key.rate} times a minute", retry_after=wait, hint="Wait a little."
             )
-        return self._for_people(_access(key), headers, key.forwarder)
+        return self._for_people(access_for_key(key), headers, key.forwarder)
 
     async def _holder(self, token: str) -> Key | None:
         name, now = digest_of(token), time.monotonic()
@@ -496,9 +496,9 @@ class Guard:
         if key is not None:
             if is_stale(key, time.time()):
                 await self._store.run(self._store.keys.used, key)
-            if len(self._known) >= _KNOWN:
+            if len(self._known) >= _CACHED_KEYS:
                 self._known.clear()
-            self._known[name] = key, now + _KNOWN_FOR
+            self._known[name] = key, now + _CACHE_SECONDS
         return key
 
     def look_again(self) -> None:
@@ -507,44 +507,48 @@ class Guard:
 
     def _for_people(self, access: Access, headers: Mapping[str, str], trusted: bool) -> Access:
         """The person a client speaks for, if it may."""
-        person = person_in(headers)
+        person = forwarded_person(headers)
         if not person:
             return access
         if trusted:
-            return replace(access, user=behind(access.user, person), admin=False)
+            return replace(access, user=forwarded_user(access.user, person), admin=False)
         if self._crowd.saw(access.key, person):
-            log.warning("%s", _crowded(access.key))
+            log.warning("%s", shared_key_warning(access.key))
             scope = Scope(access.user, access.project or Scope().project)
-            told = {"about": "several_people", "key": access.key or None, "text": _crowded(access.key)}
+            told = {
+                "about": "several_people",
+                "key": access.key or None,
+                "text": shared_key_warning(access.key),
+            }
             self._events.publish("warning", told, scope)
         return access
 
 
-def _access(key: Key) -> Access:
+def access_for_key(key: Key) -> Access:
     return Access("key", key.user, key.project, key.admin, key.off, key.memory, key.id, key.files)
 
 
-def _key_in(headers: Mapping[str, str]) -> str:
+def key_in(headers: Mapping[str, str]) -> str:
     given = _BEARER.sub("", headers.get("authorization", "").strip())
     return given or headers.get("x-api-key", "").strip()
 
 
-def _is_here(caller: HTTPConnection) -> bool:
+def is_local(caller: HTTPConnection) -> bool:
     """Whether it came to an address that only this machine can reach, and nobody passed it on."""
-    return is_loopback(_address(caller)) and not any(name in caller.headers for name in _PROXIED)
+    return is_loopback(server_address(caller)) and not any(name in caller.headers for name in _PROXY_HEADERS)
 
 
-def _address(caller: HTTPConnection) -> str:
+def server_address(caller: HTTPConnection) -> str:
     """The address of ours that it came to; none where there is no network between us."""
     server: tuple[str, int] | None = caller.scope.get("server")
     return server[0] if server else ""
 
 
-def _is_below(path: str, places: tuple[str, ...]) -> bool:
+def is_below(path: str, places: tuple[str, ...]) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
-def _crowded(key: str) -> str:
+def shared_key_warning(key: str) -> str:
     through, remedy = (
         (f"the key {key}", "make it one that speaks for its people: holdfast keys create --forwarder")
         if key

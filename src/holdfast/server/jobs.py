@@ -25,7 +25,7 @@ router = APIRouter(prefix="/api/jobs", tags=["Jobs"])
 
 
 @router.get("")
-async def jobs(
+async def list_jobs(
     request: Request,
     status: JobStatus | None = None,
     conversation: str | None = None,
@@ -34,20 +34,20 @@ async def jobs(
     """The last jobs, newest first."""
     store = engine_of(request).store
     rows = await store.run(
-        lambda: store.jobs.recent(limit, status=status, conversation=conversation, **_seen_by(request))
+        lambda: store.jobs.recent(limit, status=status, conversation=conversation, **visible_to(request))
     )
-    return {"jobs": [_told(request, job) for job in rows]}
+    return {"jobs": [serialize_job(request, job) for job in rows]}
 
 
 @router.get("/{name}")
-async def job(request: Request, name: str) -> dict[str, Any]:
-    return _told(request, await _named(request, name))
+async def show_job(request: Request, name: str) -> dict[str, Any]:
+    return serialize_job(request, await find_job(request, name))
 
 
 @router.delete("/{name}")
-async def cancel(request: Request, name: str) -> dict[str, Any]:
+async def cancel_job(request: Request, name: str) -> dict[str, Any]:
     """End a job that waits or runs. Its client is told, and what was answered so far is kept."""
-    found = await _named(request, name)
+    found = await find_job(request, name)
     if not engine_of(request).cancel(found.id):
         if found.status not in ("queued", "running"):
             raise Conflict(f"job '{name}' is over", hint="There is nothing left to end.")
@@ -57,21 +57,21 @@ async def cancel(request: Request, name: str) -> dict[str, Any]:
     return {"cancelled": found.id}
 
 
-def _seen_by(request: Request) -> dict[str, str | None]:
+def visible_to(request: Request) -> dict[str, str | None]:
     access = access_of(request)
     return {} if access.admin else {"user": access.user, "project": access.project or None}
 
 
-async def _named(request: Request, name: str) -> Job:
+async def find_job(request: Request, name: str) -> Job:
     store = engine_of(request).store
     found = await store.run(store.jobs.get, name)
-    seen = _seen_by(request)
+    seen = visible_to(request)
     if seen.get("user") not in (None, found.user) or seen.get("project") not in (None, found.project):
         raise NotFound(f"job '{name}' not found")
     return found
 
 
-def _told(request: Request, job: Job) -> dict[str, Any]:
+def serialize_job(request: Request, job: Job) -> dict[str, Any]:
     position = engine_of(request).position(job.id) if job.status == "queued" else None
     return {**job_out(job), "position": position}
 
@@ -79,7 +79,7 @@ def _told(request: Request, job: Job) -> dict[str, Any]:
 events_router = APIRouter(prefix="/api/events", tags=["Events"])
 
 
-def _followed(
+def follow_events(
     request: Request,
     after: int | None = None,
     last_event_id: Annotated[int | None, Header()] = None,
@@ -95,8 +95,8 @@ def _followed(
 
 
 @events_router.get("", response_class=EventSourceResponse)
-async def events(
-    followed: Annotated[AsyncGenerator[Event, None], Depends(_followed)], conversation: str | None = None
+async def stream_events(
+    followed: Annotated[AsyncGenerator[Event, None], Depends(follow_events)], conversation: str | None = None
 ) -> AsyncIterable[ServerSentEvent]:
     """Everything that happens in this scope, or in one conversation, from now on or after an event's id."""
     async with aclosing(followed):

@@ -41,7 +41,7 @@ class _Service:
     async def app(self, engine: Engine, settings: Settings) -> ASGIApp:
         async with self._starting:
             if self._manager is None:
-                self._manager = await asyncio.to_thread(_manager, engine, settings)
+                self._manager = await asyncio.to_thread(build_manager, engine, settings)
                 self._running = asyncio.create_task(self._run(self._manager))
         await self._begun.wait()
         return self._manager.handle_request
@@ -58,7 +58,7 @@ class _Service:
             await self._closing.wait()
 
 
-def _manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManager":
+def build_manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManager":
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from holdfast.mcp.parts import Parts
@@ -89,7 +89,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(lifespan=_lifespan)
 
 
-async def door(request: Request) -> Response:
+async def serve_mcp(request: Request) -> Response:
     """Whose request it is, is settled here; from here on it speaks MCP."""
     from holdfast.mcp.parts import Caller
 
@@ -102,10 +102,10 @@ async def door(request: Request) -> Response:
         return Response(status_code=405, headers={"Allow": "POST"})
     memory = settings.memory and access_of(request).memory and not is_off(request)
     request.state.caller = Caller(scope_of(request), memory=memory)
-    return _Handed(await request.app.state.mcp.app(engine, settings))
+    return _DelegatedResponse(await request.app.state.mcp.app(engine, settings))
 
 
-class _Handed(Response):
+class _DelegatedResponse(Response):
     """An answer that another app gives."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -116,4 +116,4 @@ class _Handed(Response):
         await self._app(scope, receive, send)
 
 
-router.add_route(PATH, door, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+router.add_route(PATH, serve_mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False)

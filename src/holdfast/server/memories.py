@@ -30,9 +30,9 @@ from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
 from holdfast.memory.workspace.checks import checked_kind, listed_kind
 from holdfast.memory.workspace.folder import check_size
 from holdfast.messages import Scope
-from holdfast.server.endpoint import body_of, engine_of, scope_of
+from holdfast.server.endpoint import engine_of, read_body, scope_of
 from holdfast.server.guard import access_of
-from holdfast.server.reindex import Reindexing
+from holdfast.server.reindex import ReindexJob
 from holdfast.store import Store
 
 
@@ -56,7 +56,7 @@ def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
     return [mine, *sorted(others, key=lambda one: (one.kind == "group", one.project))]
 
 
-def found_by(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
+def memories_in_hits(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
     """The memories among the hits of a search. Only files that were hit are read for it."""
     paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
     owners = remembering.index.owners(scope, list(paths))
@@ -86,7 +86,7 @@ class NewMemory(BaseModel):
     scope: Whose | None = None
 
 
-class Correction(BaseModel):
+class MemoryChanges(BaseModel):
     """What is to be another about a memory; what is left out stays."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -119,7 +119,7 @@ def scope_for(request: Request, whose: Whose | None) -> Scope:
 
 
 @router.get("/list")
-async def list_(
+async def list_memories(
     request: Request,
     kind: str | None = None,
     type: str | None = None,  # noqa: A002
@@ -152,14 +152,14 @@ async def list_(
     )
     return {
         "memories": [memory.to_json() for memory in page.memories],
-        "conversations": await _conversations(request, page.memories),
+        "conversations": await source_conversations(request, page.memories),
         "total": page.total,
         "troubles": list(page.troubles),
     }
 
 
 @router.get("/scopes")
-async def scopes(request: Request) -> dict[str, Any]:
+async def list_scopes(request: Request) -> dict[str, Any]:
     """Where this user may have memories: their own, and the projects and groups they use."""
     engine, remembering, access = engine_of(request), remembering_of(request), access_of(request)
     if access.project:
@@ -169,7 +169,7 @@ async def scopes(request: Request) -> dict[str, Any]:
 
 
 @router.get("/search")
-async def search(
+async def search_memories(
     request: Request,
     q: str,
     kind: Annotated[list[str] | None, Query()] = None,
@@ -200,25 +200,25 @@ async def search(
     config: Config = request.app.state.config
     told = found.to_json(cited=cites(citations or config.settings.citations, where))
     if whole:
-        memories = await asyncio.to_thread(found_by, remembering, where, found.hits)
+        memories = await asyncio.to_thread(memories_in_hits, remembering, where, found.hits)
         told["memories"] = {memory.id: memory.to_json() for memory in memories}
-        told["conversations"] = await _conversations(request, memories)
+        told["conversations"] = await source_conversations(request, memories)
     return told
 
 
 @router.get("/stats")
-async def stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
+async def show_stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
     """How much is remembered, how far the index has come, and whose vectors it has.
 
     `confirm` is what must be said to forget all of it.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
-    reindexing: Reindexing = request.app.state.reindexing
-    told = await asyncio.to_thread(_stats, remembering, where)
+    reindexing: ReindexJob = request.app.state.reindexing
+    told = await asyncio.to_thread(collect_stats, remembering, where)
     return {**told, "reindex": reindexing.state.to_json()}
 
 
-def _stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
+def collect_stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
     library = remembering.library
     there = remembering.workspace.entries(folder(visible(scope)[0]))
     sizes = [entry.size for entry in there if may_see(scope, entry.path)]
@@ -230,13 +230,13 @@ def _stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
     }
 
 
-async def _conversations(request: Request, memories: Sequence[Memory]) -> dict[str, Any]:
+async def source_conversations(request: Request, memories: Sequence[Memory]) -> dict[str, Any]:
     store, user = engine_of(request).store, access_of(request).user
     return await store.run(conversations_of, store, user, memories)
 
 
 @router.post("", status_code=201)
-async def add(request: Request, new: NewMemory) -> dict[str, Any]:
+async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
     """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
     library, scope = remembering_of(request).library, scope_for(request, new.scope)
     made = await asyncio.to_thread(
@@ -252,10 +252,10 @@ async def add(request: Request, new: NewMemory) -> dict[str, Any]:
 
 
 @router.post("/reindex", status_code=202)
-async def reindex(request: Request, wait: bool = False) -> Response:
+async def start_reindex(request: Request, wait: bool = False) -> Response:
     """Build the index anew from the notes, in the background; events `memory` say how far it is."""
     remembering, scope = remembering_of(request), scope_of(request)
-    reindexing: Reindexing = request.app.state.reindexing
+    reindexing: ReindexJob = request.app.state.reindexing
     reindexing.start(remembering, scope)
     if wait:
         await reindexing.finished()
@@ -265,7 +265,7 @@ async def reindex(request: Request, wait: bool = False) -> Response:
 
 
 @router.post("/export")
-async def export(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
+async def export_memories(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
     """All memories as a file; JSON has their history and the archive too, and says what was left out."""
     library = remembering_of(request).library
     made = await asyncio.to_thread(exported, library, scope_of(request), format)
@@ -282,23 +282,23 @@ async def export(request: Request, format: Literal["json", "markdown"] = "json")
         "requestBody": {"required": True, "content": {"application/json": {}, "text/markdown": {}}}
     },
 )
-async def import_(request: Request) -> dict[str, Any]:
+async def import_memories(request: Request) -> dict[str, Any]:
     """Bring memories in, from what an export gave. What is there already stays as it is."""
     library, scope = remembering_of(request).library, scope_of(request)
-    text = (await body_of(request)).decode("utf-8", "replace")
+    text = (await read_body(request)).decode("utf-8", "replace")
     taken: Imported = await asyncio.to_thread(take_in, library, scope, text)
     return asdict(taken)
 
 
 @router.delete("/all")
-async def clear(request: Request, confirm: str = "", scope: Whose | None = None) -> dict[str, Any]:
+async def clear_memories(request: Request, confirm: str = "", scope: Whose | None = None) -> dict[str, Any]:
     """Forget all memories of a scope; `confirm` is the name that a refusal tells."""
     library, where = remembering_of(request).library, scope_for(request, scope)
     return {"forgotten": await asyncio.to_thread(library.clear, where, confirm)}
 
 
 @router.get("/proposals")
-async def proposals(request: Request) -> dict[str, Any]:
+async def list_proposals(request: Request) -> dict[str, Any]:
     """Memories that may replace an older one, each with that one: both hold until somebody decides."""
     library, scope = remembering_of(request).library, scope_of(request)
     pairs = await asyncio.to_thread(rivals, library, scope)
@@ -306,32 +306,32 @@ async def proposals(request: Request) -> dict[str, Any]:
 
 
 @router.post("/{memory}/replace")
-async def replace_(request: Request, memory: str) -> dict[str, Any]:
+async def replace_memory(request: Request, memory: str) -> dict[str, Any]:
     """Say that a memory takes the place of the one it was proposed to replace."""
-    return await _decided(request, memory, replaces=True)
+    return await decide_proposal(request, memory, replaces=True)
 
 
 @router.post("/{memory}/keep-both")
-async def keep_both(request: Request, memory: str) -> dict[str, Any]:
+async def keep_both_memories(request: Request, memory: str) -> dict[str, Any]:
     """Say that a memory and the one it was proposed to replace both hold."""
-    return await _decided(request, memory, replaces=False)
+    return await decide_proposal(request, memory, replaces=False)
 
 
-async def _decided(request: Request, memory: str, *, replaces: bool) -> dict[str, Any]:
+async def decide_proposal(request: Request, memory: str, *, replaces: bool) -> dict[str, Any]:
     library, scope = remembering_of(request).library, scope_of(request)
     newer, replaced = await asyncio.to_thread(decide, library, scope, memory, replaces=replaces)
     return {"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None}
 
 
 @router.get("/{memory}")
-async def show(request: Request, memory: str) -> dict[str, Any]:
+async def show_memory(request: Request, memory: str) -> dict[str, Any]:
     """One memory, the file it stands in, and where it comes from."""
     remembering, scope = remembering_of(request), scope_of(request)
-    return await asyncio.to_thread(_shown, remembering, scope, memory)
+    return await asyncio.to_thread(serialize_with_path, remembering, scope, memory)
 
 
 @router.get("/{memory}/history")
-async def history(request: Request, memory: str) -> dict[str, Any]:
+async def show_history(request: Request, memory: str) -> dict[str, Any]:
     """One memory, what it took the place of, and what took its place; `slot` is all of them, newest first.
 
     `rival` is an older one that it may replace, if somebody says so.
@@ -352,12 +352,12 @@ async def history(request: Request, memory: str) -> dict[str, Any]:
         "replaced_by": newer.to_json() if newer else None,
         "rival": rival.to_json() if rival else None,
         "slot": [one.to_json() for one in slot],
-        "conversations": await _conversations(request, slot),
+        "conversations": await source_conversations(request, slot),
     }
 
 
 @router.post("/{memory}/take-back")
-async def take_back_(request: Request, memory: str) -> dict[str, Any]:
+async def take_back_memory(request: Request, memory: str) -> dict[str, Any]:
     """Forget what should not have been kept; what it took the place of holds again."""
     library, scope = remembering_of(request).library, scope_of(request)
     wrong, restored = await asyncio.to_thread(library.take_back, scope, memory)
@@ -365,7 +365,7 @@ async def take_back_(request: Request, memory: str) -> dict[str, Any]:
 
 
 @router.put("/{memory}")
-async def correct(request: Request, memory: str, changes: Correction) -> dict[str, Any]:
+async def correct_memory(request: Request, memory: str, changes: MemoryChanges) -> dict[str, Any]:
     """Correct a memory where it stands."""
     remembering, scope = remembering_of(request), scope_of(request)
     kind = None if changes.kind is None else checked_kind(changes.kind)
@@ -379,19 +379,19 @@ async def correct(request: Request, memory: str, changes: Correction) -> dict[st
             importance=changes.importance,
             pinned=changes.pinned,
         )
-        return _shown(remembering, scope, memory)
+        return serialize_with_path(remembering, scope, memory)
 
     return await asyncio.to_thread(work)
 
 
 @router.delete("/{memory}", status_code=204)
-async def forget(request: Request, memory: str) -> None:
+async def forget_memory(request: Request, memory: str) -> None:
     """Forget a memory for good; it is not learned again from where it came from."""
     library, scope = remembering_of(request).library, scope_of(request)
     await asyncio.to_thread(library.forget, scope, memory)
 
 
-def _shown(remembering: Remembering, scope: Scope, name: str) -> dict[str, Any]:
+def serialize_with_path(remembering: Remembering, scope: Scope, name: str) -> dict[str, Any]:
     memory: Memory = remembering.library.get(scope, name)
     return {**memory.to_json(), "path": str(remembering.library.place(scope, name))}
 
@@ -400,7 +400,7 @@ def etag(tag: str) -> str:
     return f'"{tag}"'
 
 
-def expected(request: Request, there: str, *, needed: bool = True) -> str | None:
+def tag_to_match(request: Request, there: str, *, needed: bool = True) -> str | None:
     """The tag that a file must still have when it is written; None where any will do.
 
     `there` is the tag it has now. Whoever replaces a file must say which version they have read; a new one
@@ -421,16 +421,16 @@ def expected(request: Request, there: str, *, needed: bool = True) -> str | None
     if there != ABSENT and ("*" in tags or etag(there) in tags):
         return there
     # An old version, or one that cannot be: no file has this tag.
-    raise changed(there)
+    raise version_conflict(there)
 
 
-def unchanged(request: Request, there: str) -> bool:
+def is_current(request: Request, there: str) -> bool:
     """Whether a client has the current version already."""
     tags = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
     return "*" in tags or etag(there) in tags
 
 
-def changed(there: str = ABSENT) -> HTTPException:
+def version_conflict(there: str = ABSENT) -> HTTPException:
     headers = {"ETag": etag(there)} if there != ABSENT else None
     return HTTPException(412, "It was changed by somebody else meanwhile. Read it again.", headers)
 
@@ -438,14 +438,14 @@ def changed(there: str = ABSENT) -> HTTPException:
 notes_router = APIRouter(prefix="/api/notes", tags=["Notes"])
 
 # The profile is a file, too.
-_SUFFIXES = MARKDOWN | {".yaml", ".yml"}
+_NOTE_SUFFIXES = MARKDOWN | {".yaml", ".yml"}
 
 
 @notes_router.get("")
 async def list_notes(request: Request) -> dict[str, Any]:
     """The files of this scope, each with the tag of its current version; and those that cannot be used."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
-    found = await asyncio.to_thread(notes_of, workspace, scope, _SUFFIXES)
+    found = await asyncio.to_thread(notes_of, workspace, scope, _NOTE_SUFFIXES)
     return {
         "notes": [
             {"path": str(entry.path), "size": entry.size, "modified_at": entry.mtime, "tag": entry.tag}
@@ -460,9 +460,9 @@ async def list_notes(request: Request) -> dict[str, Any]:
 async def read_note(request: Request, path: str) -> Response:
     """A file as it is, byte for byte; its ETag is what a change of it has to name."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
-    note = await asyncio.to_thread(note_at, workspace, scope, path, _SUFFIXES)
+    note = await asyncio.to_thread(note_at, workspace, scope, path, _NOTE_SUFFIXES)
     headers = {"ETag": etag(note.tag), "X-Content-Type-Options": "nosniff"}
-    if unchanged(request, note.tag):
+    if is_current(request, note.tag):
         return Response(status_code=304, headers=headers)
     media = "text/markdown" if PurePosixPath(path).suffix.lower() in MARKDOWN else "text/plain"
     return Response(note.text.encode("utf-8", "surrogateescape"), headers=headers, media_type=media)
@@ -477,15 +477,15 @@ async def write_note(request: Request, path: str) -> Response:
     412 if it is another version by now, 428 if none was named. Secrets and private text are taken out.
     """
     remembering, scope = remembering_of(request), scope_of(request)
-    content = await body_of(request)
+    content = await read_body(request)
 
     def work() -> tuple[str, bool]:
-        place = _writable(scope, path)
+        place = writable_path(scope, path)
         # Before anything looks for secrets in it, which takes its time.
         check_size(place, len(content))
         text = content.decode("utf-8", "surrogateescape")
         there = look(remembering.workspace, place).tag
-        tag = _put(remembering, scope, place, text, expected(request, there))
+        tag = put_note(remembering, scope, place, text, tag_to_match(request, there))
         return tag, there == ABSENT
 
     tag, new = await asyncio.to_thread(work)
@@ -499,19 +499,21 @@ async def remove_note(request: Request, path: str) -> None:
     workspace, scope = remembering_of(request).workspace, scope_of(request)
 
     def work() -> None:
-        place = _writable(scope, path)
+        place = writable_path(scope, path)
         there = look(workspace, place).tag
         if there == ABSENT:
             raise not_there(place)
         try:
-            workspace.remove(place, expected(request, there))
+            workspace.remove(place, tag_to_match(request, there))
         except Conflict as error:
-            raise changed() from error
+            raise version_conflict() from error
 
     await asyncio.to_thread(work)
 
 
-def _put(remembering: Remembering, scope: Scope, place: PurePosixPath, text: str, expect: str | None) -> str:
+def put_note(
+    remembering: Remembering, scope: Scope, place: PurePosixPath, text: str, expect: str | None
+) -> str:
     if "\0" in text:
         raise BadRequest("This is no text.", hint="A note is Markdown.")
     try:
@@ -519,11 +521,11 @@ def _put(remembering: Remembering, scope: Scope, place: PurePosixPath, text: str
             return remembering.profile.replace(scope, text, expect)
         return remembering.workspace.write(place, redacted_file(text), expect)
     except Conflict as error:
-        raise changed() from error
+        raise version_conflict() from error
 
 
-def _writable(scope: Scope, path: str) -> PurePosixPath:
-    place = place_of(scope, path, _SUFFIXES)
+def writable_path(scope: Scope, path: str) -> PurePosixPath:
+    place = place_of(scope, path, _NOTE_SUFFIXES)
     if is_summary(place):
         raise BadRequest(
             "Summaries are written from their conversations.",

@@ -27,9 +27,9 @@ from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWai
 
 router = APIRouter(tags=["Server"])
 
-_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 # The level whose work is told by events of its own.
-_SUMMARY = 3
+_SUMMARY_LEVEL = 3
 
 
 class Metrics:
@@ -47,21 +47,21 @@ class Metrics:
             "holdfast_first_token_seconds",
             "From a request to the first piece of its answer, waiting included.",
             ["upstream"],
-            buckets=_SECONDS,
+            buckets=_BUCKETS,
             registry=registry,
         )
         self._duration = Histogram(
             "holdfast_job_seconds",
             "From a request to the end of its answer, waiting included.",
             ["upstream"],
-            buckets=_SECONDS,
+            buckets=_BUCKETS,
             registry=registry,
         )
         self._waited = Histogram(
             "holdfast_wait_seconds",
             "From a request to its turn.",
             ["upstream"],
-            buckets=_SECONDS,
+            buckets=_BUCKETS,
             registry=registry,
         )
         self._tokens = Counter(
@@ -98,10 +98,10 @@ class Metrics:
                 self._overflows.inc()
             case "window":
                 for batch in data.get("batches", ()):
-                    if batch["level"] != _SUMMARY:
+                    if batch["level"] != _SUMMARY_LEVEL:
                         self._compactions.labels(str(batch["level"])).inc()
             case "compaction" if data.get("phase") == "done":
-                self._compactions.labels(str(_SUMMARY)).inc()
+                self._compactions.labels(str(_SUMMARY_LEVEL)).inc()
             case "memory" if "change" in data:
                 self._memories.labels(data["change"]).inc()
 
@@ -122,15 +122,15 @@ class Metrics:
             self._errors.labels(data["reason"]).inc()
 
 
-def of(engine: Engine) -> Metrics:
+def create_metrics(engine: Engine) -> Metrics:
     """What is counted of an engine from now on."""
     made = Metrics()
-    made.registry.register(_Lines(engine))
+    made.registry.register(_QueueCollector(engine))
     engine.events.listeners.append(made.hear)
     return made
 
 
-class _Lines:
+class _QueueCollector:
     """How long the lines before model servers are at the moment of asking."""
 
     def __init__(self, engine: Engine) -> None:
@@ -146,7 +146,7 @@ class _Lines:
         yield waiting
 
 
-class Measured:
+class MetricsMiddleware:
     """Counts every request by the route that it came to and the status it got; of a path of ours only."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -169,16 +169,16 @@ class Measured:
         try:
             await self._app(scope, receive, seen)
         finally:
-            self._metrics.answered(_door(scope.get("route")), status)
+            self._metrics.answered(route_path(scope.get("route")), status)
 
 
-def _door(route: BaseRoute | None) -> str:
+def route_path(route: BaseRoute | None) -> str:
     """Paths that are no routes could be anything, and there is no end of them."""
     return str(getattr(route, "path", "")) or "none"
 
 
 @router.get("/metrics", include_in_schema=False)
-async def metrics(request: Request) -> Response:
+async def show_metrics(request: Request) -> Response:
     found: Metrics = request.app.state.metrics
     return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)
 
@@ -187,7 +187,7 @@ statistics_router = APIRouter(prefix="/api/statistics", tags=["Jobs"])
 
 
 @statistics_router.get("")
-async def statistics(
+async def show_statistics(
     request: Request,
     days: int = Query(30, ge=1, le=366),
     utc_offset: int = Query(0, ge=-840, le=840),
@@ -212,7 +212,7 @@ async def statistics(
         jobs = {row.day: row for row in found.jobs(span)}
         return {
             "days": [
-                _day(day, jobs.get(day), waiting.get(day), compactions[day])
+                serialize_day(day, jobs.get(day), waiting.get(day), compactions[day])
                 for day in range(first, today + 1)
             ],
             "models": [
@@ -224,7 +224,7 @@ async def statistics(
     return await store.run(store.at_once, work)
 
 
-def _day(
+def serialize_day(
     day: int, jobs: DayOfJobs | None, waiting: DayOfWaiting | None, compactions: list[DayOfCompactions]
 ) -> dict[str, Any]:
     speed = round(jobs.written / jobs.writing, 2) if jobs and jobs.writing else None

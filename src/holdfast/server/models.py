@@ -17,9 +17,9 @@ from holdfast.memory.gate import Gate
 from holdfast.messages import JsonObject
 from holdfast.models.windows import Windows, decides_itself
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.endpoint import body_of, engine_of
+from holdfast.server.endpoint import engine_of, read_body
 from holdfast.server.guard import access_of
-from holdfast.server.settings import coming
+from holdfast.server.settings import next_config
 from holdfast.upstreams.base import ModelInfo, Provider
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/api/models", tags=["Models"])
 Window = Annotated[int | None, Field(ge=0, le=100_000_000)]
 
 
-class Fixed(BaseModel):
+class ModelWindow(BaseModel):
     """The window of a model, and the one recommended for it; 0 leaves it to Holdfast again."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -38,17 +38,17 @@ class Fixed(BaseModel):
 
 
 @router.get("/installed")
-async def installed(request: Request) -> dict[str, Any]:
+async def list_installed(request: Request) -> dict[str, Any]:
     engine = engine_of(request)
     rows = []
     for model in await engine.upstreams.models():
         provider = await engine.upstreams.route(model.name)
-        rows.append(_row(model, provider, await engine.models.windows(provider, model.name)))
+        rows.append(serialize_model(model, provider, await engine.models.windows(provider, model.name)))
     return {"models": rows}
 
 
 @router.put("/{name:path}")
-async def fix(request: Request, name: str, fixed: Fixed) -> dict[str, Any]:
+async def fix_window(request: Request, name: str, fixed: ModelWindow) -> dict[str, Any]:
     """Fix the window of a model: every request to it then carries the same one. For administrators."""
     if not access_of(request).admin:
         raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
@@ -57,10 +57,10 @@ async def fix(request: Request, name: str, fixed: Fixed) -> dict[str, Any]:
     windows = await engine.models.set_window(
         provider, name, num_ctx=fixed.num_ctx, recommended=fixed.recommended
     )
-    return _row(await provider.describe(name), provider, windows)
+    return serialize_model(await provider.describe(name), provider, windows)
 
 
-def _row(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, Any]:
+def serialize_model(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, Any]:
     """`fixed`: the server has the window it was started with, whatever a request says."""
     return {
         "name": model.name,
@@ -82,23 +82,23 @@ tokens_router = APIRouter(prefix="/api", tags=["Tokens"])
 @tokens_router.post("/tokenize")
 async def tokenize(request: Request) -> dict[str, Any]:
     began = time.perf_counter_ns()
-    fields = parse_object(await body_of(request))
-    model, provider = await _asked(request, fields)
+    fields = parse_object(await read_body(request))
+    model, provider = await resolve_model(request, fields)
     text = expect(fields.get("content", fields.get("text")), str, "content")
     vocabularies = engine_of(request).models.vocabularies
     tokenizer = await vocabularies.tokenizer(provider, model)
     loaded = time.perf_counter_ns()
     tokens = tokenizer.encode(text) if tokenizer else await provider.tokenize(model, text)
     if tokens is None:
-        raise _unknown(model, vocabularies.why_not(provider, model))
+        raise unknown_tokens(model, vocabularies.why_not(provider, model))
     return {"model": model, "tokens": tokens, **_durations(began, loaded)}
 
 
 @tokens_router.post("/detokenize")
 async def detokenize(request: Request) -> dict[str, Any]:
     began = time.perf_counter_ns()
-    fields = parse_object(await body_of(request))
-    model, provider = await _asked(request, fields)
+    fields = parse_object(await read_body(request))
+    model, provider = await resolve_model(request, fields)
     tokens = expect(fields.get("tokens"), list, "tokens")
     if not all(isinstance(token, int) and not isinstance(token, bool) and token >= 0 for token in tokens):
         raise BadRequest("tokens must be numbers, zero or more", param="tokens")
@@ -110,11 +110,11 @@ async def detokenize(request: Request) -> dict[str, Any]:
     except IndexError:
         raise BadRequest("there is no such token in the model's vocabulary", param="tokens") from None
     if text is None:
-        raise _unknown(model, vocabularies.why_not(provider, model))
+        raise unknown_tokens(model, vocabularies.why_not(provider, model))
     return {"model": model, "content": text, **_durations(began, loaded)}
 
 
-async def _asked(request: Request, fields: JsonObject) -> tuple[str, Provider]:
+async def resolve_model(request: Request, fields: JsonObject) -> tuple[str, Provider]:
     model = expect(fields.get("model"), str, "model")
     upstreams = engine_of(request).upstreams
     provider = await upstreams.route(model)
@@ -126,7 +126,7 @@ def _durations(began: int, loaded: int) -> dict[str, int]:
     return {"total_duration": time.perf_counter_ns() - began, "load_duration": loaded - began}
 
 
-def _unknown(model: str, why: str) -> UpstreamError:
+def unknown_tokens(model: str, why: str) -> UpstreamError:
     reason = f": {why}" if why else ""
     return UpstreamError(f"the tokens of '{model}' are not known{reason}", status=501)
 
@@ -135,14 +135,14 @@ upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
 
 
 @upstreams_router.get("")
-async def upstreams(request: Request) -> dict[str, Any]:
+async def list_upstreams(request: Request) -> dict[str, Any]:
     """Each model server: its kind, whether it is well, when it was last heard of and what it failed with.
 
     `memory`: whether it may be told memories, as it is set now.
     """
     known = engine_of(request).upstreams
     await known.look()
-    gate = Gate.of((await asyncio.to_thread(coming, request)).settings.memory_gate)
+    gate = Gate.of((await asyncio.to_thread(next_config, request)).settings.memory_gate)
     return {
         "upstreams": [{**asdict(state), "memory": gate.lets_pass(state.location)} for state in known.states()]
     }

@@ -25,18 +25,18 @@ from holdfast.protocols import ollama, ollama_writer
 from holdfast.protocols.wire import expect, parse_object, without
 from holdfast.server import embeddings
 from holdfast.server.endpoint import (
-    Shape,
-    answer,
-    body_of,
+    ChatProtocol,
+    answer_chat,
     content_type_of,
-    converse,
+    continue_conversation,
     engine_of,
-    forwarded,
+    forward_response,
     is_off,
     ndjson_frame,
     pass_through,
-    posted,
-    unless_gone,
+    post_route,
+    read_body,
+    unless_disconnected,
 )
 from holdfast.server.errors import ollama_error
 from holdfast.server.guard import access_of
@@ -68,7 +68,7 @@ def _read_generate(fields: dict[str, Any]) -> ChatRequest:
     return _read_chat(without(fields, "prompt", "system", "images", "context") | {"messages": messages})
 
 
-CHAT = Shape(
+CHAT = ChatProtocol(
     path="/api/chat",
     read=_read_chat,
     writer=lambda chat, _: ollama_writer.Writer(chat.model),
@@ -76,7 +76,7 @@ CHAT = Shape(
     media_type="application/x-ndjson",
     frame=ndjson_frame,
 )
-GENERATE = Shape(
+GENERATE = ChatProtocol(
     path="/api/generate",
     read=_read_generate,
     writer=lambda chat, turn: ollama_writer.Writer(
@@ -88,44 +88,44 @@ GENERATE = Shape(
 )
 
 
-@posted(router, "/api/chat")
+@post_route(router, "/api/chat")
 async def chat(request: Request) -> Response:
-    body = await body_of(request)
+    body = await read_body(request)
     fields = parse_object(body)
     if not fields.get("messages"):
         # Not a chat: the client wants the model loaded, or unloaded with `keep_alive: 0`.
-        return await _load(request, CHAT, body, fields)
-    return await answer(request, CHAT, body, fields)
+        return await load_model(request, CHAT, body, fields)
+    return await answer_chat(request, CHAT, body, fields)
 
 
-@posted(router, "/api/generate")
+@post_route(router, "/api/generate")
 async def generate(request: Request) -> Response:
-    body = await body_of(request)
+    body = await read_body(request)
     fields = parse_object(body)
     if not fields.get("prompt"):
-        return await _load(request, GENERATE, body, fields)
+        return await load_model(request, GENERATE, body, fields)
     conversation = conversation_in(fields.get("context"))
     foreign = bool(fields.get("context")) and conversation is None
     if is_off(request):
         return await pass_through(request, GENERATE, body, fields)
     if foreign or any(fields.get(name) for name in ("raw", "suffix", "template")):
-        return await _only_ollama(request, body, fields)
+        return await pass_to_ollama(request, body, fields)
     chat = _read_generate(fields)
-    return await converse(request, GENERATE, chat, goes_on=conversation)
+    return await continue_conversation(request, GENERATE, chat, goes_on=conversation)
 
 
-async def _load(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
+async def load_model(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:
     name = _read_chat(without(fields, "messages", "prompt")).model
     provider = await engine_of(request).upstreams.route(name)
     if understands(provider, shape.path):
-        return await pass_through(request, shape, *await _in_its_window(request, body, fields))
+        return await pass_through(request, shape, *await with_model_window(request, body, fields))
     await engine_of(request).upstreams.describe(name)
     reason = "unload" if fields.get("keep_alive") == 0 else "load"
     empty = {"response": ""} if shape is GENERATE else {"message": {"role": "assistant", "content": ""}}
     return JSONResponse({"model": name, "created_at": _now(), **empty, "done": True, "done_reason": reason})
 
 
-async def _only_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
+async def pass_to_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
     """Bare prompts and fill-in-the-middle are no conversation: the model server answers them by itself."""
     provider = await engine_of(request).upstreams.route(str(fields.get("model", "")))
     if not understands(provider, GENERATE.path):
@@ -133,10 +133,10 @@ async def _only_ollama(request: Request, body: bytes, fields: dict[str, Any]) ->
             "raw, suffix, template and context need an Ollama server behind Holdfast",
             hint=f"This one is {provider.name} at {provider.location}.",
         )
-    return await pass_through(request, GENERATE, *await _in_its_window(request, body, fields))
+    return await pass_through(request, GENERATE, *await with_model_window(request, body, fields))
 
 
-async def _in_its_window(
+async def with_model_window(
     request: Request, body: bytes, fields: dict[str, Any]
 ) -> tuple[bytes, dict[str, Any]]:
     """The same request with the window that all others have: with another, the model would be loaded anew.
@@ -176,50 +176,50 @@ def conversation_in(context: Any) -> str | None:
 
 @router.head("/api/tags", include_in_schema=False)
 @router.get("/api/tags")
-async def tags(request: Request) -> Response:
+async def list_tags(request: Request) -> Response:
     found = await engine_of(request).upstreams.models()
-    return JSONResponse({"models": [_tag(model) for model in (*found, *embeddings.listed())]})
+    return JSONResponse({"models": [serialize_tag(model) for model in (*found, *embeddings.list_encoder())]})
 
 
 @router.get("/api/ps")
-async def running(request: Request) -> Response:
+async def list_running(request: Request) -> Response:
     servers = await engine_of(request).upstreams.servers()
     if len(servers) == 1 and understands(servers[0], "/api/ps"):
-        return forwarded(await servers[0].forward("GET", "/api/ps", {}))
-    found = await asyncio.gather(*(_loaded(server) for server in servers))
+        return forward_response(await servers[0].forward("GET", "/api/ps", {}))
+    found = await asyncio.gather(*(list_loaded(server) for server in servers))
     return JSONResponse({"models": [row for rows in found for row in rows]})
 
 
-async def _loaded(server: Provider) -> list[dict[str, Any]]:
+async def list_loaded(server: Provider) -> list[dict[str, Any]]:
     """What a server holds in memory, as `/api/ps` tells it."""
     if understands(server, "/api/ps"):
         answer = await server.forward("GET", "/api/ps", {})
         told = parse_object(b"".join([data async for data in answer.stream])).get("models")
         return told if isinstance(told, list) else []
     models = [model for model in await server.models() if model.running_window]
-    return [_tag(model) | {"context_length": model.running_window} for model in models]
+    return [serialize_tag(model) | {"context_length": model.running_window} for model in models]
 
 
 @router.post("/api/show")
-async def show(request: Request) -> Response:
-    body = await body_of(request)
+async def show_model(request: Request) -> Response:
+    body = await read_body(request)
     fields = parse_object(body)
     name = fields.get("model") or fields.get("name")
     if not name:
         raise BadRequest("model is required", param="model")
-    if embeddings.is_encoder(expect(name, str, "model")) and (ours := embeddings.listed()):
-        return JSONResponse(_shown(ours[0]))
+    if embeddings.is_encoder(expect(name, str, "model")) and (ours := embeddings.list_encoder()):
+        return JSONResponse(serialize_model(ours[0]))
     provider = await engine_of(request).upstreams.route(name)
     if understands(provider, "/api/show"):
-        return forwarded(
+        return forward_response(
             await provider.forward("POST", "/api/show", {"content-type": "application/json"}, body)
         )
-    return JSONResponse(_shown(await provider.describe(name)))
+    return JSONResponse(serialize_model(await provider.describe(name)))
 
 
 @router.head("/api/version", include_in_schema=False)
 @router.get("/api/version")
-async def version(request: Request) -> Response:
+async def show_version(request: Request) -> Response:
     """The protocol that is spoken here; our own name in it keeps two Holdfasts from asking each other."""
     provider = await engine_of(request).upstreams.main()
     spoken = PROTOCOL_VERSION
@@ -231,7 +231,7 @@ async def version(request: Request) -> Response:
     return JSONResponse({"version": spoken, "holdfast": __version__})
 
 
-def _tag(model: ModelInfo) -> dict[str, Any]:
+def serialize_tag(model: ModelInfo) -> dict[str, Any]:
     """A model as `/api/tags` lists it; an Ollama server's own row as it is."""
     if "details" in model.raw and "modified_at" in model.raw:
         return dict(model.raw)
@@ -262,7 +262,7 @@ def _details(model: ModelInfo) -> dict[str, Any]:
     }
 
 
-def _shown(model: ModelInfo) -> dict[str, Any]:
+def serialize_model(model: ModelInfo) -> dict[str, Any]:
     family = model.family or "unknown"
     info: dict[str, Any] = {"general.architecture": family}
     if model.trained_window:
@@ -283,7 +283,7 @@ def _now() -> str:
 
 
 # The fields that name models; `name` is what older clients call `model`.
-_NAMES = ("model", "name", "source", "destination")
+_MODEL_FIELDS = ("model", "name", "source", "destination")
 _DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
 
 
@@ -292,29 +292,29 @@ _DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
 @router.post("/api/create")
 @router.post("/api/copy")
 @router.delete("/api/delete")
-async def manage(request: Request) -> Response:
+async def manage_model(request: Request) -> Response:
     """Get, send, make, copy or remove a model. Several people share it, so this is for administrators."""
-    _check_admin(request)
-    body, path = await body_of(request), request.url.path
+    require_admin(request)
+    body, path = await read_body(request), request.url.path
     fields = parse_object(body)
-    names = [name for field in _NAMES if (name := expect(fields.get(field) or "", str, field))]
+    names = [name for field in _MODEL_FIELDS if (name := expect(fields.get(field) or "", str, field))]
     if not names:
         raise BadRequest("model is required", param="model")
     engine = engine_of(request)
-    provider = await _server_for(engine, path, names[0])
+    provider = await find_manager(engine, path, names[0])
     passed = provider.forward(request.method, path, content_type_of(request), body)
-    answer = await unless_gone(request, passed)
-    return forwarded(_then_changed(answer, engine, provider, names))
+    answer = await unless_disconnected(request, passed)
+    return forward_response(refresh_after(answer, engine, provider, names))
 
 
 @router.head("/api/blobs/{digest}", include_in_schema=False)
 @router.post("/api/blobs/{digest}")
-async def blob(request: Request, digest: str) -> Response:
+async def transfer_blob(request: Request, digest: str) -> Response:
     """A file for `/api/create`. It may be larger than our memory, so it is never whole in it."""
-    _check_admin(request)
+    require_admin(request)
     if not _DIGEST.fullmatch(digest):
         raise BadRequest("invalid digest format", hint="It is sha256: and 64 hexadecimal digits.")
-    provider = await _an_ollama(engine_of(request))
+    provider = await find_ollama(engine_of(request))
     body: Any = request.stream() if request.method == "POST" else b""
     try:
         answer = await provider.forward(
@@ -322,27 +322,29 @@ async def blob(request: Request, digest: str) -> Response:
         )
     except ClientDisconnect:
         raise BadRequest("the client went away before its request was complete") from None
-    return forwarded(answer)
+    return forward_response(answer)
 
 
-def _check_admin(request: Request) -> None:
+def require_admin(request: Request) -> None:
     if not access_of(request).admin:
         raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
 
 
-async def _server_for(engine: Engine, path: str, model: str) -> Provider:
+async def find_manager(engine: Engine, path: str, model: str) -> Provider:
     """The server that has the model, or, to get one, any Ollama."""
     if path in ("/api/pull", "/api/create") and not engine.upstreams.names_server(model):
-        return await _an_ollama(engine)
-    return _if_ollama(await engine.upstreams.route(model))
+        return await find_ollama(engine)
+    return require_ollama(await engine.upstreams.route(model))
 
 
-async def _an_ollama(engine: Engine) -> Provider:
+async def find_ollama(engine: Engine) -> Provider:
     servers = await engine.upstreams.servers()
-    return _if_ollama(next((server for server in servers if understands(server, "/api/pull")), servers[0]))
+    return require_ollama(
+        next((server for server in servers if understands(server, "/api/pull")), servers[0])
+    )
 
 
-def _if_ollama(provider: Provider) -> Provider:
+def require_ollama(provider: Provider) -> Provider:
     if understands(provider, "/api/pull"):
         return provider
     raise UpstreamError(
@@ -352,7 +354,7 @@ def _if_ollama(provider: Provider) -> Provider:
     )
 
 
-def _then_changed(answer: Forwarded, engine: Engine, provider: Provider, names: list[str]) -> Forwarded:
+def refresh_after(answer: Forwarded, engine: Engine, provider: Provider, names: list[str]) -> Forwarded:
     """The same answer; when it is through, what we know of these models is looked at anew."""
 
     async def stream() -> AsyncIterator[bytes]:

@@ -19,13 +19,13 @@ from holdfast.protocols import completions, ollama, openai, openai_writer
 from holdfast.protocols.wire import expect, ndjson, parse_object
 from holdfast.server import embeddings
 from holdfast.server.endpoint import (
-    Shape,
-    answer,
-    body_of,
+    ChatProtocol,
+    answer_chat,
     engine_of,
     is_off,
     pass_through,
-    posted,
+    post_route,
+    read_body,
     respond,
     sse_frame,
 )
@@ -56,7 +56,7 @@ def _chat_writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
     return openai_writer.Writer(chat.model, include_usage=wanted)
 
 
-CHAT = Shape(
+CHAT = ChatProtocol(
     path="/v1/chat/completions",
     read=_read_chat,
     writer=_chat_writer,
@@ -67,14 +67,14 @@ CHAT = Shape(
 )
 
 
-@posted(router, "/v1/chat/completions")
+@post_route(router, "/v1/chat/completions")
 async def chat_completions(request: Request) -> Response:
-    body = await body_of(request)
-    return await answer(request, CHAT, body, parse_object(body))
+    body = await read_body(request)
+    return await answer_chat(request, CHAT, body, parse_object(body))
 
 
 @router.get("/v1/models")
-async def models(request: Request) -> JSONResponse:
+async def list_models(request: Request) -> JSONResponse:
     found = await engine_of(request).upstreams.models()
     created = int(time.time())
     rows = [
@@ -85,14 +85,14 @@ async def models(request: Request) -> JSONResponse:
             "owned_by": "holdfast",
             **{name: value for name, value in model.raw.items() if model.raw.get("object") == "model"},
         }
-        for model in (*found, *embeddings.listed())
+        for model in (*found, *embeddings.list_encoder())
     ]
     return JSONResponse({"object": "list", "data": rows})
 
 
 @router.get("/v1/models/{name:path}")
-async def model(request: Request, name: str) -> JSONResponse:
-    ours = embeddings.listed() if embeddings.is_encoder(name) else []
+async def show_model(request: Request, name: str) -> JSONResponse:
+    ours = embeddings.list_encoder() if embeddings.is_encoder(name) else []
     found = ours[0] if ours else await engine_of(request).upstreams.describe(name)
     row = {"id": found.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
     return JSONResponse(row)
@@ -112,7 +112,7 @@ def _completion_writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
     )
 
 
-COMPLETIONS = Shape(
+COMPLETIONS = ChatProtocol(
     path="/v1/completions",
     read=completions.request_in,
     writer=_completion_writer,
@@ -123,9 +123,9 @@ COMPLETIONS = Shape(
 )
 
 
-@posted(router, "/v1/completions")
-async def complete(request: Request) -> Response:
-    body = await body_of(request)
+@post_route(router, "/v1/completions")
+async def complete_text(request: Request) -> Response:
+    body = await read_body(request)
     fields = parse_object(body)
     engine = engine_of(request)
     provider = await engine.upstreams.route(expect(fields.get("model"), str, "model"))
@@ -134,7 +134,9 @@ async def complete(request: Request) -> Response:
     chat = completions.request_in(fields)
     windows = await engine.models.windows(provider, chat.model)
     asked = _generate_out(chat.with_options(num_ctx=windows.used.tokens))
-    return await respond(request, COMPLETIONS, chat, Turn(chat.model, _in_turn(request, provider, asked)))
+    return await respond(
+        request, COMPLETIONS, chat, Turn(chat.model, generate_in_queue(request, provider, asked))
+    )
 
 
 def _generate_out(chat: ChatRequest) -> dict[str, Any]:
@@ -152,15 +154,17 @@ def _generate_out(chat: ChatRequest) -> dict[str, Any]:
     }
 
 
-async def _in_turn(request: Request, provider: Provider, asked: JsonObject) -> AsyncGenerator[Chunk, None]:
+async def generate_in_queue(
+    request: Request, provider: Provider, asked: JsonObject
+) -> AsyncGenerator[Chunk, None]:
     with engine_of(request).serving(provider, access_of(request).user) as place:
         await place.turn()
-        async with aclosing(_generated(provider, asked)) as chunks:
+        async with aclosing(stream_generate(provider, asked)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
 
-async def _generated(provider: Provider, asked: JsonObject) -> AsyncGenerator[Chunk, None]:
+async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerator[Chunk, None]:
     body = canonical(asked).encode()
     answer = await provider.forward("POST", _GENERATE, {"content-type": "application/json"}, body)
     try:

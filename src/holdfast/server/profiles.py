@@ -17,7 +17,7 @@ from holdfast.memory.profiles.profile import Profile
 from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, label_of, language_in, told, value_of
 from holdfast.messages import Scope
 from holdfast.server.endpoint import scope_of
-from holdfast.server.memories import changed, etag, expected, remembering_of
+from holdfast.server.memories import etag, remembering_of, tag_to_match, version_conflict
 from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import SMALLEST, budget_for
 from holdfast.tokens.estimate import estimate
@@ -34,7 +34,7 @@ class ProfileText(BaseModel):
     text: str
 
 
-class Draft(BaseModel):
+class ProfileDraft(BaseModel):
     """A profile that somebody writes, and the window of the model that would be told."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -56,14 +56,14 @@ class SetupForm(BaseModel):
 
 
 @router.get("")
-async def show(request: Request, response: Response) -> dict[str, Any]:
+async def show_profile(request: Request, response: Response) -> dict[str, Any]:
     """The file as it is, its fields, and what is wrong with it where it cannot be read."""
     profile, scope = remembering_of(request).profile, scope_of(request)
-    return await _changed(response, profile, scope)
+    return await apply_and_show(response, profile, scope)
 
 
 @router.post("/preview")
-async def preview(request: Request, draft: Draft) -> dict[str, Any]:
+async def preview_profile(request: Request, draft: ProfileDraft) -> dict[str, Any]:
     """What a model with such a window would be told of a profile, by an estimate; nothing is kept.
 
     Where it cannot be one, `trouble` says why and `line` where.
@@ -72,20 +72,20 @@ async def preview(request: Request, draft: Draft) -> dict[str, Any]:
     if scope.kind == "group":
         raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
     cap = budget_for(draft.window).profile
-    return await asyncio.to_thread(_previewed, draft.text, cap)
+    return await asyncio.to_thread(preview_text, draft.text, cap)
 
 
-def _previewed(text: str, cap: int) -> dict[str, Any]:
+def preview_text(text: str, cap: int) -> dict[str, Any]:
     shown, line, trouble = Told(), 0, None
     try:
-        shown = told(text, cap, _tokens, language_in(text))
+        shown = told(text, cap, count_tokens, language_in(text))
     except NoProfile as error:
         line, trouble = error.line, str(error)
     except TooLarge as error:
         trouble = str(error)
     return {
         "text": shown.text,
-        "tokens": _tokens(shown.text),
+        "tokens": count_tokens(shown.text),
         "cap": cap,
         "left_out": list(shown.left_out),
         "bytes": len(text.encode(errors="replace")),
@@ -95,27 +95,27 @@ def _previewed(text: str, cap: int) -> dict[str, Any]:
     }
 
 
-def _tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     return estimate(text, UNKNOWN).tokens
 
 
 @router.put("")
-async def replace(request: Request, response: Response, whole: ProfileText) -> dict[str, Any]:
+async def replace_profile(request: Request, response: Response, whole: ProfileText) -> dict[str, Any]:
     """Put another text in place, if it is a profile; with `If-Match` only over the version it names."""
     profile, scope = remembering_of(request).profile, scope_of(request)
 
     def work() -> None:
-        expect = expected(request, profile.show(scope).tag, needed=False)
+        expect = tag_to_match(request, profile.show(scope).tag, needed=False)
         try:
             profile.replace(scope, whole.text, expect)
         except Conflict as error:
-            raise changed() from error
+            raise version_conflict() from error
 
-    return await _changed(response, profile, scope, work)
+    return await apply_and_show(response, profile, scope, work)
 
 
 @router.post("")
-async def fill(
+async def fill_profile(
     request: Request,
     response: Response,
     form: SetupForm,
@@ -124,20 +124,20 @@ async def fill(
     """Take over what a setup asked; fields of the file that were not asked about stay."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     answers = form.model_dump(by_alias=True, exclude_none=True)
-    return await _changed(response, profile, scope, lambda: profile.fill(scope, answers, language))
+    return await apply_and_show(response, profile, scope, lambda: profile.fill(scope, answers, language))
 
 
 @router.patch("")
-async def patch(
+async def patch_profile(
     request: Request, response: Response, fields: Annotated[dict[str, Any], Body()]
 ) -> dict[str, Any]:
     """Set these fields and take those away that are null; all of it or nothing. Comments stay."""
     profile, scope = remembering_of(request).profile, scope_of(request)
-    return await _changed(response, profile, scope, lambda: profile.patch(scope, fields))
+    return await apply_and_show(response, profile, scope, lambda: profile.patch(scope, fields))
 
 
 @router.get("/proposals")
-async def proposals(request: Request) -> dict[str, Any]:
+async def list_proposals(request: Request) -> dict[str, Any]:
     """What the profile might learn, each with the words it was taken from; `label` is what the reader calls
     the field."""
     profile, scope = remembering_of(request).profile, scope_of(request)
@@ -147,20 +147,20 @@ async def proposals(request: Request) -> dict[str, Any]:
 
 
 @router.post("/proposals/{proposal}/accept")
-async def accept(request: Request, proposal: str) -> dict[str, Any]:
+async def accept_proposal(request: Request, proposal: str) -> dict[str, Any]:
     """Set the field to what is proposed."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return asdict(await asyncio.to_thread(profile.accept, scope, proposal))
 
 
 @router.post("/proposals/{proposal}/dismiss")
-async def dismiss(request: Request, proposal: str) -> dict[str, Any]:
+async def dismiss_proposal(request: Request, proposal: str) -> dict[str, Any]:
     """Turn it down; it is not proposed again."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return asdict(await asyncio.to_thread(profile.dismiss, scope, proposal))
 
 
-async def _changed(
+async def apply_and_show(
     response: Response, profile: Profile, scope: Scope, work: Callable[[], object] = lambda: None
 ) -> dict[str, Any]:
     """Do the work, and tell the profile as it is after it."""
@@ -192,7 +192,7 @@ _PREFERENCES = {
 }
 
 
-class Company(BaseModel):
+class CompanyFields(BaseModel):
     """What is not mentioned stays; null takes it away."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -212,7 +212,7 @@ async def show_company(request: Request) -> dict[str, Any]:
 
 
 @company_router.put("")
-async def change_company(request: Request, company: Company) -> dict[str, Any]:
+async def change_company(request: Request, company: CompanyFields) -> dict[str, Any]:
     """Set these, in the profile."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     given = company.model_dump(by_alias=True, exclude_unset=True)
@@ -221,7 +221,7 @@ async def change_company(request: Request, company: Company) -> dict[str, Any]:
     return await show_company(request)
 
 
-def answers_in(text: str) -> dict[str, Any]:
+def setup_answers(text: str) -> dict[str, Any]:
     """The set-up's questions as a profile answers them; an answer in one line is a style."""
     answers = {name: value_of(text, field) for name, field in _COMPANY.items()}
     whole = value_of(text, "preferences")

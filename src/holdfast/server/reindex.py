@@ -23,7 +23,7 @@ _STEP = 5
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ReindexState:
     """How far it is. `trouble` says why it failed, or why it has words only."""
 
     phase: Phase = "idle"
@@ -39,9 +39,9 @@ class State:
         return {**asdict(self), "percent": self.percent, "trouble": self.trouble or None}
 
 
-class Reindexing:
+class ReindexJob:
     def __init__(self, events: Events) -> None:
-        self.state = State()
+        self.state = ReindexState()
         self._events = events
         self._followers: set[Scope] = set()
         self._task: asyncio.Task[None] | None = None
@@ -51,9 +51,9 @@ class Reindexing:
         """Begin, unless it is under way already; either way this scope hears how it goes."""
         if self._task is None or self._task.done():
             self._followers.clear()
-            self.state = State("files")
+            self.state = ReindexState("files")
             self._task = asyncio.create_task(asyncio.to_thread(self._work, remembering))
-            self._task.add_done_callback(_report)
+            self._task.add_done_callback(log_failure)
         self._followers.add(scope)
 
     async def finished(self) -> None:
@@ -66,30 +66,30 @@ class Reindexing:
         await self.finished()
 
     def _work(self, remembering: Remembering) -> None:
-        ended = State("failed", trouble="It was broken off.")
+        ended = ReindexState("failed", trouble="It was broken off.")
         try:
             _, trouble = remembering.rebuild(self._tell, self._stop.is_set)
             if self._stop.is_set():
                 log.info("the index was not finished; it is caught up with later")
             else:
-                ended = State("done", trouble=trouble)
+                ended = ReindexState("done", trouble=trouble)
         except HoldfastError as error:
-            ended = State("failed", trouble=str(error))
+            ended = ReindexState("failed", trouble=str(error))
         finally:
             self._publish(ended)
 
     def _tell(self, phase: Phase, done: int, total: int) -> None:
-        state = State(phase, done, total)
+        state = ReindexState(phase, done, total)
         if (phase, state.percent // _STEP) != (self.state.phase, self.state.percent // _STEP):
             self._publish(state)
         self.state = state
 
-    def _publish(self, state: State) -> None:
+    def _publish(self, state: ReindexState) -> None:
         self.state = state
         for scope in tuple(self._followers):
             self._events.publish("memory", {"work": "reindex", **state.to_json()}, scope)
 
 
-def _report(task: asyncio.Task[None]) -> None:
+def log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("the index could not be built", exc_info=error)

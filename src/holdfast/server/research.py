@@ -19,7 +19,7 @@ from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, Source
 from holdfast.research.findings import path_of
 from holdfast.research.library import Answered, Research
-from holdfast.server.endpoint import engine_of, scope_of, unless_gone
+from holdfast.server.endpoint import engine_of, scope_of, unless_disconnected
 from holdfast.server.memories import Whose, scope_for
 
 router = APIRouter(prefix="/api/research", tags=["Research"])
@@ -27,7 +27,7 @@ router = APIRouter(prefix="/api/research", tags=["Research"])
 RESEARCH = "research"
 
 # No page has more; what is kept of it is less.
-_LONGEST = 2_000_000
+_MAX_TEXT = 2_000_000
 
 
 class NewSource(BaseModel):
@@ -38,7 +38,7 @@ class NewSource(BaseModel):
     url: str = Field("", max_length=2_000)
     file: str = Field("", max_length=2_000)
     title: str = Field("", max_length=1_000)
-    text: str = Field(max_length=_LONGEST)
+    text: str = Field(max_length=_MAX_TEXT)
     at: Annotated[float | None, Field(ge=0, le=250_000_000_000, allow_inf_nan=False)] = None
 
     def value(self, now: float) -> Source:
@@ -73,7 +73,7 @@ def research_of(request: Request) -> Research:
 
 
 @router.get("")
-async def list_(
+async def list_findings(
     request: Request,
     text: str = "",
     mode: Mode | None = None,
@@ -93,7 +93,7 @@ async def list_(
 
 
 @router.post("", status_code=201)
-async def add(request: Request, new: NewFinding) -> Response:
+async def add_finding(request: Request, new: NewFinding) -> Response:
     """Keep what was found for a question, find it out, or say what is known already (200, `reused`)."""
     research, scope = research_of(request), scope_for(request, new.scope)
     store = engine_of(request).store
@@ -105,16 +105,18 @@ async def add(request: Request, new: NewFinding) -> Response:
         made = await asyncio.to_thread(research.add, scope, new.question, sources, new.mode, conversation)
         answered = Answered(made)
     elif new.fetch or new.urls:
-        answered = await unless_gone(request, _found_out(request, research, scope, new, conversation))
+        answered = await unless_disconnected(
+            request, gather_finding(request, research, scope, new, conversation)
+        )
     else:
-        answered = await _known(research, scope, new)
+        answered = await find_known(research, scope, new)
     if row is not None:
         await store.run(store.log.update_settings, row.id, {BOUND: answered.finding.id})
     told = answered.finding.to_json(research.clock(), whole=False)
     return JSONResponse({**told, "reused": answered.reused}, 200 if answered.reused else 201)
 
 
-async def _known(research: Research, scope: Scope, new: NewFinding) -> Answered:
+async def find_known(research: Research, scope: Scope, new: NewFinding) -> Answered:
     known = await asyncio.to_thread(research.known, scope, new.question, new.mode)
     if known is None or new.fresh:
         raise BadRequest(
@@ -125,7 +127,7 @@ async def _known(research: Research, scope: Scope, new: NewFinding) -> Answered:
     return known
 
 
-async def _found_out(
+async def gather_finding(
     request: Request, research: Research, scope: Scope, new: NewFinding, conversation: str
 ) -> Answered:
     """What is gathered for a question; whoever follows the scope hears how far it is."""
@@ -160,7 +162,7 @@ async def _found_out(
 
 
 @router.post("/prune")
-async def prune(request: Request) -> dict[str, list[str]]:
+async def prune_findings(request: Request) -> dict[str, list[str]]:
     """Take away what is long out of date in this scope, and make one of findings that are alike."""
     research, scope = research_of(request), scope_of(request)
     pruned = await asyncio.to_thread(research.prune, research.clock(), scope)
@@ -168,7 +170,7 @@ async def prune(request: Request) -> dict[str, list[str]]:
 
 
 @router.get("/{finding}")
-async def show(request: Request, finding: str, texts: Literal["on", "off"] = "on") -> dict[str, Any]:
+async def show_finding(request: Request, finding: str, texts: Literal["on", "off"] = "on") -> dict[str, Any]:
     """One finding with its sources and the file it stands in; without their texts if these are `off`."""
     research, scope = research_of(request), scope_of(request)
     found: Finding = await asyncio.to_thread(research.get, scope, finding)
@@ -176,7 +178,7 @@ async def show(request: Request, finding: str, texts: Literal["on", "off"] = "on
 
 
 @router.delete("/{finding}", status_code=204)
-async def forget(request: Request, finding: str) -> None:
+async def forget_finding(request: Request, finding: str) -> None:
     """Forget a finding for good, with all its texts."""
     research, scope = research_of(request), scope_of(request)
     await asyncio.to_thread(research.forget, scope, finding)

@@ -19,17 +19,17 @@ from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import responses, responses_writer
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.endpoint import (
-    Shape,
-    body_of,
+    ChatProtocol,
+    adapt_thinking,
     engine_of,
     event_frame,
-    if_it_can,
     is_off,
     pass_through,
-    posted,
+    post_route,
+    read_body,
     respond,
     scope_of,
-    turn_of,
+    start_turn,
 )
 from holdfast.server.errors import openai_error
 from holdfast.store import Job, Store
@@ -64,7 +64,7 @@ def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.Writer:
     return responses_writer.Writer(f"resp_{kept or secrets.token_hex(16)}", settings)
 
 
-RESPONSES = Shape(
+RESPONSES = ChatProtocol(
     path="/v1/responses",
     read=_read,
     writer=_writer,
@@ -74,26 +74,26 @@ RESPONSES = Shape(
 )
 
 
-@posted(router, "/v1/responses")
-async def create(request: Request) -> Response:
-    body = await body_of(request)
+@post_route(router, "/v1/responses")
+async def create_response(request: Request) -> Response:
+    body = await read_body(request)
     fields = parse_object(body)
     if is_off(request):
         return await pass_through(request, RESPONSES, body, fields)
     engine, named = engine_of(request), fields
     if fields.get("previous_response_id") or any(map(_is_reference, _items(fields))):
-        named = await engine.store.run(_resolved, engine.store, scope_of(request), fields)
-    chat = await if_it_can(engine, _read(named))
-    turn = await turn_of(request, chat)
+        named = await engine.store.run(resolve_references, engine.store, scope_of(request), fields)
+    chat = await adapt_thinking(engine, _read(named))
+    turn = await start_turn(request, chat)
     if turn.off:
         return await pass_through(request, RESPONSES, body, fields)
     return await respond(request, RESPONSES, chat, turn)
 
 
 @router.post("/v1/responses/input_tokens")
-async def input_tokens(request: Request) -> dict[str, Any]:
+async def count_input_tokens(request: Request) -> dict[str, Any]:
     """How many tokens the client's own items have, before anything is brought in or made to fit."""
-    chat = _read(parse_object(await body_of(request)))
+    chat = _read(parse_object(await read_body(request)))
     engine = engine_of(request)
     provider = await engine.upstreams.route(chat.model)
     count = await engine.models.counters.count_request(provider, chat)
@@ -101,13 +101,13 @@ async def input_tokens(request: Request) -> dict[str, Any]:
 
 
 @router.get("/v1/responses/{name}")
-async def response(request: Request, name: str) -> JSONResponse:
+async def show_response(request: Request, name: str) -> JSONResponse:
     store = engine_of(request).store
-    return JSONResponse(await store.run(_given, store, scope_of(request), name))
+    return JSONResponse(await store.run(load_response, store, scope_of(request), name))
 
 
 @router.delete("/v1/responses/{name}")
-async def delete(request: Request, name: str) -> None:
+async def delete_response(request: Request, name: str) -> None:
     store = engine_of(request).store
     given = await store.run(answer_named, store, scope_of(request), name)
     raise BadRequest(
@@ -116,12 +116,14 @@ async def delete(request: Request, name: str) -> None:
     )
 
 
-def _resolved(store: Store, scope: Scope, fields: dict[str, Any]) -> dict[str, Any]:
+def resolve_references(store: Store, scope: Scope, fields: dict[str, Any]) -> dict[str, Any]:
     """The request with the items that it only names; what it continues must be there."""
     if previous := fields.get("previous_response_id"):
         answer_named(store, scope, expect(previous, str, "previous_response_id"))
     answers: dict[str, dict[str, Any]] = {}
-    named = [_item(store, scope, item, answers) if _is_reference(item) else item for item in _items(fields)]
+    named = [
+        resolve_item(store, scope, item, answers) if _is_reference(item) else item for item in _items(fields)
+    ]
     return {**fields, "input": named} if named else fields
 
 
@@ -135,7 +137,7 @@ def _is_reference(item: Any) -> bool:
     return isinstance(item, dict) and "role" not in item and item.get("type") in (None, "item_reference")
 
 
-def _item(
+def resolve_item(
     store: Store, scope: Scope, item: dict[str, Any], answers: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
     """The item that a reference stands for; `answers` are the items of those that were looked up before."""
@@ -150,11 +152,11 @@ def _item(
     return dict(known)
 
 
-def _given(store: Store, scope: Scope, name: str) -> dict[str, Any]:
+def load_response(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     """An answer as it is in the log, with the instructions and tools that were sent with its question."""
     given = answer_named(store, scope, name)
     job, answer = given.job, given.answer
-    settings = responses_writer.settings_of(_asked(store, job))
+    settings = responses_writer.settings_of(load_request(store, job))
     how = responses_writer.ended(answer.finish if answer else None)
     if job.status in _STATUS:
         how = {"status": _STATUS[job.status]}
@@ -165,7 +167,7 @@ def _given(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     return responses_writer.response_of(name, settings, items, **how, usage=usage, created_at=created)
 
 
-def _asked(store: Store, job: Job) -> ChatRequest:
+def load_request(store: Store, job: Job) -> ChatRequest:
     """What is still known of the request that an answer was given to."""
     try:
         prompt = store.prompts.get(job.prompt or "")

@@ -21,21 +21,21 @@ from holdfast.messages import Scope
 from holdfast.server.endpoint import engine_of, scope_of
 from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
-from holdfast.server.profiles import SetupForm, answers_in
-from holdfast.server.settings import for_administrators
+from holdfast.server.profiles import SetupForm, setup_answers
+from holdfast.server.settings import require_admin
 from holdfast.store import Key, Store
 
 # What containers call the machine they run on.
-HOST = "host.docker.internal"
+DOCKER_HOST = "host.docker.internal"
 
-_NAME = "docker"
+_KEY_NAME = "docker"
 _BRIDGE = "docker0"
 # Linux: asks the kernel for the address of a network interface.
 _GET_ADDRESS = 0x8915
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class DockerKey:
     """A container's key. The secret is empty where it was made, and shown, before."""
 
     key: Key
@@ -46,7 +46,7 @@ def bridge_address() -> str | None:
     """Where containers reach this machine; None where they reach it by loopback, as on macOS and Windows."""
     if sys.platform != "linux":
         return None
-    address = address_of(_BRIDGE)
+    address = interface_address(_BRIDGE)
     if address is None:
         raise ConfigError(
             f"There is no {_BRIDGE} here, Docker's usual way to this machine.",
@@ -55,7 +55,7 @@ def bridge_address() -> str | None:
     return address
 
 
-def address_of(interface: str) -> str | None:
+def interface_address(interface: str) -> str | None:
     """The IPv4 address of a network interface of Linux; None if there is none."""
     import fcntl
 
@@ -68,17 +68,17 @@ def address_of(interface: str) -> str | None:
     return socket.inet_ntoa(answer[20:24])
 
 
-def pass_for_docker(store: Store) -> Pass:
+def docker_key(store: Store) -> DockerKey:
     """The key for containers, which speaks for their people: the one there is, or a new one."""
-    there = next((key for key in store.keys.all() if key.name == _NAME and key.forwarder), None)
-    return Pass(there) if there else Pass(*store.keys.create(Key(name=_NAME, forwarder=True)))
+    there = next((key for key in store.keys.all() if key.name == _KEY_NAME and key.forwarder), None)
+    return DockerKey(there) if there else DockerKey(*store.keys.create(Key(name=_KEY_NAME, forwarder=True)))
 
 
-def options_for(port: int, secret: str) -> list[str]:
+def docker_options(port: int, secret: str) -> list[str]:
     """What a container with Open WebUI is started with, to find us and to say for whom it asks."""
     return [
-        f"--add-host={HOST}:host-gateway",
-        f"-e OPENAI_API_BASE_URL=http://{HOST}:{port}/v1",
+        f"--add-host={DOCKER_HOST}:host-gateway",
+        f"-e OPENAI_API_BASE_URL=http://{DOCKER_HOST}:{port}/v1",
         f"-e OPENAI_API_KEY={secret}",
         "-e ENABLE_FORWARD_USER_INFO_HEADERS=true",
     ]
@@ -90,19 +90,19 @@ router = APIRouter(prefix="/api/system", tags=["Server"])
 STEPS = ("welcome", "profile", "password", "network", "models", "summary")
 
 # Each under a name of its own: what one tab notes does not undo what another did.
-_NOTED = {"step": 0, "completed": None, "skipped": None}
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+_SETUP_DEFAULTS = {"step": 0, "completed": None, "skipped": None}
+_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
 # Seconds between the word and the deed, for the answer to get out.
-_A_MOMENT = 0.2
+_RESTART_DELAY = 0.2
 
 
-class Step(BaseModel):
+class SetupStep(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     step: Annotated[int, Field(ge=0, le=len(STEPS))]
 
 
-class Completion(BaseModel):
+class SetupCompletion(BaseModel):
     """What was answered, if it was not kept before; `skipped`: nobody wanted to be asked."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -112,52 +112,52 @@ class Completion(BaseModel):
 
 
 @router.get("/setup-status")
-async def status(request: Request) -> dict[str, Any]:
+async def show_setup(request: Request) -> dict[str, Any]:
     """How far the set-up is. `needed`: nobody has done or skipped it, and nothing was said here yet.
 
     `aiProfile` has the answers that stand in the profile.
     """
     store = engine_of(request).store
-    state = await store.run(_state, store)
-    answers, trouble = await _answers(request)
+    state = await store.run(setup_state, store)
+    answers, trouble = await load_answers(request)
     return {
         **state,
         "steps": list(STEPS),
-        "needed": await store.run(is_needed, store),
+        "needed": await store.run(is_setup_needed, store),
         "aiProfile": answers,
         "trouble": trouble,
     }
 
 
 @router.put("/setup-step")
-async def step(request: Request, wanted: Step) -> dict[str, Any]:
+async def save_step(request: Request, wanted: SetupStep) -> dict[str, Any]:
     """Note the step that somebody is at, so that they find it again."""
-    for_administrators(request)
-    return await _keep(request, step=wanted.step)
+    require_admin(request)
+    return await save_setup(request, step=wanted.step)
 
 
 @router.post("/setup-complete")
-async def complete(
+async def complete_setup(
     request: Request,
-    completion: Completion,
+    completion: SetupCompletion,
     language: Annotated[Literal["de", "en"], Query()] = "en",
 ) -> dict[str, Any]:
     """The set-up is done, or skipped: the page begins with a chat from now on."""
-    for_administrators(request)
+    require_admin(request)
     if completion.ai_profile is not None:
         profile, scope = remembering_of(request).profile, scope_of(request)
         given = completion.ai_profile.model_dump(by_alias=True, exclude_none=True)
         await asyncio.to_thread(profile.fill, scope, given, language)
     now = time.time()
     if completion.skipped:
-        return await _keep(request, skipped=now)
-    return await _keep(request, step=len(STEPS), completed=now)
+        return await save_setup(request, skipped=now)
+    return await save_setup(request, step=len(STEPS), completed=now)
 
 
 @router.get("/network")
-async def network(request: Request) -> dict[str, Any]:
+async def show_network(request: Request) -> dict[str, Any]:
     """Where this server listens, what clients are told, and whether they need a key."""
-    for_administrators(request)
+    require_admin(request)
     config: Config = request.app.state.config
     settings, store = config.settings, engine_of(request).store
     here = request.scope["server"] or (settings.host, settings.port)
@@ -165,61 +165,61 @@ async def network(request: Request) -> dict[str, Any]:
     port = listening[0][1]
     return {
         "listening": [f"{host}:{port}" for host, port in listening],
-        "addresses": [f"http://{name}:{port}" for name in _names(host for host, _ in listening)],
+        "addresses": [f"http://{name}:{port}" for name in own_names(host for host, _ in listening)],
         "only_here": all(is_loopback(host) for host, _ in listening),
         "key_needed": bool(settings.require_key or settings.key or not is_loopback(listening[0][0])),
         "password": await store.run(store.sessions.password, Scope().user) is not None,
         "keys": len(await store.run(store.keys.all)),
-        "docker": f"http://{HOST}:{port}",
+        "docker": f"http://{DOCKER_HOST}:{port}",
     }
 
 
 @router.post("/restart", status_code=202)
 async def restart(request: Request) -> dict[str, Any]:
     """Start the server anew with the settings as they are set; what is being answered has a moment to end."""
-    for_administrators(request)
+    require_admin(request)
     again = request.app.state.restart
     if again is None:
         raise Conflict(
             "this server was not started by `holdfast serve`", hint="Restart the program that started it."
         )
-    asyncio.get_running_loop().call_later(_A_MOMENT, again)
+    asyncio.get_running_loop().call_later(_RESTART_DELAY, again)
     return {"restarting": True}
 
 
-def is_needed(store: Store) -> bool:
-    state = _state(store)
+def is_setup_needed(store: Store) -> bool:
+    state = setup_state(store)
     if state["completed"] or state["skipped"]:
         return False
     return not store.log.used_since(0.0, limit=1)
 
 
-def _state(store: Store) -> dict[str, Any]:
-    return {name: store.settings.get(f"setup.{name}", before) for name, before in _NOTED.items()}
+def setup_state(store: Store) -> dict[str, Any]:
+    return {name: store.settings.get(f"setup.{name}", before) for name, before in _SETUP_DEFAULTS.items()}
 
 
-async def _keep(request: Request, **changes: Any) -> dict[str, Any]:
+async def save_setup(request: Request, **changes: Any) -> dict[str, Any]:
     store = engine_of(request).store
 
     for name, value in changes.items():
         await store.run(store.settings.set, f"setup.{name}", value)
-    return await store.run(_state, store)
+    return await store.run(setup_state, store)
 
 
-async def _answers(request: Request) -> tuple[dict[str, Any] | None, str | None]:
+async def load_answers(request: Request) -> tuple[dict[str, Any] | None, str | None]:
     """None where nothing is remembered here, or not for a group."""
     try:
         profile, scope = remembering_of(request).profile, scope_of(request)
         note = await asyncio.to_thread(profile.show, scope)
-        return answers_in(note.text), None
+        return setup_answers(note.text), None
     except HoldfastError as error:
         return None, str(error)
 
 
-def _names(hosts: Any) -> list[str]:
+def own_names(hosts: Any) -> list[str]:
     """What to call us: a server that listens everywhere has this machine's name, too."""
     found: list[str] = []
     for host in hosts:
-        here = ["127.0.0.1", socket.gethostname()] if host in _EVERYWHERE else [host]
+        here = ["127.0.0.1", socket.gethostname()] if host in _ANY_ADDRESS else [host]
         found += [f"[{name}]" if ":" in name else name for name in here]
     return list(dict.fromkeys(found))

@@ -15,76 +15,76 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.fitting.reading import Part, Reading, banners_of, reading_of
 from holdfast.memory.base import Memory
 from holdfast.memory.scopes import is_summary
-from holdfast.server.files import SHOWN, files_in, image_part, words_of
-from holdfast.server.pages.markdown import html_of
+from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
+from holdfast.server.pages.markdown import render_html
 from holdfast.store import Conversation, Decision, Job, Store, Stored
 
 # Beyond this a message is shown as text: nobody reads it as a page, and a browser has a hard time with it.
-_LONGEST = 400_000
+_MAX_RENDERED = 400_000
 # So much of a note is shown to tell what was quoted.
-_QUOTED = 300
+_QUOTE_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class QuestionContext:
     """The memories and findings that stand behind a question, by their ids, each once."""
 
     memories: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
 
-    def with_more(self, made: Decision) -> "Brought":
+    def with_more(self, made: Decision) -> "QuestionContext":
         data = made.data
         named = (data["name"],) if data.get("section") == "research" and data.get("name") else ()
-        return Brought(
+        return QuestionContext(
             tuple(dict.fromkeys((*self.memories, *data.get("memories", ())))),
             tuple(dict.fromkeys((*self.findings, *named))),
         )
 
 
-_NOTHING = Brought()
+_NO_CONTEXT = QuestionContext()
 
 
-def messages_out(engine: Engine, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
+def serialize_messages(engine: Engine, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
     """A part of a conversation; `next` and `newer` are where the parts before and after it begin."""
     store = engine.store
     reading = reading_of(store, row, part)
     told = reading.to_json()
     if part.limit is not None:
-        told |= {"next": reading.older, "newer": reading.newer, "banners": banners_out(store, row)}
+        told |= {"next": reading.older, "newer": reading.newer, "banners": serialize_banners(store, row)}
     if html:
         shown = {stored.id: stored for stored in reading.path}
-        brought, kept = brought_in(store, row), kept_from(engine, row)
+        brought, kept = context_by_question(store, row), memories_by_message(engine, row)
         for entry in told["messages"]:
             if (stored := shown.get(entry["id"] or "")) is not None:
-                entry |= _for_page(store, reading, stored, brought)
+                entry |= page_fields(store, reading, stored, brought)
                 if stored.message.role == "assistant":
                     entry["kept"] = [*kept.get(stored.parent or "", ()), *kept.get(stored.id, ())]
             elif entry.get("finish") == "writing":
-                entry["html"] = _html(entry["content"])
+                entry["html"] = render_answer(entry["content"])
     return told
 
 
-def banners_out(store: Store, row: Conversation) -> list[dict[str, Any]]:
+def serialize_banners(store: Store, row: Conversation) -> list[dict[str, Any]]:
     """Where summaries stand in a conversation: each behind the message it covers last."""
     return [
-        {"after": name, **banner.to_json(), "html": html_of(banner.decision.data.get("text", ""))}
+        {"after": name, **banner.to_json(), "html": render_html(banner.decision.data.get("text", ""))}
         for name, found in banners_of(store, row).items()
         for banner in found
     ]
 
 
-def told_memories(engine: Engine, row: Conversation, question: str) -> list[dict[str, Any]]:
+def memories_for(engine: Engine, row: Conversation, question: str) -> list[dict[str, Any]]:
     """What was remembered for a question, and where it is from; what is forgotten by now is left out."""
-    names = brought_in(engine.store, row).get(question, _NOTHING).memories
+    names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
     if not names or engine.remembering is None:
         return []
     kept, archived = engine.remembering.library.everything(row.scope, [])
-    told = {one.id: _memory(engine.store, row, one) for one in (*archived, *kept) if one.id in names}
-    told |= _passages(engine.store, row, [name for name in names if name not in told])
+    told = {one.id: serialize_memory(engine.store, row, one) for one in (*archived, *kept) if one.id in names}
+    told |= quote_passages(engine.store, row, [name for name in names if name not in told])
     return [told[name] for name in names if name in told]
 
 
-def kept_from(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any]]]:
+def memories_by_message(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any]]]:
     """What is remembered of a conversation and still holds, by the message that it was last taken from."""
     found: dict[str, list[dict[str, Any]]] = {}
     if engine.remembering is None:
@@ -98,19 +98,19 @@ def kept_from(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any
     return found
 
 
-def image_of(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
+def load_image(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
     """A picture of a message, and what kind it is; only kinds that a browser just shows."""
     images = message_of(store, row, message).message.images
     if not 0 <= number < len(images) or not images[number].data:
         raise NotFound(f"{message} has no picture number {number} of its own")
     image = images[number]
     kind = image.media_type or image_part(image.data).media_type
-    if kind not in SHOWN:
+    if kind not in BROWSER_IMAGE_TYPES:
         raise BadRequest(f"pictures of the kind {kind} are not shown", hint="PNG, JPEG, GIF and WebP are.")
     return base64.b64decode("".join(image.data.split())), kind
 
 
-def turn_to(store: Store, row: Conversation, message: str) -> Conversation:
+def move_head(store: Store, row: Conversation, message: str) -> Conversation:
     """The conversation at the newest end that comes after a message: another version of it."""
     end = message_of(store, row, message)
     while after := store.log.children(end.id):
@@ -118,77 +118,80 @@ def turn_to(store: Store, row: Conversation, message: str) -> Conversation:
     return store.log.set_head(row.id, end.id, expect=row.head)
 
 
-def _for_page(
-    store: Store, reading: Reading, stored: Stored, brought: Mapping[str, Brought]
+def page_fields(
+    store: Store, reading: Reading, stored: Stored, brought: Mapping[str, QuestionContext]
 ) -> dict[str, Any]:
     message = stored.message
-    told: dict[str, Any] = {"text": words_of(message)}
+    told: dict[str, Any] = {"text": text_without_files(message)}
     if message.role == "assistant":
-        told["html"] = _html(message.text)
-        told["numbers"] = _numbers(store, stored.job)
+        told["html"] = render_answer(message.text)
+        told["numbers"] = answer_numbers(store, stored.job)
         # It was brought in for its question.
-        there = brought.get(stored.parent or "", _NOTHING)
+        there = brought.get(stored.parent or "", _NO_CONTEXT)
         told |= {"memories": len(there.memories), "findings": list(there.findings)}
     if files := files_in(message):
         told["files"] = [file.to_json() for file in files]
-    versions = _versions(store, reading.conversation, stored)
+    versions = list_versions(store, reading.conversation, stored)
     if len(versions) > 1:
         told["versions"] = versions
     return told
 
 
-def _html(text: str) -> str | None:
-    return html_of(text) if len(text) <= _LONGEST else None
+def render_answer(text: str) -> str | None:
+    return render_html(text) if len(text) <= _MAX_RENDERED else None
 
 
-def _versions(store: Store, row: Conversation, stored: Stored) -> list[str]:
+def list_versions(store: Store, row: Conversation, stored: Stored) -> list[str]:
     """The message and what was said in its place, in order of time."""
     if stored.parent is None:
         return store.log.roots(row.tree)
     return [one.id for one in store.log.children(stored.parent)]
 
 
-def brought_in(store: Store, row: Conversation) -> dict[str, Brought]:
+def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionContext]:
     """What went into windows behind which message, in the order in which it came."""
-    found: dict[str, Brought] = {}
+    found: dict[str, QuestionContext] = {}
     for lane in store.lanes.of(row.id):
         for made in store.decisions.of(lane.id):
             if made.kind == "add":
                 message = made.messages[0]
-                found[message] = found.get(message, _NOTHING).with_more(made)
+                found[message] = found.get(message, _NO_CONTEXT).with_more(made)
     return found
 
 
-def _passages(store: Store, row: Conversation, names: Collection[str]) -> dict[str, dict[str, Any]]:
+def quote_passages(store: Store, row: Conversation, names: Collection[str]) -> dict[str, dict[str, Any]]:
     """What of notes was quoted that are no list of memories: summaries of conversations, a person's own."""
     found: dict[str, dict[str, Any]] = {}
     for name, places in (store.passages.files_of(names) if names else {}).items():
         container, text = next(iter(places.items()))
         path = PurePosixPath(container.partition(":")[2])
-        found[name] = {"id": name, "text": text[:_QUOTED], "kind": "passage", "path": str(path)}
+        found[name] = {"id": name, "text": text[:_QUOTE_LENGTH], "kind": "passage", "path": str(path)}
         if is_summary(path):
             conversation = path.parent.name
-            found[name]["source"] = {"conversation": conversation, "title": _title(store, row, conversation)}
+            found[name]["source"] = {
+                "conversation": conversation,
+                "title": source_title(store, row, conversation),
+            }
     return found
 
 
-def _memory(store: Store, row: Conversation, memory: Memory) -> dict[str, Any]:
+def serialize_memory(store: Store, row: Conversation, memory: Memory) -> dict[str, Any]:
     source = memory.sources[-1] if memory.sources else None
     told: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "date": memory.date}
     if source is not None:
         told["source"] = {
             "conversation": source.conversation,
-            "title": _title(store, row, source.conversation),
+            "title": source_title(store, row, source.conversation),
         }
     return told
 
 
-def _title(store: Store, row: Conversation, conversation: str) -> str | None:
+def source_title(store: Store, row: Conversation, conversation: str) -> str | None:
     """What a source is called; None if it was deleted."""
     return next((one.title for one in store.log.of_user(row.scope.user, [conversation])), None)
 
 
-def _numbers(store: Store, name: str) -> dict[str, Any] | None:
+def answer_numbers(store: Store, name: str) -> dict[str, Any] | None:
     """How long an answer took, and how much it was; None where nobody counted."""
     try:
         job: Job = store.jobs.get(name)

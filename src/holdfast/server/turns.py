@@ -24,12 +24,12 @@ from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.fitting.intake import title_of
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
-from holdfast.server.detached import Detached, Told, Turns
+from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent
 from holdfast.server.endpoint import engine_of, is_off, scope_of
-from holdfast.server.files import added_to, file_parts, image_part, question, roots_for
+from holdfast.server.files import attachments_of, build_question, file_parts, image_part, roots_for
 from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
-from holdfast.server.transcript import banners_out, brought_in, told_memories
+from holdfast.server.transcript import context_by_question, memories_for, serialize_banners
 from holdfast.store import Conversation, Store
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
@@ -38,7 +38,7 @@ router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
 _CLIENT = "holdfast page"
 
 
-class File(BaseModel):
+class UploadedFile(BaseModel):
     """A file in base64; `media_type` is what the browser takes it for, and not believed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -62,7 +62,7 @@ class NewTurn(BaseModel):
     text: str = ""
     conversation: str | None = None
     images: Annotated[list[str], Field(max_length=20)] | None = None
-    files: Annotated[list[File], Field(max_length=50)] | None = None
+    files: Annotated[list[UploadedFile], Field(max_length=50)] | None = None
     research: str = ""
     edit: str | None = None
     regenerate: str | None = None
@@ -84,7 +84,7 @@ class NewTurn(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class QuestionPlace:
     """Where a question goes: a conversation, and the head it had where that was moved for it."""
 
     conversation: Conversation
@@ -94,12 +94,12 @@ class _Place:
     before: str | None = None
 
 
-def turns_of(request: Request) -> Turns:
-    turns: Turns = request.app.state.turns
+def turns_of(request: Request) -> DetachedTurns:
+    turns: DetachedTurns = request.app.state.turns
     return turns
 
 
-async def _asked(request: Request, wanted: NewTurn) -> AsyncGenerator[Told, None]:
+async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[PublishedEvent, None]:
     """Begun before the response is, while a refusal can still be one."""
     if is_off(request):
         raise BadRequest("this key is switched off", hint="Use one for which Holdfast keeps what is said.")
@@ -108,18 +108,18 @@ async def _asked(request: Request, wanted: NewTurn) -> AsyncGenerator[Told, None
     if wanted.kind is not None:
         scope = replace(scope, kind=wanted.kind)
     store = engine.store
-    given = await _given(wanted)
+    given = await build_message(wanted)
     async with turns.starting:
-        place = await store.run(store.atomically, _placed, store, turns, scope, wanted, given)
+        place = await store.run(store.atomically, place_question, store, turns, scope, wanted, given)
         try:
-            job = await _started(engine, turns, place, _ask(request, wanted, scope, place))
+            job = await start_detached(engine, turns, place, build_ask(request, wanted, scope, place))
         except BaseException:
-            await asyncio.shield(store.run(store.atomically, _put_back, store, place, None))
+            await asyncio.shield(store.run(store.atomically, restore_head, store, place, None))
             raise
     return turns.follow(job, scope)
 
 
-async def _started(engine: Engine, turns: Turns, place: _Place, ask: Ask) -> str:
+async def start_detached(engine: Engine, turns: DetachedTurns, place: QuestionPlace, ask: Ask) -> str:
     """The job under which the question is answered from now on."""
     store = engine.store
     # Followed from before it begins, so that nothing is missed.
@@ -128,9 +128,9 @@ async def _started(engine: Engine, turns: Turns, place: _Place, ask: Ask) -> str
     if turn.off:
         await turn.chunks.aclose()
         raise Conflict("this conversation is switched off", hint="Switch it on again first.")
-    parent, row = await store.run(_begun, store, place, turn)
-    ending = _Ending(engine, ask.scope, place, turn, parent)
-    detached = Detached(engine, ask.scope, turn, ending.told)
+    parent, row = await store.run(load_start, store, place, turn)
+    ending = TurnResult(engine, ask.scope, place, turn, parent)
+    detached = DetachedTurn(engine, ask.scope, turn, ending.told)
     start = {"conversation": row.id, "job": turn.job, "question": parent}
     detached.channel.tell("start", {**start, "chat": conversation_out(row)})
     turns.start(detached, events)
@@ -138,90 +138,94 @@ async def _started(engine: Engine, turns: Turns, place: _Place, ask: Ask) -> str
 
 
 @router.post("", response_class=EventSourceResponse)
-async def ask(told: Annotated[AsyncGenerator[Told, None], Depends(_asked)]) -> AsyncIterable[ServerSentEvent]:
+async def ask(
+    told: Annotated[AsyncGenerator[PublishedEvent, None], Depends(begin_turn)],
+) -> AsyncIterable[ServerSentEvent]:
     """Ask, and be told how it goes. The turn goes on if nobody follows it any more."""
-    async for event in _sent(told):
+    async for event in send_events(told):
         yield event
 
 
-def _followed(
+def find_turn(
     request: Request, job: str, after: int = 0, last_event_id: Annotated[int | None, Header()] = None
-) -> AsyncGenerator[Told, None]:
+) -> AsyncGenerator[PublishedEvent, None]:
     place = after if last_event_id is None else last_event_id
     return turns_of(request).follow(job, scope_of(request), place)
 
 
 @router.get("/{job}", response_class=EventSourceResponse)
 async def follow(
-    told: Annotated[AsyncGenerator[Told, None], Depends(_followed)],
+    told: Annotated[AsyncGenerator[PublishedEvent, None], Depends(find_turn)],
 ) -> AsyncIterable[ServerSentEvent]:
     """A turn that is under way or ended just now, from its beginning or after an event's id."""
-    async for event in _sent(told):
+    async for event in send_events(told):
         yield event
 
 
-async def _sent(told: AsyncGenerator[Told, None]) -> AsyncIterable[ServerSentEvent]:
+async def send_events(told: AsyncGenerator[PublishedEvent, None]) -> AsyncIterable[ServerSentEvent]:
     async with aclosing(told):
         async for one in told:
             yield ServerSentEvent(raw_data=canonical(one.data), event=one.kind, id=str(one.id))
 
 
-async def _given(wanted: NewTurn) -> Message | None:
+async def build_message(wanted: NewTurn) -> Message | None:
     """The question as it is given; None for one that is there already."""
     if wanted.regenerate:
         return None
     files = await file_parts((file.name, file.data) for file in wanted.files or ())
     images = await asyncio.to_thread(lambda: [image_part(data) for data in wanted.images or ()])
-    return question(wanted.text, [*files, *images])
+    return build_question(wanted.text, [*files, *images])
 
 
-def _placed(store: Store, turns: Turns, scope: Scope, wanted: NewTurn, given: Message | None) -> _Place:
+def place_question(
+    store: Store, turns: DetachedTurns, scope: Scope, wanted: NewTurn, given: Message | None
+) -> QuestionPlace:
     if wanted.conversation is None:
         assert given is not None
         row = store.log.create(scope, title=title_of((given,)), client=_CLIENT)
-        return _Place(row, given, new=True)
+        return QuestionPlace(row, given, new=True)
     row = store.log.get(wanted.conversation, scope)
     turns.check_free(row.id)
     if wanted.edit:
         assert given is not None
-        return _instead(store, row, wanted, given)
+        return place_edit(store, row, wanted, given)
     if wanted.regenerate:
-        return _once_more(store, row, wanted.regenerate)
-    return _Place(row, given)
+        return place_regeneration(store, row, wanted.regenerate)
+    return QuestionPlace(row, given)
 
 
-def _instead(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> _Place:
+def place_edit(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> QuestionPlace:
     """In the place of a question: the conversation goes on from what was before it."""
     asked = message_of(store, row, wanted.edit or "")
     if asked.message.role != "user":
         raise BadRequest("only a question can be edited", hint="An answer can be regenerated.", param="edit")
     if wanted.images is None and wanted.files is None:
-        given = question(wanted.text, added_to(asked.message))
+        given = build_question(wanted.text, attachments_of(asked.message))
     if not given.parts:
         raise BadRequest("there is no question", hint="Give a text, images or files.", param="text")
     moved = store.log.set_head(row.id, asked.parent, expect=row.head)
-    if not wanted.research and (finding := _found_for(store, row, asked.id)):
+    if not wanted.research and (finding := finding_behind(store, row, asked.id)):
         # What was looked up for the question is for its other words as well.
         store.log.update_settings(row.id, {"research": finding})
-    return _Place(moved, given, moved=True, before=row.head)
+    return QuestionPlace(moved, given, moved=True, before=row.head)
 
 
-def _found_for(store: Store, row: Conversation, question: str) -> str:
+def finding_behind(store: Store, row: Conversation, question: str) -> str:
     """The finding whose sources stand behind a question, if there is one."""
     made = (one for one in store.decisions.by_rule(row.id, "context") if question in one.messages)
     return next((one.data["name"] for one in made if one.data.get("name")), "")
 
 
-def _once_more(store: Store, row: Conversation, name: str) -> _Place:
+def place_regeneration(store: Store, row: Conversation, name: str) -> QuestionPlace:
     found = message_of(store, row, name)
     asked = found.id if found.message.role in ("user", "tool") else found.parent
     if asked is None:
         raise BadRequest("there is no question before this answer", param="regenerate")
     moved = store.log.set_head(row.id, asked, expect=row.head)
-    return _Place(moved, None, moved=asked != row.head, before=row.head)
+    return QuestionPlace(moved, None, moved=asked != row.head, before=row.head)
 
 
-def _put_back(store: Store, place: _Place, question: str | None) -> None:
+def restore_head(store: Store, place: QuestionPlace, question: str | None) -> None:
     """Nothing came of it: the conversation ends where it did, unless somebody has gone on with it."""
     row = place.conversation
     try:
@@ -233,7 +237,7 @@ def _put_back(store: Store, place: _Place, question: str | None) -> None:
         pass
 
 
-def _ask(request: Request, wanted: NewTurn, scope: Scope, place: _Place) -> Ask:
+def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPlace) -> Ask:
     system = (Message.of("system", wanted.system),) if wanted.system else ()
     messages = (*system, *((place.message,) if place.message else ()))
     return Ask(
@@ -247,7 +251,7 @@ def _ask(request: Request, wanted: NewTurn, scope: Scope, place: _Place) -> Ask:
     )
 
 
-def _begun(store: Store, place: _Place, turn: Turn) -> tuple[str | None, Conversation]:
+def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | None, Conversation]:
     """The message that the answer will follow, and the conversation as it is by now."""
     drafts = store.drafts.of(place.conversation.id)
     return next((one.parent for one in drafts if one.job == turn.job), None), store.log.get(
@@ -256,12 +260,12 @@ def _begun(store: Store, place: _Place, turn: Turn) -> tuple[str | None, Convers
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
+class TurnResult:
     """What came of a turn: the message it became, what was remembered for it, what was summarised."""
 
     engine: Engine
     scope: Scope
-    place: _Place
+    place: QuestionPlace
     turn: Turn
     question: str | None
 
@@ -275,14 +279,14 @@ class _Ending:
         store = self.engine.store
         answer = answer_named(store, self.scope, self.turn.job).answer
         if answer is None or answer.message.role != "assistant":
-            store.atomically(_put_back, store, self.place, self.question)
+            store.atomically(restore_head, store, self.place, self.question)
             return None
         row = store.log.get(self.place.conversation.id)
         asked = self.question or ""
-        there = brought_in(store, row).get(asked)
+        there = context_by_question(store, row).get(asked)
         return {
             "message": answer.id,
-            "memories": told_memories(self.engine, row, asked),
+            "memories": memories_for(self.engine, row, asked),
             "findings": list(there.findings) if there else [],
-            "banners": banners_out(store, row),
+            "banners": serialize_banners(store, row),
         }

@@ -1,7 +1,6 @@
 """Markdown as HTML that a page may show, whoever wrote it: rendered here, and cleaned once more.
 
-`Blocks` does it piece by piece while an answer is being written: only what is not finished is rendered again.
-Knows no page and no conversation.
+`MarkdownBlocks` renders an answer while it is being written: only the unfinished block is rendered again.
 """
 
 from collections.abc import Sequence
@@ -30,13 +29,13 @@ _UNCLOSED = 200
 _LONGEST_PLACE = 2_000
 
 
-def html_of(text: str) -> str:
+def render_html(text: str) -> str:
     links = text.count("[") - text.count("]") <= _UNCLOSED
-    return _cleaned(_markdown(links=links).render(text))
+    return clean_html(_markdown(links=links).render(text))
 
 
 @dataclass(slots=True)
-class Blocks:
+class MarkdownBlocks:
     """An answer as it grows: its paragraphs, lists and blocks of code, by number.
 
     Those before the last one do not change any more, so whoever shows them replaces only the newest.
@@ -51,18 +50,18 @@ class Blocks:
         """The blocks that are new or have changed by this, each with its HTML."""
         self.text += more
         tail = self.text[self._start :]
-        starts = _starts(tail)
+        starts = block_starts(tail)
         changed = []
         for at, start in enumerate(starts):
             end = starts[at + 1] if at + 1 < len(starts) else len(tail)
-            changed.append((self._number + at, html_of(tail[start:end])))
+            changed.append((self._number + at, render_html(tail[start:end])))
         if len(starts) > 1:
             self._number += len(starts) - 1
             self._start += starts[-1]
         return changed
 
 
-def _starts(text: str) -> list[int]:
+def block_starts(text: str) -> list[int]:
     """Where the blocks of a text begin, in characters."""
     tokens = [token for token in _markdown().parse(text) if token.level == 0 and token.map]
     firsts = sorted({token.map[0] for token in tokens if token.map})
@@ -72,7 +71,7 @@ def _starts(text: str) -> list[int]:
     return [offsets[first] for first in firsts]
 
 
-def _cleaned(html: str) -> str:
+def clean_html(html: str) -> str:
     return nh3.clean(
         html,
         tags=_TAGS,
@@ -104,8 +103,8 @@ class _Renderer(RendererHTML):
         token = tokens[idx]
         shown = self.renderInlineAsText(token.children or [], options, env) or str(token.attrs.get("src", ""))
         link = Token("link_open", "a", 1, attrs={"href": token.attrs.get("src", "")})
-        return f"<a{self.renderAttrs(link)}>{_escaped(shown)}</a>"
+        return f"<a{self.renderAttrs(link)}>{escape_html(shown)}</a>"
 
 
-def _escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     return nh3.clean_text(text)

@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from holdfast import __version__
 from holdfast.errors import NotFound
 from holdfast.i18n import Language, say, speak
-from holdfast.server.guard import Guard, access_of
+from holdfast.server.guard import RequestGuard, access_of
 from holdfast.server.pages.words import words_of
 
 if TYPE_CHECKING:
@@ -67,23 +67,23 @@ _PAGES = {
 
 @router.get("/c/{conversation}")
 async def chat(request: Request, conversation: str) -> Response:
-    return await page(request, "chat", conversation=conversation)
+    return await render_page(request, "chat", conversation=conversation)
 
 
 @router.get("/c/{conversation}/context")
 async def context(request: Request, conversation: str) -> Response:
-    return await page(request, "context", conversation=conversation)
+    return await render_page(request, "context", conversation=conversation)
 
 
-def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:
+def page_route(name: str) -> Callable[[Request], Awaitable[Response]]:
     async def shown(request: Request) -> Response:
-        return await page(request, name)
+        return await render_page(request, name)
 
     return shown
 
 
 for _path, _name in _PAGES.items():
-    router.add_api_route(_path, _shown(_name), methods=["GET"])
+    router.add_api_route(_path, page_route(_name), methods=["GET"])
 
 
 @router.get("/static/{version}/{path:path}")
@@ -98,7 +98,7 @@ async def static(version: str, path: str) -> Response:
     return Response(found, media_type=kind, headers=headers)
 
 
-async def page(request: Request, name: str, **values: object) -> Response:
+async def render_page(request: Request, name: str, **values: object) -> Response:
     """The page of this name for whoever asks; `values` are for its template."""
     language, theme = language_of(request), theme_of(request)
     speak(language)
@@ -120,13 +120,13 @@ async def page(request: Request, name: str, **values: object) -> Response:
         )
     )
     response = HTMLResponse(text, headers=_HEADERS)
-    guard: Guard = request.app.state.guard
+    guard: RequestGuard = request.app.state.guard
     if guard.may_have_token(request):
         await guard.page_token.give(request, response)
     return response
 
 
-def to_login(request: Request) -> Response:
+def redirect_to_login(request: Request) -> Response:
     """For a person who has to come in first, and wants to get back to where they were."""
     wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
@@ -164,14 +164,14 @@ def static_version() -> str:
 def _static() -> dict[str, bytes]:
     """Few and small, so they are held in memory: then no address can lead to any other file."""
     folder = files("holdfast.server.pages") / "static"
-    return dict(_read(folder, ""))
+    return dict(read_files(folder, ""))
 
 
-def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+def read_files(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
     found: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         name = f"{prefix}{entry.name}"
-        found += _read(entry, f"{name}/") if entry.is_dir() else [(name, entry.read_bytes())]
+        found += read_files(entry, f"{name}/") if entry.is_dir() else [(name, entry.read_bytes())]
     return found
 
 

@@ -14,7 +14,7 @@ TOLD = st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=30)
 def told(names: list[str]) -> EventChannel:
     channel = EventChannel()
     for number, name in enumerate(names, 1):
-        channel.tell("thing", {"number": number}, newest_of=name)
+        channel.publish("thing", {"number": number}, newest_of=name)
     return channel
 
 
@@ -34,7 +34,7 @@ def test_everybody_who_follows_is_told_until_the_end():
         channel = told(["", ""])
         readers = [asyncio.create_task(_read(channel, after)) for after in (0, 1, 2)]
         await asyncio.sleep(0)
-        channel.tell("thing", {"number": 3})
+        channel.publish("thing", {"number": 3})
         channel.end()
         return await asyncio.gather(*readers, _read(channel, 0))
 

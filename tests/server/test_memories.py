@@ -407,7 +407,7 @@ def reindexed(files, meanwhile):
         reindexing = ReindexJob(Events())
         reindexing.start(parts, Scope())
         await meanwhile(reindexing)
-        await reindexing.finished()
+        await reindexing.wait()
         return reindexing.state
 
     with open_store("sqlite://") as store:

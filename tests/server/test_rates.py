@@ -51,7 +51,7 @@ def test_a_right_one_and_a_long_time_are_forgiven(clock):
     for _ in range(5):
         assert tries.begin("192.0.2.1") == 0
     assert tries.begin("192.0.2.1") > 0
-    tries.right("192.0.2.1")
+    tries.succeed("192.0.2.1")
     for _ in range(5):
         assert tries.begin("192.0.2.1") == 0
     clock.now += 2 * 86_400

@@ -55,7 +55,7 @@ MESSAGES = ChatProtocol(
     error=anthropic_error,
     media_type="text/event-stream",
     frame=event_frame,
-    waiting=event_frame({"type": "ping"}),
+    ping=event_frame({"type": "ping"}),
 )
 
 

@@ -209,10 +209,10 @@ class GuardMiddleware:
                 await refuse(Request(scope), error)(scope, receive, send)
                 return
             scope.setdefault("state", {})["access"] = access
-            receive = self._counted(path, receive, access)
+            receive = self._limit_body(path, receive, access)
         await self._app(scope, receive, send)
 
-    def _counted(self, path: str, receive: Receive, access: Access) -> Receive:
+    def _limit_body(self, path: str, receive: Receive, access: Access) -> Receive:
         """A body is as large as it turns out to be, whatever its head claimed."""
         size = 0
 

@@ -61,7 +61,7 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
         raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
     if not await asyncio.to_thread(is_password, given.password, kept):
         raise Unauthorized("this is not the password", hint="`holdfast password` sets another.")
-    guard.tries.right(address)
+    guard.tries.succeed(address)
     await start_session(request, response)
     return {"user": _OWNER, "seconds": _SESSION_SECONDS}
 
@@ -158,7 +158,7 @@ async def check_current_password(request: Request, current: str) -> None:
         raise Forbidden(
             "this is not the password in use", hint="`holdfast password` sets another without it."
         )
-    guard.tries.right(address)
+    guard.tries.succeed(address)
 
 
 keys_router = APIRouter(prefix="/api/keys", tags=["Keys"])
@@ -188,7 +188,7 @@ async def list_keys(request: Request) -> dict[str, Any]:
     store = engine_of(request).store
     guard: RequestGuard = request.app.state.guard
     rows = await store.run(store.keys.all)
-    return {"keys": [{**key.to_json(), "several_people": key.id in guard.crowded} for key in rows]}
+    return {"keys": [{**key.to_json(), "several_people": key.id in guard.shared_keys} for key in rows]}
 
 
 @keys_router.post("", status_code=201)
@@ -213,4 +213,4 @@ async def revoke_key(request: Request, key: str) -> None:
     store = engine_of(request).store
     await store.run(store.keys.revoke, key)
     guard: RequestGuard = request.app.state.guard
-    guard.look_again()
+    guard.forget_keys()

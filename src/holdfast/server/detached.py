@@ -36,7 +36,7 @@ class EventChannel:
         self._last = 0
         self._news = asyncio.Event()
 
-    def tell(self, kind: str, data: JsonObject, *, newest_of: str = "") -> None:
+    def publish(self, kind: str, data: JsonObject, *, newest_of: str = "") -> None:
         """With `newest_of`, what was told before under that name need not be read any more."""
         self._last += 1
         name = newest_of or f"#{self._last}"
@@ -99,7 +99,7 @@ class DetachedTurn:
     engine: Engine
     scope: Scope
     turn: Turn
-    ending: ResultLoader
+    load_result: ResultLoader
     channel: EventChannel = field(default_factory=EventChannel)
     ended_at: float | None = None
     _answer: Answer = field(default_factory=Answer)
@@ -114,34 +114,34 @@ class DetachedTurn:
     _pieces: int = 0
     _paced: float = 0.0
 
-    async def carry(self, events: AsyncGenerator[Any, None]) -> None:
+    async def run(self, events: AsyncGenerator[Any, None]) -> None:
         """The whole of it. `events` is what happens in its scope, followed since before it began."""
-        hearing = asyncio.create_task(self._hear(events))
-        waiting = asyncio.create_task(self._watch_line())
+        hearing = asyncio.create_task(self._follow_events(events))
+        waiting = asyncio.create_task(self._watch_queue())
         try:
-            trouble = await error_of(self._see())
+            trouble = await error_of(self._read_chunks())
         finally:
             hearing.cancel()
             waiting.cancel()
             self._flush()
-        if failed := await error_of(self._end(trouble)):
-            self.channel.tell("error", serialize_error(trouble or failed))
+        if failed := await error_of(self._finish(trouble)):
+            self.channel.publish("error", serialize_error(trouble or failed))
 
-    async def _see(self) -> None:
+    async def _read_chunks(self) -> None:
         async with aclosing(self.turn.chunks) as chunks:
             async for chunk in chunks:
-                self._saw(chunk)
+                self._add_chunk(chunk)
 
-    def closed(self) -> None:
+    def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self.ended_at = time.monotonic()
         self.channel.end()
 
-    def _saw(self, chunk: Chunk) -> None:
+    def _add_chunk(self, chunk: Chunk) -> None:
         if self._first is None:
             self._first = time.monotonic()
-            self.channel.tell("report", serialize_report(self.turn.facts.report))
+            self.channel.publish("report", serialize_report(self.turn.facts.report))
         self._answer.add(chunk)
         self._pieces += bool(chunk.text or chunk.thinking)
         self._thought += chunk.thinking
@@ -159,54 +159,54 @@ class DetachedTurn:
         thought, self._thought = self._thought, ""
         said, self._said = self._said, ""
         if thought:
-            self.channel.tell("thinking", {"text": thought})
+            self.channel.publish("thinking", {"text": thought})
         for number, html in self._blocks.add(said) if said else ():
             self._shown[number] = html
-            self.channel.tell("html", {"block": number, "html": html}, newest_of=f"block {number}")
+            self.channel.publish("html", {"block": number, "html": html}, newest_of=f"block {number}")
         now = time.monotonic()
         if self._first is not None and now - self._paced >= _PACE_SECONDS and now > self._first:
             self._paced = now
             pace = {"pieces": self._pieces, "seconds": round(now - self._first, 2)}
-            self.channel.tell("pace", pace, newest_of="pace")
+            self.channel.publish("pace", pace, newest_of="pace")
 
-    async def _hear(self, events: AsyncGenerator[Any, None]) -> None:
+    async def _follow_events(self, events: AsyncGenerator[Any, None]) -> None:
         """What the engine tells of this turn: that it waits, that it runs, that something is summarised."""
         async with aclosing(events):
             async for event in events:
                 data = event.data
                 if event.kind == "job" and data.get("job") == self.turn.job:
                     told = {name: data.get(name) for name in ("status", "position", "upstream")}
-                    self._state(told)
+                    self._publish_state(told)
                 elif event.kind == "compaction" and data.get("conversation") == self.turn.conversation:
                     told = {"status": "summarising", "phase": data["phase"], "percent": data["percent"]}
-                    self._state(told)
+                    self._publish_state(told)
 
-    async def _watch_line(self) -> None:
+    async def _watch_queue(self) -> None:
         """People in front of it leave, one after the other; nobody tells."""
         known: int | None = None
         while self._first is None:
             position = self.engine.position(self.turn.job)
             if position != known and position is not None:
-                self._state({"status": "queued", "position": position})
+                self._publish_state({"status": "queued", "position": position})
             known = position
             await asyncio.sleep(_QUEUE_SECONDS)
 
-    def _state(self, told: JsonObject) -> None:
+    def _publish_state(self, told: JsonObject) -> None:
         if self._first is None and told["status"] in ("queued", "running", "summarising"):
-            self.channel.tell("state", told, newest_of="state")
+            self.channel.publish("state", told, newest_of="state")
 
-    async def _end(self, trouble: HoldfastError | None) -> None:
+    async def _finish(self, trouble: HoldfastError | None) -> None:
         message = self._answer.message
         for call in message.tool_calls:
-            self.channel.tell("tool", {"id": call.id, "name": call.name, "arguments": call.arguments})
-        kept = await self.ending()
+            self.channel.publish("tool", {"id": call.id, "name": call.name, "arguments": call.arguments})
+        kept = await self.load_result()
         if kept is None:
             said = trouble or HoldfastError("the model said nothing", hint="Ask again.")
-            self.channel.tell("error", serialize_error(said))
+            self.channel.publish("error", serialize_error(said))
             return
         # Blocks are rendered one by one; where the whole comes out otherwise, the whole is right.
         whole = await asyncio.to_thread(render_html, message.text)
-        self.channel.tell(
+        self.channel.publish(
             "done",
             {
                 **kept,
@@ -256,11 +256,11 @@ class DetachedTurns:
         self._forget()
         job = detached.turn.job
         self._known[job] = detached
-        task = self._tasks[job] = asyncio.create_task(detached.carry(events))
+        task = self._tasks[job] = asyncio.create_task(detached.run(events))
 
         def over(_: asyncio.Task[None]) -> None:
             del self._tasks[job]
-            detached.closed()
+            detached.close()
 
         task.add_done_callback(over)
 

@@ -148,11 +148,11 @@ class ChatProtocol:
     frame: Callable[[dict[str, Any]], bytes]
     closing: bytes = b""
     # A sign of life while nothing can be said yet; empty for the one that every client of the format skips.
-    waiting: bytes = b""
+    ping: bytes = b""
 
     @property
-    def sign(self) -> bytes:
-        return self.waiting or _KEEPALIVES[self.media_type]
+    def keepalive(self) -> bytes:
+        return self.ping or _KEEPALIVES[self.media_type]
 
 
 class _RawRoute(APIRoute):
@@ -316,7 +316,7 @@ async def stream_answer(
     """The answer as it comes. Once bytes are out, trouble can only be told in the stream itself."""
     try:
         while not first.done():
-            yield shape.sign
+            yield shape.keepalive
             await asyncio.wait({first}, timeout=pause)
         async with aclosing(chunks):
             if (begun := first.result()) is not None:

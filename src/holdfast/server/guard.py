@@ -106,38 +106,38 @@ class Origins:
         if not self._hosts and not (self._only_here and is_loopback(address)):
             return
         host, origin = headers.get("host", ""), headers.get("origin", "")
-        if host and not self._is_known(host_in(f"//{host}")):
+        if host and not self._allows_host(host_in(f"//{host}")):
             raise BadRequest(
                 f"this server does not answer to the name {host!r}",
                 hint="Use 127.0.0.1, or add the name to allowed_hosts.",
             )
-        if origin and not self._may_come_from(origin):
+        if origin and not self._allows_origin(origin):
             raise BadRequest(
                 f"pages of {origin} may not use this server", hint="Add them to cors_origins if they should."
             )
 
-    def is_certain(self, headers: Mapping[str, str]) -> bool:
+    def is_trusted_host(self, headers: Mapping[str, str]) -> bool:
         """Whether we were called by a configured name, or by one that nobody else can point at this machine.
 
         A hostile network can answer for our host name and for those that containers use.
         """
         host = headers.get("host", "")
         name = host_in(f"//{host}")
-        return not host or is_loopback(name) or self._is_configured(name)
+        return not host or is_loopback(name) or self._is_configured_host(name)
 
-    def is_named(self, origin: str) -> bool:
+    def is_configured_origin(self, origin: str) -> bool:
         """Whether the settings name this page."""
         return bool(self.pages) and re.fullmatch(self.pages, origin) is not None
 
-    def _may_come_from(self, origin: str) -> bool:
-        if self.is_named(origin):
+    def _allows_origin(self, origin: str) -> bool:
+        if self.is_configured_origin(origin):
             return True
-        return origin.partition(":")[0] in _APP_SCHEMES or self._is_known(host_in(origin))
+        return origin.partition(":")[0] in _APP_SCHEMES or self._allows_host(host_in(origin))
 
-    def _is_known(self, name: str) -> bool:
-        return is_own_host(name) or self._is_configured(name)
+    def _allows_host(self, name: str) -> bool:
+        return is_own_host(name) or self._is_configured_host(name)
 
-    def _is_configured(self, name: str) -> bool:
+    def _is_configured_host(self, name: str) -> bool:
         return any(name == host or (host.startswith(".") and name.endswith(host)) for host in self._hosts)
 
 
@@ -202,13 +202,13 @@ class PageToken:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def is_in(self, caller: HTTPConnection) -> bool:
+    async def is_sent_by(self, caller: HTTPConnection) -> bool:
         """Whether a request brings the token along."""
         given = caller.cookies.get(page_cookie_name(caller), "")
         token: str = await self._store.run(self._store.settings.get, _TOKEN_SETTING, "")
         return bool(token) and hmac.compare_digest(given.encode(), token.encode())
 
-    async def give(self, caller: HTTPConnection, response: Response) -> None:
+    async def set_cookie(self, caller: HTTPConnection, response: Response) -> None:
         """Sends the token along with a page."""
         token = await self._store.run(self._store.settings.get, _TOKEN_SETTING)
         if token is None:
@@ -275,7 +275,7 @@ class LoginThrottle:
             del self._wrong[next(iter(self._wrong))]
         return 0.0
 
-    def right(self, address: str) -> None:
+    def succeed(self, address: str) -> None:
         self._wrong.pop(network_of(address), None)
 
 
@@ -318,7 +318,7 @@ class SharedKeyDetector:
         self._first: dict[str, str] = {}
         self.several: set[str] = set()
 
-    def saw(self, key: str, person: str) -> bool:
+    def notice(self, key: str, person: str) -> bool:
         """Whether this person is the one who makes it several; told only once."""
         if key in self.several or self._first.setdefault(key, person) == person:
             return False
@@ -384,7 +384,7 @@ class RequestGuard:
         self._known: dict[str, tuple[Key, float]] = {}
 
     @property
-    def crowded(self) -> frozenset[str]:
+    def shared_keys(self) -> frozenset[str]:
         """Keys through which several people come without being told apart; an empty id is no key at all."""
         return frozenset(self._crowd.several)
 
@@ -398,7 +398,7 @@ class RequestGuard:
         path: str = caller.scope["path"]
         try:
             self.origins.check(caller.headers, server_address(caller))
-            access = await self._identified(caller)
+            access = await self._identify(caller)
         except BadRequest:
             if path != HEALTH:
                 raise
@@ -424,37 +424,39 @@ class RequestGuard:
                 hint="Send less, or raise max_request_mb.",
             )
 
-    async def _identified(self, caller: HTTPConnection) -> Access | None:
+    async def _identify(self, caller: HTTPConnection) -> Access | None:
         headers = caller.headers
         given = key_in(headers)
         if self._key and hmac.compare_digest(given.encode(), self._key.encode()):
-            return self._for_people(Access("key", admin=True, files=self._files), headers, self._trusts)
+            return self._apply_forwarded_user(
+                Access("key", admin=True, files=self._files), headers, self._trusts
+            )
         # Other words are no keys of ours: most programs cannot be told to send none.
         if is_token(given):
-            return await self._with_key(given, headers)
+            return await self._identify_by_key(given, headers)
         token = caller.cookies.get(COOKIE, "")
         user = await self._store.run(self._store.sessions.holder, token) if token else None
         own_page = caller.scope["method"] in _SAFE_METHODS or is_same_origin(headers)
         if user is not None and own_page:
             return Access("session", user, admin=True, files=self._files)
         if self._open and is_local(caller):
-            here = await self._here(caller)
-            return here and self._for_people(here, headers, self._trusts)
+            here = await self._identify_local(caller)
+            return here and self._apply_forwarded_user(here, headers, self._trusts)
         if user is not None:
             raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
         return None
 
-    async def _here(self, caller: HTTPConnection) -> Access | None:
+    async def _identify_local(self, caller: HTTPConnection) -> Access | None:
         """Somebody on this machine: programs and our own page may do everything, other pages ask models.
 
         Under a name that others could point here, programs are no administrators, and browsers are nobody.
         """
         headers, safe = caller.headers, caller.scope["method"] in _SAFE_METHODS
-        if not self.origins.is_certain(headers):
+        if not self.origins.is_trusted_host(headers):
             return None if is_browser(headers) else Access("here")
         if not is_from_page(headers) or (safe and is_navigation(headers)):
             return Access("here", admin=True, files=self._files)
-        if is_same_origin(headers) and await self.page_token.is_in(caller):
+        if is_same_origin(headers) and await self.page_token.is_sent_by(caller):
             return Access("here", admin=True, files=self._files)
         if not safe and not self._is_open_to_pages(caller):
             raise Forbidden(
@@ -464,17 +466,17 @@ class RequestGuard:
         return Access("here")
 
     def _is_open_to_pages(self, caller: HTTPConnection) -> bool:
-        named = self.origins.is_named(caller.headers.get("origin", ""))
+        named = self.origins.is_configured_origin(caller.headers.get("origin", ""))
         return named or is_below(caller.scope["path"], (*_PUBLIC_PATHS, *_MODEL_PATHS))
 
-    def may_have_token(self, caller: HTTPConnection) -> bool:
+    def may_get_page_token(self, caller: HTTPConnection) -> bool:
         """Whether a page that we answer with may act for whoever sits before it, without a password."""
         headers = caller.headers
         shown = not is_from_page(headers) or is_navigation(headers)
-        return self._open and is_local(caller) and self.origins.is_certain(headers) and shown
+        return self._open and is_local(caller) and self.origins.is_trusted_host(headers) and shown
 
-    async def _with_key(self, token: str, headers: Mapping[str, str]) -> Access:
-        key = await self._holder(token)
+    async def _identify_by_key(self, token: str, headers: Mapping[str, str]) -> Access:
+        key = await self._find_key(token)
         if key is None:
             raise Unauthorized(
                 "this key is not known here",
@@ -485,9 +487,9 @@ class RequestGuard:
             raise TooMany(
                 f"this key may ask {key.rate} times a minute", retry_after=wait, hint="Wait a little."
             )
-        return self._for_people(access_for_key(key), headers, key.forwarder)
+        return self._apply_forwarded_user(access_for_key(key), headers, key.forwarder)
 
-    async def _holder(self, token: str) -> Key | None:
+    async def _find_key(self, token: str) -> Key | None:
         name, now = digest_of(token), time.monotonic()
         known = self._known.get(name)
         if known is not None and now < known[1]:
@@ -501,18 +503,18 @@ class RequestGuard:
             self._known[name] = key, now + _CACHE_SECONDS
         return key
 
-    def look_again(self) -> None:
+    def forget_keys(self) -> None:
         """A key was revoked: nobody is let in from memory any more."""
         self._known.clear()
 
-    def _for_people(self, access: Access, headers: Mapping[str, str], trusted: bool) -> Access:
+    def _apply_forwarded_user(self, access: Access, headers: Mapping[str, str], trusted: bool) -> Access:
         """The person a client speaks for, if it may."""
         person = forwarded_person(headers)
         if not person:
             return access
         if trusted:
             return replace(access, user=forwarded_user(access.user, person), admin=False)
-        if self._crowd.saw(access.key, person):
+        if self._crowd.notice(access.key, person):
             log.warning("%s", shared_key_warning(access.key))
             scope = Scope(access.user, access.project or Scope().project)
             told = {

@@ -258,7 +258,7 @@ async def start_reindex(request: Request, wait: bool = False) -> Response:
     reindexing: ReindexJob = request.app.state.reindexing
     reindexing.start(remembering, scope)
     if wait:
-        await reindexing.finished()
+        await reindexing.wait()
     state = await asyncio.to_thread(remembering.state, scope)
     told = {**reindexing.state.to_json(), "index": state["index"]}
     return JSONResponse(told, 200 if wait else 202)

@@ -86,14 +86,14 @@ class Metrics:
             registry=registry,
         )
 
-    def answered(self, door: str, status: int) -> None:
+    def count_response(self, door: str, status: int) -> None:
         self._requests.labels(door, str(status)).inc()
 
-    def hear(self, event: Event) -> None:
+    def observe(self, event: Event) -> None:
         data = event.data
         match event.kind:
             case "job" if data.get("status") in ("done", "failed", "cut"):
-                self._ended(data)
+                self._count_job(data)
             case "overflow":
                 self._overflows.inc()
             case "window":
@@ -105,7 +105,7 @@ class Metrics:
             case "memory" if "change" in data:
                 self._memories.labels(data["change"]).inc()
 
-    def _ended(self, data: JsonObject) -> None:
+    def _count_job(self, data: JsonObject) -> None:
         upstream = data.get("upstream", "")
         self._jobs.labels(data["kind"], data["status"]).inc()
         for name, histogram in (
@@ -126,7 +126,7 @@ def create_metrics(engine: Engine) -> Metrics:
     """What is counted of an engine from now on."""
     made = Metrics()
     made.registry.register(_QueueCollector(engine))
-    engine.events.listeners.append(made.hear)
+    engine.events.listeners.append(made.observe)
     return made
 
 
@@ -169,7 +169,7 @@ class MetricsMiddleware:
         try:
             await self._app(scope, receive, seen)
         finally:
-            self._metrics.answered(route_path(scope.get("route")), status)
+            self._metrics.count_response(route_path(scope.get("route")), status)
 
 
 def route_path(route: BaseRoute | None) -> str:

@@ -56,14 +56,14 @@ class ReindexJob:
             self._task.add_done_callback(log_failure)
         self._followers.add(scope)
 
-    async def finished(self) -> None:
+    async def wait(self) -> None:
         """Wait for what is under way. Whoever gives up waiting does not end it."""
         if self._task is not None:
             await asyncio.wait({self._task})
 
     async def close(self) -> None:
         self._stop.set()
-        await self.finished()
+        await self.wait()
 
     def _work(self, remembering: Remembering) -> None:
         ended = ReindexState("failed", trouble="It was broken off.")

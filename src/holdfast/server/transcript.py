@@ -32,7 +32,7 @@ class QuestionContext:
     memories: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
 
-    def with_more(self, made: Decision) -> "QuestionContext":
+    def with_decision(self, made: Decision) -> "QuestionContext":
         data = made.data
         named = (data["name"],) if data.get("section") == "research" and data.get("name") else ()
         return QuestionContext(
@@ -155,7 +155,7 @@ def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionCo
         for made in store.decisions.of(lane.id):
             if made.kind == "add":
                 message = made.messages[0]
-                found[message] = found.get(message, _NO_CONTEXT).with_more(made)
+                found[message] = found.get(message, _NO_CONTEXT).with_decision(made)
     return found
 
 

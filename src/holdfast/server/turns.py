@@ -130,9 +130,9 @@ async def start_detached(engine: Engine, turns: DetachedTurns, place: QuestionPl
         raise Conflict("this conversation is switched off", hint="Switch it on again first.")
     parent, row = await store.run(load_start, store, place, turn)
     ending = TurnResult(engine, ask.scope, place, turn, parent)
-    detached = DetachedTurn(engine, ask.scope, turn, ending.told)
+    detached = DetachedTurn(engine, ask.scope, turn, ending.load)
     start = {"conversation": row.id, "job": turn.job, "question": parent}
-    detached.channel.tell("start", {**start, "chat": conversation_out(row)})
+    detached.channel.publish("start", {**start, "chat": conversation_out(row)})
     turns.start(detached, events)
     return turn.job
 
@@ -269,7 +269,7 @@ class TurnResult:
     turn: Turn
     question: str | None
 
-    async def told(self) -> JsonObject | None:
+    async def load(self) -> JsonObject | None:
         store = self.engine.store
         # The window's decisions are written beside the answer.
         await self.engine.turns.settle(self.place.conversation.id)

@@ -121,8 +121,8 @@ async def render_page(request: Request, name: str, **values: object) -> Response
     )
     response = HTMLResponse(text, headers=_HEADERS)
     guard: RequestGuard = request.app.state.guard
-    if guard.may_have_token(request):
-        await guard.page_token.give(request, response)
+    if guard.may_get_page_token(request):
+        await guard.page_token.set_cookie(request, response)
     return response
 
 

@@ -42,10 +42,10 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
 
 
 def _writer(chat: ChatRequest, turn: Turn) -> anthropic_writer.Writer:
-    def expected() -> int:
+    def estimate_tokens() -> int:
         return int(turn.facts.report.get("tokens", 0))
 
-    return anthropic_writer.Writer(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", expected)
+    return anthropic_writer.Writer(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", estimate_tokens)
 
 
 MESSAGES = ChatProtocol(

@@ -216,14 +216,14 @@ class GuardMiddleware:
         """A body is as large as it turns out to be, whatever its head claimed."""
         size = 0
 
-        async def counted() -> Message:
+        async def receive_limited() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
             self._guard.check_size(path, size, access)
             return message
 
-        return counted
+        return receive_limited
 
 
 def refuse(request: Request, error: HoldfastError) -> Response:
@@ -292,18 +292,18 @@ async def show_root(request: Request) -> Response:
 async def show_health(request: Request) -> dict[str, object]:
     """Alive, and which model server is in use; whether that one is well is its own affair."""
     engine: Engine = request.app.state.engine
-    told: dict[str, object] = {"status": "ok", "version": __version__}
+    health: dict[str, object] = {"status": "ok", "version": __version__}
     if access_of(request) is ANONYMOUS:
-        return told
+        return health
     try:
         provider = await engine.upstreams.main()
-        told["upstream"] = {"kind": provider.name, "location": provider.location}
+        health["upstream"] = {"kind": provider.name, "location": provider.location}
     except HoldfastError as error:
-        told["upstream"] = {"error": str(error)}
+        health["upstream"] = {"error": str(error)}
     if access_of(request).admin:
-        told["upstreams"] = [asdict(state) for state in engine.upstreams.states()]
-        told["warnings"] = request.app.state.guard.warnings
-    return told
+        health["upstreams"] = [asdict(state) for state in engine.upstreams.states()]
+        health["warnings"] = request.app.state.guard.warnings
+    return health
 
 
 # Seconds for answers that are under way when the server is told to stop.
@@ -380,8 +380,8 @@ def configure_logging(settings: Settings) -> None:
 def check_exposed_address(settings: Settings) -> None:
     """Before the port is taken: not for a moment is anybody let in who should not be."""
     with open_store(settings.store) as store:
-        there = store.keys.any() or store.sessions.password(Scope().user) is not None
-    check_address(settings, keys=there)
+        has_credentials = store.keys.any() or store.sessions.password(Scope().user) is not None
+    check_address(settings, keys=has_credentials)
 
 
 class _Server(uvicorn.Server):

@@ -103,19 +103,19 @@ async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
 
 
 @router.post("/{conversation}/undo")
-async def undo_decision(request: Request, conversation: str, which: Undo | None = None) -> dict[str, Any]:
+async def undo_decision(request: Request, conversation: str, choice: Undo | None = None) -> dict[str, Any]:
     """Take back a decision, or the last batch; the same is not done again before the last resort.
 
     `back` names the messages that go out again by this, as far as there is room.
     """
     store, scope = engine_of(request).store, scope_of(request)
-    name = which.decision if which else None
+    name = choice.decision if choice else None
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
         undone = lanes.undo(store, row, None if name is None else decision_named(store, row, name))
         return {
-            "undone": [decision_out(made) for made in undone],
+            "undone": [decision_out(decision) for decision in undone],
             "back": came_back(store, row, undone),
         }
 
@@ -199,9 +199,9 @@ async def list_chats(
 ) -> dict[str, Any]:
     """Conversations, the last used first; `before` is the `next` of the page before."""
     store = engine_of(request).store
-    found = await store.run(store.log.recent, scope_of(request), limit + 1, parse_cursor(before))
-    page = found[:limit]
-    more = f"{page[-1].updated_at}:{page[-1].id}" if len(found) > limit else None
+    rows = await store.run(store.log.recent, scope_of(request), limit + 1, parse_cursor(before))
+    page = rows[:limit]
+    more = f"{page[-1].updated_at}:{page[-1].id}" if len(rows) > limit else None
     return {"chats": [conversation_out(row) for row in page], "next": more}
 
 
@@ -280,7 +280,7 @@ async def list_messages(
     `before` of the older page, `newer` the `after` of the one that follows. With `html` answers are rendered,
     and told with their numbers, files and other versions.
     """
-    if sum(one is not None for one in (before, after, around)) > 1:
+    if sum(cursor is not None for cursor in (before, after, around)) > 1:
         raise BadRequest("before, after and around are three things: one at a time", param="before")
     part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
     engine, scope = engine_of(request), scope_of(request)
@@ -289,8 +289,8 @@ async def list_messages(
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        told = transcript.serialize_messages(engine, row, part, html=html)
-        return {**told, "turn": turns.running_in(row.id)} if html else told
+        page = transcript.serialize_messages(engine, row, part, html=html)
+        return {**page, "turn": turns.running_in(row.id)} if html else page
 
     return await store.run(store.at_once, work)
 
@@ -303,8 +303,8 @@ async def list_recalled_memories(request: Request, conversation: str, message: s
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        found = message_named(store, row, message)
-        asked = found.parent if found.message.role == "assistant" else found.id
+        stored = message_named(store, row, message)
+        asked = stored.parent if stored.message.role == "assistant" else stored.id
         return {"memories": transcript.memories_for(engine, row, asked) if asked else []}
 
     return await asyncio.to_thread(work)
@@ -384,13 +384,15 @@ async def list_window_messages(
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
         lane = lane_of(store, row, window)
-        found = standings(store, row, lane)
-        counts = {name: sum(one.state == name for one in found) for name in ("in", "shortened", "out")}
-        wanted = [one for one in reversed(found) if state in (None, one.state)]
+        states = standings(store, row, lane)
+        counts = {
+            name: sum(message.state == name for message in states) for name in ("in", "shortened", "out")
+        }
+        wanted = [message for message in reversed(states) if state in (None, message.state)]
         start = position_after(wanted, before)
         page, pins = wanted[start : start + limit], pins_of(store, row)
         more = page[-1].stored.id if start + limit < len(wanted) else None
-        rows = [serialize_message(one, lane, pinned=one.stored.id in pins) for one in page]
+        rows = [serialize_message(message, lane, pinned=message.stored.id in pins) for message in page]
         return {"window": lane.window, "counts": counts, "messages": rows, "next": more}
 
     return await store.run(store.at_once, work)
@@ -410,12 +412,14 @@ async def list_turns(
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
         lane = lane_of(store, row, window)
-        batches = [one for one in compactions_account(store, row)["compactions"] if one["lane"] == lane.id]
+        batches = [
+            batch for batch in compactions_account(store, row)["compactions"] if batch["lane"] == lane.id
+        ]
         return {
             "window": lane.window,
             "room": lane.report["room"],
             "turns": [turn.to_json() for turn in turns_of(store, row, lane, limit)],
-            "compactions": [serialize_batch(one) for one in batches],
+            "compactions": [serialize_batch(batch) for batch in batches],
         }
 
     return await store.run(store.at_once, work)
@@ -438,23 +442,23 @@ async def show_request(
         lane = lane_of(store, row, window)
         return last_sent(store, row, lane), lane
 
-    made, lane = await store.run(store.at_once, work)
+    sent, lane = await store.run(store.at_once, work)
     try:
-        dialect = (await engine.upstreams.route(made.request.model)).dialect
+        dialect = (await engine.upstreams.route(sent.request.model)).dialect
     except HoldfastError:
         # The server is away; its words are most likely those that nearly all of them speak.
         dialect = "openai"
     return {
         "window": lane.window,
-        "job": made.job.id if made.job else None,
-        "upstream": made.job.upstream if made.job else None,
-        "at": made.job.queued_at if made.job else lane.updated_at,
-        "exact": made.exact,
-        "differs": list(made.differs),
-        "missing": list(made.missing),
+        "job": sent.job.id if sent.job else None,
+        "upstream": sent.job.upstream if sent.job else None,
+        "at": sent.job.queued_at if sent.job else lane.updated_at,
+        "exact": sent.exact,
+        "differs": list(sent.differs),
+        "missing": list(sent.missing),
         "not_kept": list(_NOT_RECORDED),
         "dialect": dialect,
-        "body": serialize_body(made.request, dialect),
+        "body": serialize_body(sent.request, dialect),
     }
 
 
@@ -464,23 +468,23 @@ def serialize_body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     return openai.request_out(with_ids(request))
 
 
-def serialize_message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
-    stored, said = one.stored, said_in(one.stored.message)
+def serialize_message(message: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
+    stored, content = message.stored, said_in(message.stored.message)
     tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
-    shown = one.shown.text if one.state == "shortened" and one.shown else None
+    shown = message.shown.text if message.state == "shortened" and message.shown else None
     return {
         "id": stored.id,
         "role": stored.message.role,
         "created_at": stored.created_at,
-        "state": one.state,
-        "rules": list(one.rules),
-        "decisions": [made.id for made in one.decisions],
-        "beginning": said["content"][:_EXCERPT_LENGTH],
-        "characters": len(said["content"]),
-        "images": said.get("images", 0),
-        "tools": [call["name"] for call in said.get("tool_calls", ())],
+        "state": message.state,
+        "rules": list(message.rules),
+        "decisions": [made.id for made in message.decisions],
+        "beginning": content["content"][:_EXCERPT_LENGTH],
+        "characters": len(content["content"]),
+        "images": content.get("images", 0),
+        "tools": [call["name"] for call in content.get("tool_calls", ())],
         "shown": None if shown is None else shown[:_MAX_SHOWN],
-        "added": [{"section": more.section, "name": more.name, "text": more.text} for more in one.added],
+        "added": [{"section": more.section, "name": more.name, "text": more.text} for more in message.added],
         "tokens": tokens.get(stored.id),
         "pinned": pinned,
     }
@@ -488,14 +492,14 @@ def serialize_message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, A
 
 def serialize_batch(row: dict[str, Any]) -> dict[str, Any]:
     """A batch without its decisions; undone if all of them were."""
-    made = row.pop("decisions")
-    return {**row, "undone": bool(made) and all("undone_at" in one for one in made)}
+    decisions = row.pop("decisions")
+    return {**row, "undone": bool(decisions) and all("undone_at" in decision for decision in decisions)}
 
 
-def position_after(found: list[Standing], before: str | None) -> int:
+def position_after(messages: list[Standing], before: str | None) -> int:
     if before is None:
         return 0
-    for at, one in enumerate(found):
-        if one.stored.id == before:
+    for at, message in enumerate(messages):
+        if message.stored.id == before:
             return at + 1
     raise BadRequest("`before` must be the `next` of another page", param="before")

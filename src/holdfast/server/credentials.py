@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, Forbidden, TooMany, Unauthorized
 from holdfast.messages import Scope
-from holdfast.server.endpoint import engine_of
+from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import COOKIE, RequestGuard, access_of, is_loopback, is_same_origin
 from holdfast.store import Key
 from holdfast.store.secrecy import is_password, password_digest
@@ -52,14 +52,14 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
     ):
         raise Forbidden("another page may not do this in your name", hint="Use Holdfast's own page.")
     store = engine_of(request).store
-    kept = await store.run(store.sessions.password, _OWNER)
-    if kept is None:
+    digest = await store.run(store.sessions.password, _OWNER)
+    if digest is None:
         raise BadRequest("no password is set", hint="Set one with `holdfast password`.")
     guard: RequestGuard = request.app.state.guard
     address = request.client.host if request.client else ""
     if wait := guard.tries.begin(address):
         raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
-    if not await asyncio.to_thread(is_password, given.password, kept):
+    if not await asyncio.to_thread(is_password, given.password, digest):
         raise Unauthorized("this is not the password", hint="`holdfast password` sets another.")
     guard.tries.succeed(address)
     await start_session(request, response)
@@ -145,16 +145,15 @@ async def remove_password(request: Request, removal: PasswordRemoval | None = No
 async def check_current_password(request: Request, current: str) -> None:
     """Neither a browser that somebody left open nor this machine's address is proof of who asks."""
     access, store = access_of(request), engine_of(request).store
-    if not access.admin:
-        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
-    kept = await store.run(store.sessions.password, _OWNER)
-    if access.how == "key" or kept is None:
+    require_admin(request)
+    digest = await store.run(store.sessions.password, _OWNER)
+    if access.how == "key" or digest is None:
         return
     guard: RequestGuard = request.app.state.guard
     address = request.client.host if request.client else ""
     if wait := guard.tries.begin(address):
         raise TooMany("too many wrong passwords from here", retry_after=wait, hint="Wait, then try again.")
-    if not await asyncio.to_thread(is_password, current, kept):
+    if not await asyncio.to_thread(is_password, current, digest):
         raise Forbidden(
             "this is not the password in use", hint="`holdfast password` sets another without it."
         )
@@ -188,7 +187,11 @@ async def list_keys(request: Request) -> dict[str, Any]:
     store = engine_of(request).store
     guard: RequestGuard = request.app.state.guard
     rows = await store.run(store.keys.all)
-    return {"keys": [{**key.to_json(), "several_people": key.id in guard.shared_keys} for key in rows]}
+    return {
+        "keys": [
+            {**key.to_json(), "several_people": key.id in guard.keys_with_several_people} for key in rows
+        ]
+    }
 
 
 @keys_router.post("", status_code=201)
@@ -202,9 +205,9 @@ async def create_key(request: Request, response: Response, wanted: NewKey) -> di
             "a key is made by who knows the password", hint="Sign in first, or use `holdfast keys create`."
         )
     store = engine_of(request).store
-    made, secret = await store.run(store.keys.create, Key(**wanted.model_dump()))
+    key, secret = await store.run(store.keys.create, Key(**wanted.model_dump()))
     response.headers["Cache-Control"] = "no-store"
-    return {"key": made.to_json(), "secret": secret}
+    return {"key": key.to_json(), "secret": secret}
 
 
 @keys_router.delete("/{key}", status_code=204)

@@ -49,20 +49,20 @@ class EventChannel:
         self._wake()
 
     def since(self, after: int = 0) -> list[PublishedEvent]:
-        found = []
-        for told in reversed(self._told.values()):
-            if told.id <= after:
+        events = []
+        for event in reversed(self._told.values()):
+            if event.id <= after:
                 break
-            found.append(told)
-        return found[::-1]
+            events.append(event)
+        return events[::-1]
 
     async def follow(self, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
         """Everything after that id, until there is no more to come."""
         while True:
             news, over = self._news, self.over
-            for told in self.since(after):
-                after = told.id
-                yield told
+            for event in self.since(after):
+                after = event.id
+                yield event
             if over:
                 return
             await news.wait()
@@ -157,10 +157,10 @@ class DetachedTurn:
             self._timer.cancel()
         self._timer = None
         thought, self._thought = self._thought, ""
-        said, self._said = self._said, ""
+        text, self._said = self._said, ""
         if thought:
             self.channel.publish("thinking", {"text": thought})
-        for number, html in self._blocks.add(said) if said else ():
+        for number, html in self._blocks.add(text) if text else ():
             self._shown[number] = html
             self.channel.publish("html", {"block": number, "html": html}, newest_of=f"block {number}")
         now = time.monotonic()
@@ -175,11 +175,11 @@ class DetachedTurn:
             async for event in events:
                 data = event.data
                 if event.kind == "job" and data.get("job") == self.turn.job:
-                    told = {name: data.get(name) for name in ("status", "position", "upstream")}
-                    self._publish_state(told)
+                    state = {name: data.get(name) for name in ("status", "position", "upstream")}
+                    self._publish_state(state)
                 elif event.kind == "compaction" and data.get("conversation") == self.turn.conversation:
-                    told = {"status": "summarising", "phase": data["phase"], "percent": data["percent"]}
-                    self._publish_state(told)
+                    state = {"status": "summarising", "phase": data["phase"], "percent": data["percent"]}
+                    self._publish_state(state)
 
     async def _watch_queue(self) -> None:
         """People in front of it leave, one after the other; nobody tells."""
@@ -191,25 +191,25 @@ class DetachedTurn:
             known = position
             await asyncio.sleep(_QUEUE_SECONDS)
 
-    def _publish_state(self, told: JsonObject) -> None:
-        if self._first is None and told["status"] in ("queued", "running", "summarising"):
-            self.channel.publish("state", told, newest_of="state")
+    def _publish_state(self, state: JsonObject) -> None:
+        if self._first is None and state["status"] in ("queued", "running", "summarising"):
+            self.channel.publish("state", state, newest_of="state")
 
     async def _finish(self, trouble: HoldfastError | None) -> None:
         message = self._answer.message
         for call in message.tool_calls:
             self.channel.publish("tool", {"id": call.id, "name": call.name, "arguments": call.arguments})
-        kept = await self.load_result()
-        if kept is None:
-            said = trouble or HoldfastError("the model said nothing", hint="Ask again.")
-            self.channel.publish("error", serialize_error(said))
+        result = await self.load_result()
+        if result is None:
+            error = trouble or HoldfastError("the model said nothing", hint="Ask again.")
+            self.channel.publish("error", serialize_error(error))
             return
         # Blocks are rendered one by one; where the whole comes out otherwise, the whole is right.
         whole = await asyncio.to_thread(render_html, message.text)
         self.channel.publish(
             "done",
             {
-                **kept,
+                **result,
                 "text": message.text,
                 **({} if "".join(self._shown.values()) == whole else {"html": whole}),
                 "finish": self._answer.finish or "cut",
@@ -243,7 +243,7 @@ class DetachedTurns:
         """The job that is being answered in a conversation; None if there is none of ours."""
         # A copy: this may be asked from a thread.
         running = ((job, self._known.get(job)) for job in list(self._tasks))
-        return next((job for job, one in running if one and one.turn.conversation == conversation), None)
+        return next((job for job, turn in running if turn and turn.turn.conversation == conversation), None)
 
     def check_free(self, conversation: str) -> None:
         if job := self.running_in(conversation):
@@ -265,13 +265,13 @@ class DetachedTurns:
         task.add_done_callback(over)
 
     def follow(self, job: str, scope: Scope, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
-        found = self._known.get(job)
-        if found is None or found.scope != scope:
+        turn = self._known.get(job)
+        if turn is None or turn.scope != scope:
             raise NotFound(
                 f"the turn '{job}' is not followed here",
                 hint="It may be over: what was answered is among the conversation's messages.",
             )
-        return found.channel.follow(after)
+        return turn.channel.follow(after)
 
     async def close(self) -> None:
         """What is being answered is kept as far as it came."""
@@ -282,7 +282,7 @@ class DetachedTurns:
 
     def _forget(self) -> None:
         now = time.monotonic()
-        ended = [(job, one.ended_at) for job, one in self._known.items() if one.ended_at is not None]
+        ended = [(job, turn.ended_at) for job, turn in self._known.items() if turn.ended_at is not None]
         for number, (job, at) in enumerate(ended):
             if now - at > _ENDED_SECONDS or number < len(ended) - _MAX_ENDED:
                 del self._known[job]
@@ -307,10 +307,10 @@ def serialize_error(trouble: HoldfastError) -> dict[str, str]:
 
 def serialize_report(report: JsonObject) -> dict[str, Any]:
     """What a meter draws and a person is told, without the list of messages."""
-    told = {name: report[name] for name in _REPORT_FIELDS if name in report}
+    fields = {name: report[name] for name in _REPORT_FIELDS if name in report}
     notices = report.get("notices", ())
     return {
-        **told,
+        **fields,
         "notices": [{"name": name, "text": sentences.notice(name)} for name in notices],
         "files": [file for file in report.get("files", ()) if file["trouble"]],
         "summarised": any(batch["level"] == _SUMMARY_LEVEL for batch in report.get("batches", ())),

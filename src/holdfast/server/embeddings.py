@@ -118,10 +118,10 @@ class EmbeddingProtocol:
     write: Callable[[dict[str, Any], EmbeddingResult], dict[str, Any]]
 
 
-def _write_ollama(fields: dict[str, Any], found: EmbeddingResult) -> dict[str, Any]:
-    answer: dict[str, Any] = {"model": fields["model"], "embeddings": found.vectors}
-    if found.vectors:
-        answer |= {"total_duration": 0, "load_duration": 0, "prompt_eval_count": found.tokens}
+def _write_ollama(fields: dict[str, Any], result: EmbeddingResult) -> dict[str, Any]:
+    answer: dict[str, Any] = {"model": fields["model"], "embeddings": result.vectors}
+    if result.vectors:
+        answer |= {"total_duration": 0, "load_duration": 0, "prompt_eval_count": result.tokens}
     return answer
 
 
@@ -130,8 +130,8 @@ def _read_legacy(fields: dict[str, Any]) -> list[str]:
     return [prompt] if prompt else []
 
 
-def _write_legacy(_: dict[str, Any], found: EmbeddingResult) -> dict[str, Any]:
-    return {"embedding": found.vectors[0] if found.vectors else []}
+def _write_legacy(_: dict[str, Any], result: EmbeddingResult) -> dict[str, Any]:
+    return {"embedding": result.vectors[0] if result.vectors else []}
 
 
 def _read_openai(fields: dict[str, Any]) -> list[str]:
@@ -143,13 +143,13 @@ def _read_openai(fields: dict[str, Any]) -> list[str]:
     return texts
 
 
-def _write_openai(fields: dict[str, Any], found: EmbeddingResult) -> dict[str, Any]:
+def _write_openai(fields: dict[str, Any], result: EmbeddingResult) -> dict[str, Any]:
     written = encode_base64 if fields.get("encoding_format") == "base64" else list
     rows = [
         {"object": "embedding", "index": index, "embedding": written(vector)}
-        for index, vector in enumerate(found.vectors)
+        for index, vector in enumerate(result.vectors)
     ]
-    usage = {"prompt_tokens": found.tokens, "total_tokens": found.tokens}
+    usage = {"prompt_tokens": result.tokens, "total_tokens": result.tokens}
     return {"object": "list", "data": rows, "model": fields["model"], "usage": usage}
 
 
@@ -183,8 +183,8 @@ async def answer_embeddings(request: Request, shape: EmbeddingProtocol) -> Respo
     if not model:
         raise BadRequest("model is required", param="model")
     if is_encoder(model):
-        found = embed_locally(request.app.state.encoder, fields, shape.read(fields))
-        return JSONResponse(shape.write(fields, await unless_disconnected(request, found)))
+        result = embed_locally(request.app.state.encoder, fields, shape.read(fields))
+        return JSONResponse(shape.write(fields, await unless_disconnected(request, result)))
 
     async def ask(provider: Provider) -> Response:
         if speaks_natively(provider, shape):

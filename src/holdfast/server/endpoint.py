@@ -56,7 +56,7 @@ class CleanupResponse(Response):
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         unread: float = scope["app"].state.unread
 
-        async def taken(message: Message) -> None:
+        async def send_in_time(message: Message) -> None:
             async with asyncio.timeout(unread or None):
                 await send(message)
 
@@ -64,10 +64,10 @@ class CleanupResponse(Response):
         reading.add_done_callback(lambda _: self._news.set())
         gone.add_done_callback(lambda _: reading.cancel())
         try:
-            await taken(
+            await send_in_time(
                 {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
             )
-            await self._send(reading, taken)
+            await self._send(reading, send_in_time)
             if not gone.done():
                 reading.result()
         except TimeoutError:
@@ -203,6 +203,12 @@ def scope_of(request: Request, project: str | None = None) -> Scope:
     return Scope(access.user, project, "group" if kind == "group" else "private")
 
 
+def require_admin(request: Request) -> None:
+    """Raise `Forbidden` unless the request comes from an administrator."""
+    if not access_of(request).admin:
+        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+
+
 def is_off(request: Request) -> bool:
     return access_of(request).off or request.headers.get("x-holdfast", "").strip().lower() == "off"
 
@@ -287,15 +293,15 @@ async def respond(request: Request, shape: ChatProtocol, chat: ChatRequest, turn
 def window_headers(turn: Turn) -> dict[str, str]:
     """What every answer says about the window it was made from."""
     report = turn.facts.report
-    told = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
+    headers = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
     if report:
-        told |= {
+        headers |= {
             "X-Holdfast-Tokens": str(report["tokens"]),
             "X-Holdfast-Window": str(report["window"]),
             "X-Holdfast-Level": str(report["level"]),
             "X-Holdfast-Prefix": "kept" if report["prefix"]["kept"] else report["prefix"]["cause"],
         }
-    return told
+    return headers
 
 
 async def collect_answer(chunks: AsyncGenerator[Chunk, None], writer: AnswerWriter) -> dict[str, Any]:

@@ -55,8 +55,8 @@ def ollama_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
         return error.status, dict(error.body or {})
     if isinstance(error, errors.ModelMissing):
         # Clients look for these words to offer getting the model.
-        told = HoldfastError(f'model "{error.model}" not found, try pulling it first', hint=error.hint)
-        return 404, {"error": str(told)}
+        missing = HoldfastError(f'model "{error.model}" not found, try pulling it first', hint=error.hint)
+        return 404, {"error": str(missing)}
     return status_of(error), {"error": str(error)}
 
 
@@ -77,9 +77,9 @@ def openai_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
 def anthropic_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
     """Agents of this protocol shorten their history themselves when they read that a prompt is too long."""
     status = status_of(error)
-    said = f"prompt is too long: {error}" if isinstance(error, errors.Overflow) else str(error)
+    message = f"prompt is too long: {error}" if isinstance(error, errors.Overflow) else str(error)
     kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
-    return status, {"type": "error", "error": {"type": kind, "message": said}}
+    return status, {"type": "error", "error": {"type": kind, "message": message}}
 
 
 def _code_of(error: HoldfastError) -> str | None:

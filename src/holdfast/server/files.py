@@ -87,11 +87,11 @@ def decode_upload(name: str, data: str) -> bytes:
 
 
 def fence(name: str, text: str) -> Text:
-    longest = max((len(found) for found in _FENCES.findall(text)), default=0)
+    longest = max((len(run) for run in _FENCES.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     # What a file is called points at no other file.
-    said = f"\n\n[file {harmless(name)}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
-    return Text(said, extra={OURS: {"file": name, "characters": len(text)}})
+    fenced_text = f"\n\n[file {harmless(name)}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
+    return Text(fenced_text, extra={OURS: {"file": name, "characters": len(text)}})
 
 
 def image_part(data: str) -> Image:
@@ -109,8 +109,8 @@ def attachments_of(message: Message) -> tuple[Part, ...]:
 
 
 def files_in(message: Message) -> list[MessageFile]:
-    found = (message_file(part) for part in message.parts)
-    return [one for one in found if one is not None]
+    candidates = (message_file(part) for part in message.parts)
+    return [file for file in candidates if file is not None]
 
 
 def text_without_files(message: Message) -> str:
@@ -136,8 +136,8 @@ async def complete_name(
     roots = roots_for(request)
     if roots is None:
         return {"allowed": False, "files": []}
-    found = await asyncio.to_thread(complete_path, roots, q, limit)
-    return {"allowed": True, "files": [{"path": path, "folder": folder} for path, folder in found]}
+    completions = await asyncio.to_thread(complete_path, roots, q, limit)
+    return {"allowed": True, "files": [{"path": path, "folder": folder} for path, folder in completions]}
 
 
 def complete_path(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]]:
@@ -145,8 +145,8 @@ def complete_path(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]
     before, slash, start = typed.rpartition("/")
     wanted, prefix = start.casefold(), f"{before}{slash}"
     rows = [(f"{prefix}{row.steps[-1]}", row) for row in list_entries(roots, f"{before}{slash}" or ".")]
-    begins = [one for one in rows if one[1].steps[-1].casefold().startswith(wanted)]
-    within = [one for one in rows if wanted in one[1].steps[-1].casefold()[1:] and one not in begins]
+    begins = [row for row in rows if row[1].steps[-1].casefold().startswith(wanted)]
+    within = [row for row in rows if wanted in row[1].steps[-1].casefold()[1:] and row not in begins]
     return [
         (f"{path}/" if row.kind == "folder" else path, row.kind == "folder")
         for path, row in (*begins, *within)[:limit]
@@ -155,8 +155,8 @@ def complete_path(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]
 
 def list_entries(roots: Roots, folder: str) -> list[Found]:
     try:
-        found = roots.find(folder)
-        rows = roots.entries(found) if found.kind == "folder" else []
+        folder_entry = roots.find(folder)
+        rows = roots.entries(folder_entry) if folder_entry.kind == "folder" else []
     except Trouble:
         return []
     return [

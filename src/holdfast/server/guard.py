@@ -50,9 +50,9 @@ ANONYMOUS = Access()
 
 
 def access_of(caller: HTTPConnection) -> Access:
-    found = caller.state.access
-    assert isinstance(found, Access)
-    return found
+    access = caller.state.access
+    assert isinstance(access, Access)
+    return access
 
 
 # What containers and virtual machines call the machine they run on.
@@ -173,7 +173,7 @@ def is_same_origin(headers: Mapping[str, str]) -> bool:
 
 
 def split_list(value: str) -> list[str]:
-    return [one.strip() for one in value.split(",") if one.strip()]
+    return [item.strip() for item in value.split(",") if item.strip()]
 
 
 def origin_pattern(origin: str) -> str:
@@ -244,11 +244,11 @@ class RateLimiter:
         if not per_minute:
             return 0.0
         now, each = self._clock(), 60.0 / per_minute
-        there, at = self._buckets.get(name, (float(per_minute), now))
-        there = min(float(per_minute), there + (now - at) / each)
-        if there < 1.0:
-            return (1.0 - there) * each
-        self._buckets[name] = there - 1.0, now
+        tokens, at = self._buckets.get(name, (float(per_minute), now))
+        tokens = min(float(per_minute), tokens + (now - at) / each)
+        if tokens < 1.0:
+            return (1.0 - tokens) * each
+        self._buckets[name] = tokens - 1.0, now
         return 0.0
 
 
@@ -281,12 +281,12 @@ class LoginThrottle:
 
 def network_of(address: str) -> str:
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
-        return str(ipaddress.ip_network((found, _IPV6_PREFIX), strict=False))
-    return str(found)
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
+        return str(ipaddress.ip_network((parsed, _IPV6_PREFIX), strict=False))
+    return str(parsed)
 
 
 # Where clients say for whom they ask. Names, addresses and roles beside it are of no interest.
@@ -294,12 +294,12 @@ _PERSON_HEADERS = ("x-holdfast-user", "x-openwebui-user-id", "x-librechat-user-i
 _PERSON_ID = re.compile(r"\w[\w.@+-]{0,99}")
 
 
-def forwarded_person(headers: Mapping[str, str]) -> str:
+def find_person(headers: Mapping[str, str]) -> str:
     """The id of the person, empty if nobody is named."""
     return next((headers[name].strip() for name in _PERSON_HEADERS if headers.get(name, "").strip()), "")
 
 
-def forwarded_user(owner: str, person: str) -> str:
+def user_for_person(owner: str, person: str) -> str:
     """A user of their own for a person, which neither a key's own user nor another owner's people can be."""
     # Headers are bytes; what people type into them is UTF-8.
     name = person.encode("latin-1").decode("utf-8", "replace")
@@ -384,14 +384,14 @@ class RequestGuard:
         self._known: dict[str, tuple[Key, float]] = {}
 
     @property
-    def shared_keys(self) -> frozenset[str]:
+    def keys_with_several_people(self) -> frozenset[str]:
         """Keys through which several people come without being told apart; an empty id is no key at all."""
         return frozenset(self._crowd.several)
 
     @property
     def warnings(self) -> list[str]:
         """What an administrator should know."""
-        return [shared_key_warning(key) for key in sorted(self._crowd.several)]
+        return [describe_shared_key(key) for key in sorted(self._crowd.several)]
 
     async def admit(self, caller: HTTPConnection) -> Access:
         """Whose request this is; whoever may not come in is told why."""
@@ -509,20 +509,20 @@ class RequestGuard:
 
     def _apply_forwarded_user(self, access: Access, headers: Mapping[str, str], trusted: bool) -> Access:
         """The person a client speaks for, if it may."""
-        person = forwarded_person(headers)
+        person = find_person(headers)
         if not person:
             return access
         if trusted:
-            return replace(access, user=forwarded_user(access.user, person), admin=False)
+            return replace(access, user=user_for_person(access.user, person), admin=False)
         if self._crowd.notice(access.key, person):
-            log.warning("%s", shared_key_warning(access.key))
+            log.warning("%s", describe_shared_key(access.key))
             scope = Scope(access.user, access.project or Scope().project)
-            told = {
+            warning = {
                 "about": "several_people",
                 "key": access.key or None,
-                "text": shared_key_warning(access.key),
+                "text": describe_shared_key(access.key),
             }
-            self._events.publish("warning", told, scope)
+            self._events.publish("warning", warning, scope)
         return access
 
 
@@ -550,7 +550,7 @@ def is_below(path: str, places: tuple[str, ...]) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
-def shared_key_warning(key: str) -> str:
+def describe_shared_key(key: str) -> str:
     through, remedy = (
         (f"the key {key}", "make it one that speaks for its people: holdfast keys create --forwarder")
         if key

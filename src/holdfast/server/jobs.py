@@ -47,14 +47,14 @@ async def show_job(request: Request, name: str) -> dict[str, Any]:
 @router.delete("/{name}")
 async def cancel_job(request: Request, name: str) -> dict[str, Any]:
     """End a job that waits or runs. Its client is told, and what was answered so far is kept."""
-    found = await find_job(request, name)
-    if not engine_of(request).cancel(found.id):
-        if found.status not in ("queued", "running"):
+    job = await find_job(request, name)
+    if not engine_of(request).cancel(job.id):
+        if job.status not in ("queued", "running"):
             raise Conflict(f"job '{name}' is over", hint="There is nothing left to end.")
         raise Conflict(
             f"job '{name}' does not run in this server", hint="Ask the server that its client asked."
         )
-    return {"cancelled": found.id}
+    return {"cancelled": job.id}
 
 
 def visible_to(request: Request) -> dict[str, str | None]:
@@ -64,11 +64,11 @@ def visible_to(request: Request) -> dict[str, str | None]:
 
 async def find_job(request: Request, name: str) -> Job:
     store = engine_of(request).store
-    found = await store.run(store.jobs.get, name)
+    job = await store.run(store.jobs.get, name)
     seen = visible_to(request)
-    if seen.get("user") not in (None, found.user) or seen.get("project") not in (None, found.project):
+    if seen.get("user") not in (None, job.user) or seen.get("project") not in (None, job.project):
         raise NotFound(f"job '{name}' not found")
-    return found
+    return job
 
 
 def serialize_job(request: Request, job: Job) -> dict[str, Any]:
@@ -102,5 +102,5 @@ async def stream_events(
     async with aclosing(followed):
         async for event in followed:
             if conversation is None or event.kind == LAGGED or event.data.get("conversation") == conversation:
-                told = canonical({**event.data, "at": event.at})
-                yield ServerSentEvent(raw_data=told, event=event.kind, id=str(event.id))
+                data = canonical({**event.data, "at": event.at})
+                yield ServerSentEvent(raw_data=data, event=event.kind, id=str(event.id))

@@ -75,8 +75,8 @@ def build_manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionM
 
 
 def _caller(request: Request) -> "Caller":
-    found: Caller = request.state.caller
-    return found
+    caller: Caller = request.state.caller
+    return caller
 
 
 @asynccontextmanager

@@ -39,10 +39,10 @@ from holdfast.store import Store
 def conversations_of(store: Store, user: str, memories: Iterable[Memory]) -> dict[str, Any]:
     """The sources of memories by their ids, as far as they are this user's; None for those that are gone."""
     names = sorted({source.conversation for memory in memories for source in memory.sources})
-    told: dict[str, Any] = dict.fromkeys(names)
+    conversations: dict[str, Any] = dict.fromkeys(names)
     for row in store.log.of_user(user, names):
-        told[row.id] = {"title": row.title, "project": row.scope.project, "kind": row.scope.kind}
-    return told
+        conversations[row.id] = {"title": row.title, "project": row.scope.project, "kind": row.scope.kind}
+    return conversations
 
 
 def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
@@ -52,20 +52,20 @@ def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
     place = folder(Scope(user, "any")).parent
     folders = {entry.path.relative_to(place).parts[0] for entry in remembering.workspace.entries(place)}
     named = {Scope(user, name) for name in folders if safe_name(name) == name}
-    others = {*named, *store.log.scopes(user)} - {mine}
-    return [mine, *sorted(others, key=lambda one: (one.kind == "group", one.project))]
+    shared = {*named, *store.log.scopes(user)} - {mine}
+    return [mine, *sorted(shared, key=lambda one: (one.kind == "group", one.project))]
 
 
 def memories_in_hits(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
     """The memories among the hits of a search. Only files that were hit are read for it."""
     paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
     owners = remembering.index.owners(scope, list(paths))
-    found: dict[str, Memory] = {}
+    memories_by_id: dict[str, Memory] = {}
     for whose in set(owners.values()):
         files = {paths[name] for name, owner in owners.items() if owner == whose}
         for _, memories in remembering.library.notes.each(sorted(files), whose, []):
-            found.update((memory.id, memory) for memory in memories if memory.id in paths)
-    return list(found.values())
+            memories_by_id.update((memory.id, memory) for memory in memories if memory.id in paths)
+    return list(memories_by_id.values())
 
 
 router = APIRouter(prefix="/api/memory", tags=["Memory"])
@@ -164,8 +164,8 @@ async def list_scopes(request: Request) -> dict[str, Any]:
     engine, remembering, access = engine_of(request), remembering_of(request), access_of(request)
     if access.project:
         return {"scopes": [asdict(Scope(access.user, access.project))]}
-    found = await asyncio.to_thread(scopes_of, engine.store, remembering, access.user)
-    return {"scopes": [asdict(scope) for scope in found]}
+    known_scopes = await asyncio.to_thread(scopes_of, engine.store, remembering, access.user)
+    return {"scopes": [asdict(scope) for scope in known_scopes]}
 
 
 @router.get("/search")
@@ -186,8 +186,8 @@ async def search_memories(
     among the hits come along in full, and the conversations that they were learned in.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
-    kinds = [checked_kind(one) for one in kind or ()]
-    found = await asyncio.to_thread(
+    kinds = [checked_kind(name) for name in kind or ()]
+    results = await asyncio.to_thread(
         remembering.search.search,
         q,
         where,
@@ -198,12 +198,12 @@ async def search_memories(
         own=scope is not None,
     )
     config: Config = request.app.state.config
-    told = found.to_json(cited=cites(citations or config.settings.citations, where))
+    payload = results.to_json(cited=cites(citations or config.settings.citations, where))
     if whole:
-        memories = await asyncio.to_thread(memories_in_hits, remembering, where, found.hits)
-        told["memories"] = {memory.id: memory.to_json() for memory in memories}
-        told["conversations"] = await source_conversations(request, memories)
-    return told
+        memories = await asyncio.to_thread(memories_in_hits, remembering, where, results.hits)
+        payload["memories"] = {memory.id: memory.to_json() for memory in memories}
+        payload["conversations"] = await source_conversations(request, memories)
+    return payload
 
 
 @router.get("/stats")
@@ -214,14 +214,14 @@ async def show_stats(request: Request, scope: Whose | None = None) -> dict[str, 
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
     reindexing: ReindexJob = request.app.state.reindexing
-    told = await asyncio.to_thread(collect_stats, remembering, where)
-    return {**told, "reindex": reindexing.state.to_json()}
+    statistics = await asyncio.to_thread(collect_stats, remembering, where)
+    return {**statistics, "reindex": reindexing.state.to_json()}
 
 
 def collect_stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
     library = remembering.library
-    there = remembering.workspace.entries(folder(visible(scope)[0]))
-    sizes = [entry.size for entry in there if may_see(scope, entry.path)]
+    entries = remembering.workspace.entries(folder(visible(scope)[0]))
+    sizes = [entry.size for entry in entries if may_see(scope, entry.path)]
     return {
         **asdict(library.stats(scope)),
         **remembering.state(scope),
@@ -239,7 +239,7 @@ async def source_conversations(request: Request, memories: Sequence[Memory]) -> 
 async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
     """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
     library, scope = remembering_of(request).library, scope_for(request, new.scope)
-    made = await asyncio.to_thread(
+    outcome = await asyncio.to_thread(
         library.add,
         scope,
         new.text,
@@ -247,8 +247,8 @@ async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
         importance=new.importance,
         pinned=new.pinned,
     )
-    replaced = [old.to_json() for old in made.others]
-    return {"action": made.action, "memory": made.memory.to_json(), "replaced": replaced}
+    replaced = [old.to_json() for old in outcome.others]
+    return {"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced}
 
 
 @router.post("/reindex", status_code=202)
@@ -260,20 +260,20 @@ async def start_reindex(request: Request, wait: bool = False) -> Response:
     if wait:
         await reindexing.wait()
     state = await asyncio.to_thread(remembering.state, scope)
-    told = {**reindexing.state.to_json(), "index": state["index"]}
-    return JSONResponse(told, 200 if wait else 202)
+    payload = {**reindexing.state.to_json(), "index": state["index"]}
+    return JSONResponse(payload, 200 if wait else 202)
 
 
 @router.post("/export")
 async def export_memories(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
     """All memories as a file; JSON has their history and the archive too, and says what was left out."""
     library = remembering_of(request).library
-    made = await asyncio.to_thread(exported, library, scope_of(request), format)
+    exported_memories = await asyncio.to_thread(exported, library, scope_of(request), format)
     media, name = ("application/json", "json") if format == "json" else ("text/markdown", "md")
     head = {"Content-Disposition": f'attachment; filename="memories.{name}"'}
-    if made.left_out:
-        head["X-Holdfast-Left-Out"] = str(len(made.left_out))
-    return Response(made.text.encode("utf-8", "replace"), media_type=media, headers=head)
+    if exported_memories.left_out:
+        head["X-Holdfast-Left-Out"] = str(len(exported_memories.left_out))
+    return Response(exported_memories.text.encode("utf-8", "replace"), media_type=media, headers=head)
 
 
 @router.post(
@@ -343,15 +343,15 @@ async def show_history(request: Request, memory: str) -> dict[str, Any]:
         return asked, library.replaced(scope, memory), history_of(library, scope, memory)
 
     asked, replaced, slot = await asyncio.to_thread(work)
-    newer = next((one for one in slot if one.id == asked.superseded_by), None)
+    newer = next((memory_row for memory_row in slot if memory_row.id == asked.superseded_by), None)
     pairs = await asyncio.to_thread(rivals, library, scope) if asked.may_replace else []
     rival = next((old for new, old in pairs if new.id == asked.id), None)
     return {
         "memory": asked.to_json(),
-        "replaced": [one.to_json() for one in replaced],
+        "replaced": [memory_row.to_json() for memory_row in replaced],
         "replaced_by": newer.to_json() if newer else None,
         "rival": rival.to_json() if rival else None,
-        "slot": [one.to_json() for one in slot],
+        "slot": [memory_row.to_json() for memory_row in slot],
         "conversations": await source_conversations(request, slot),
     }
 
@@ -361,7 +361,7 @@ async def take_back_memory(request: Request, memory: str) -> dict[str, Any]:
     """Forget what should not have been kept; what it took the place of holds again."""
     library, scope = remembering_of(request).library, scope_of(request)
     wrong, restored = await asyncio.to_thread(library.take_back, scope, memory)
-    return {"forgotten": wrong.to_json(), "restored": [one.to_json() for one in restored]}
+    return {"forgotten": wrong.to_json(), "restored": [memory_row.to_json() for memory_row in restored]}
 
 
 @router.put("/{memory}")
@@ -400,7 +400,7 @@ def etag(tag: str) -> str:
     return f'"{tag}"'
 
 
-def tag_to_match(request: Request, there: str, *, needed: bool = True) -> str | None:
+def tag_to_match(request: Request, current_tag: str, *, needed: bool = True) -> str | None:
     """The tag that a file must still have when it is written; None where any will do.
 
     `there` is the tag it has now. Whoever replaces a file must say which version they have read; a new one
@@ -408,30 +408,30 @@ def tag_to_match(request: Request, there: str, *, needed: bool = True) -> str | 
     """
     if request.headers.get("if-none-match", "").strip() == "*":
         return ABSENT
-    told = request.headers.get("if-match")
-    if told is None:
-        if needed and there != ABSENT:
+    if_match = request.headers.get("if-match")
+    if if_match is None:
+        if needed and current_tag != ABSENT:
             raise HTTPException(
                 428,
                 "It is there already. Read it first, and send its ETag as If-Match.",
-                {"ETag": etag(there)},
+                {"ETag": etag(current_tag)},
             )
         return ABSENT if needed else None
-    tags = [part.strip() for part in told.split(",")]
-    if there != ABSENT and ("*" in tags or etag(there) in tags):
-        return there
+    tags = [part.strip() for part in if_match.split(",")]
+    if current_tag != ABSENT and ("*" in tags or etag(current_tag) in tags):
+        return current_tag
     # An old version, or one that cannot be: no file has this tag.
-    raise version_conflict(there)
+    raise version_conflict(current_tag)
 
 
-def is_current(request: Request, there: str) -> bool:
+def is_current(request: Request, current_tag: str) -> bool:
     """Whether a client has the current version already."""
     tags = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
-    return "*" in tags or etag(there) in tags
+    return "*" in tags or etag(current_tag) in tags
 
 
-def version_conflict(there: str = ABSENT) -> HTTPException:
-    headers = {"ETag": etag(there)} if there != ABSENT else None
+def version_conflict(current_tag: str = ABSENT) -> HTTPException:
+    headers = {"ETag": etag(current_tag)} if current_tag != ABSENT else None
     return HTTPException(412, "It was changed by somebody else meanwhile. Read it again.", headers)
 
 
@@ -445,14 +445,14 @@ _NOTE_SUFFIXES = MARKDOWN | {".yaml", ".yml"}
 async def list_notes(request: Request) -> dict[str, Any]:
     """The files of this scope, each with the tag of its current version; and those that cannot be used."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
-    found = await asyncio.to_thread(notes_of, workspace, scope, _NOTE_SUFFIXES)
+    entries = await asyncio.to_thread(notes_of, workspace, scope, _NOTE_SUFFIXES)
     return {
         "notes": [
             {"path": str(entry.path), "size": entry.size, "modified_at": entry.mtime, "tag": entry.tag}
-            for entry in found
+            for entry in entries
             if not entry.trouble
         ],
-        "left_out": {str(entry.path): entry.trouble for entry in found if entry.trouble},
+        "left_out": {str(entry.path): entry.trouble for entry in entries if entry.trouble},
     }
 
 
@@ -484,13 +484,13 @@ async def write_note(request: Request, path: str) -> Response:
         # Before anything looks for secrets in it, which takes its time.
         check_size(place, len(content))
         text = content.decode("utf-8", "surrogateescape")
-        there = look(remembering.workspace, place).tag
-        tag = put_note(remembering, scope, place, text, tag_to_match(request, there))
-        return tag, there == ABSENT
+        current_tag = look(remembering.workspace, place).tag
+        tag = put_note(remembering, scope, place, text, tag_to_match(request, current_tag))
+        return tag, current_tag == ABSENT
 
     tag, new = await asyncio.to_thread(work)
-    told = {"path": str(inside(path)), "tag": tag}
-    return JSONResponse(told, 201 if new else 200, {"ETag": etag(tag)})
+    payload = {"path": str(inside(path)), "tag": tag}
+    return JSONResponse(payload, 201 if new else 200, {"ETag": etag(tag)})
 
 
 @notes_router.delete("/{path:path}", status_code=204)
@@ -500,11 +500,11 @@ async def remove_note(request: Request, path: str) -> None:
 
     def work() -> None:
         place = writable_path(scope, path)
-        there = look(workspace, place).tag
-        if there == ABSENT:
+        current_tag = look(workspace, place).tag
+        if current_tag == ABSENT:
             raise not_there(place)
         try:
-            workspace.remove(place, tag_to_match(request, there))
+            workspace.remove(place, tag_to_match(request, current_tag))
         except Conflict as error:
             raise version_conflict() from error
 

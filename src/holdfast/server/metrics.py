@@ -124,10 +124,10 @@ class Metrics:
 
 def create_metrics(engine: Engine) -> Metrics:
     """What is counted of an engine from now on."""
-    made = Metrics()
-    made.registry.register(_QueueCollector(engine))
-    engine.events.listeners.append(made.observe)
-    return made
+    metrics = Metrics()
+    metrics.registry.register(_QueueCollector(engine))
+    engine.events.listeners.append(metrics.observe)
+    return metrics
 
 
 class _QueueCollector:
@@ -160,14 +160,14 @@ class MetricsMiddleware:
         # A client that left before there was an answer is counted as servers usually do.
         status = 499
 
-        async def seen(message: Message) -> None:
+        async def watch_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, seen)
+            await self._app(scope, receive, watch_status)
         finally:
             self._metrics.count_response(route_path(scope.get("route")), status)
 
@@ -179,8 +179,8 @@ def route_path(route: BaseRoute | None) -> str:
 
 @router.get("/metrics", include_in_schema=False)
 async def show_metrics(request: Request) -> Response:
-    found: Metrics = request.app.state.metrics
-    return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)
+    metrics: Metrics = request.app.state.metrics
+    return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)
 
 
 statistics_router = APIRouter(prefix="/api/statistics", tags=["Jobs"])
@@ -202,14 +202,14 @@ async def show_statistics(
     today = (int(time.time()) + offset) // DAY
     first = today - days + 1
     who = {} if access.admin else {"user": access.user, "project": access.project or None}
-    span, found = Span(float(first * DAY - offset), offset, **who), Statistics(store.database)
+    span, repository = Span(float(first * DAY - offset), offset, **who), Statistics(store.database)
 
     def work() -> dict[str, Any]:
-        waiting = {row.day: row for row in found.waiting(span)}
+        waiting = {row.day: row for row in repository.waiting(span)}
         compactions: dict[int, list[DayOfCompactions]] = defaultdict(list)
-        for row in found.compactions(span):
+        for row in repository.compactions(span):
             compactions[row.day].append(row)
-        jobs = {row.day: row for row in found.jobs(span)}
+        jobs = {row.day: row for row in repository.jobs(span)}
         return {
             "days": [
                 serialize_day(day, jobs.get(day), waiting.get(day), compactions[day])
@@ -217,7 +217,7 @@ async def show_statistics(
             ],
             "models": [
                 {"model": row.model, "jobs": row.jobs, "prompt": row.prompt, "completion": row.completion}
-                for row in found.models(span)
+                for row in repository.models(span)
             ],
         }
 

@@ -12,13 +12,12 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from holdfast.errors import BadRequest, Forbidden, UpstreamError
+from holdfast.errors import BadRequest, UpstreamError
 from holdfast.memory.gate import Gate
 from holdfast.messages import JsonObject
 from holdfast.models.windows import Windows, decides_itself
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.endpoint import engine_of, read_body
-from holdfast.server.guard import access_of
+from holdfast.server.endpoint import engine_of, read_body, require_admin
 from holdfast.server.settings import next_config
 from holdfast.upstreams.base import ModelInfo, Provider
 
@@ -50,8 +49,7 @@ async def list_installed(request: Request) -> dict[str, Any]:
 @router.put("/{name:path}")
 async def fix_window(request: Request, name: str, fixed: ModelWindow) -> dict[str, Any]:
     """Fix the window of a model: every request to it then carries the same one. For administrators."""
-    if not access_of(request).admin:
-        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+    require_admin(request)
     engine = engine_of(request)
     provider = await engine.upstreams.route(name)
     windows = await engine.models.set_window(

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast import __version__
 from holdfast.engine import Engine
-from holdfast.errors import BadRequest, Forbidden, HoldfastError, ProviderError, UpstreamError
+from holdfast.errors import BadRequest, HoldfastError, ProviderError, UpstreamError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama, ollama_writer
 from holdfast.protocols.wire import expect, parse_object, without
@@ -36,10 +36,10 @@ from holdfast.server.endpoint import (
     pass_through,
     post_route,
     read_body,
+    require_admin,
     unless_disconnected,
 )
 from holdfast.server.errors import ollama_error
-from holdfast.server.guard import access_of
 from holdfast.upstreams.base import Forwarded, ModelInfo, Provider, understands
 from holdfast.upstreams.ollama import keep_alive_from
 
@@ -177,8 +177,8 @@ def conversation_in(context: Any) -> str | None:
 @router.head("/api/tags", include_in_schema=False)
 @router.get("/api/tags")
 async def list_tags(request: Request) -> Response:
-    found = await engine_of(request).upstreams.models()
-    return JSONResponse({"models": [serialize_tag(model) for model in (*found, *embeddings.list_encoder())]})
+    models = await engine_of(request).upstreams.models()
+    return JSONResponse({"models": [serialize_tag(model) for model in (*models, *embeddings.list_encoder())]})
 
 
 @router.get("/api/ps")
@@ -186,16 +186,16 @@ async def list_running(request: Request) -> Response:
     servers = await engine_of(request).upstreams.servers()
     if len(servers) == 1 and understands(servers[0], "/api/ps"):
         return forward_response(await servers[0].forward("GET", "/api/ps", {}))
-    found = await asyncio.gather(*(list_loaded(server) for server in servers))
-    return JSONResponse({"models": [row for rows in found for row in rows]})
+    rows_by_server = await asyncio.gather(*(list_loaded(server) for server in servers))
+    return JSONResponse({"models": [row for rows in rows_by_server for row in rows]})
 
 
 async def list_loaded(server: Provider) -> list[dict[str, Any]]:
     """What a server holds in memory, as `/api/ps` tells it."""
     if understands(server, "/api/ps"):
         answer = await server.forward("GET", "/api/ps", {})
-        told = parse_object(b"".join([data async for data in answer.stream])).get("models")
-        return told if isinstance(told, list) else []
+        models_field = parse_object(b"".join([data async for data in answer.stream])).get("models")
+        return models_field if isinstance(models_field, list) else []
     models = [model for model in await server.models() if model.running_window]
     return [serialize_tag(model) | {"context_length": model.running_window} for model in models]
 
@@ -323,11 +323,6 @@ async def transfer_blob(request: Request, digest: str) -> Response:
     except ClientDisconnect:
         raise BadRequest("the client went away before its request was complete") from None
     return forward_response(answer)
-
-
-def require_admin(request: Request) -> None:
-    if not access_of(request).admin:
-        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
 
 
 async def find_manager(engine: Engine, path: str, model: str) -> Provider:

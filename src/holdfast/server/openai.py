@@ -75,7 +75,7 @@ async def chat_completions(request: Request) -> Response:
 
 @router.get("/v1/models")
 async def list_models(request: Request) -> JSONResponse:
-    found = await engine_of(request).upstreams.models()
+    models = await engine_of(request).upstreams.models()
     created = int(time.time())
     rows = [
         {
@@ -85,7 +85,7 @@ async def list_models(request: Request) -> JSONResponse:
             "owned_by": "holdfast",
             **{name: value for name, value in model.raw.items() if model.raw.get("object") == "model"},
         }
-        for model in (*found, *embeddings.list_encoder())
+        for model in (*models, *embeddings.list_encoder())
     ]
     return JSONResponse({"object": "list", "data": rows})
 
@@ -93,8 +93,8 @@ async def list_models(request: Request) -> JSONResponse:
 @router.get("/v1/models/{name:path}")
 async def show_model(request: Request, name: str) -> JSONResponse:
     ours = embeddings.list_encoder() if embeddings.is_encoder(name) else []
-    found = ours[0] if ours else await engine_of(request).upstreams.describe(name)
-    row = {"id": found.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
+    model = ours[0] if ours else await engine_of(request).upstreams.describe(name)
+    row = {"id": model.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
     return JSONResponse(row)
 
 
@@ -169,8 +169,8 @@ async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerat
     answer = await provider.forward("POST", _GENERATE, {"content-type": "application/json"}, body)
     try:
         if answer.status != 200:
-            said = b"".join([data async for data in answer.stream])
-            raise refusal(answer.status, said, model=asked["model"], where=provider.location)
+            refusal_body = b"".join([data async for data in answer.stream])
+            raise refusal(answer.status, refusal_body, model=asked["model"], where=provider.location)
         async for chunk in chunks(ndjson(answer.stream), _chunk_in, where=provider.location):
             yield chunk
     finally:

@@ -143,7 +143,11 @@ async def list_proposals(request: Request) -> dict[str, Any]:
     profile, scope = remembering_of(request).profile, scope_of(request)
     waiting = await asyncio.to_thread(profile.proposals, scope)
     language = language_of(request)
-    return {"proposals": [{**asdict(one), "label": label_of(one.field, language)} for one in waiting]}
+    return {
+        "proposals": [
+            {**asdict(proposal), "label": label_of(proposal.field, language)} for proposal in waiting
+        ]
+    }
 
 
 @router.post("/proposals/{proposal}/accept")
@@ -165,7 +169,7 @@ async def apply_and_show(
 ) -> dict[str, Any]:
     """Do the work, and tell the profile as it is after it."""
 
-    def told() -> tuple[str, dict[str, Any]]:
+    def work_and_load() -> tuple[str, dict[str, Any]]:
         work()
         note = profile.show(scope)
         fields, trouble = None, None
@@ -176,7 +180,7 @@ async def apply_and_show(
         text = note.text.encode("utf-8", "replace").decode()
         return note.tag, {"text": text, "fields": fields, "trouble": trouble, "tag": note.tag}
 
-    tag, shown = await asyncio.to_thread(told)
+    tag, shown = await asyncio.to_thread(work_and_load)
     if tag:
         response.headers["ETag"] = etag(tag)
     return shown

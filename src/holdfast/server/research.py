@@ -85,10 +85,16 @@ async def list_findings(
     """Findings, newest first, without their texts; `expired` asks for those that are, or not."""
     research, where = research_of(request), scope_for(request, scope)
     troubles: list[str] = []
-    found = await asyncio.to_thread(research.matching, where, text, own=scope is not None, troubles=troubles)
+    findings = await asyncio.to_thread(
+        research.matching, where, text, own=scope is not None, troubles=troubles
+    )
     now = research.clock()
-    wanted = [one for one in found if mode in (None, one.mode) and expired in (None, one.expired(now))]
-    page = [one.to_json(now, whole=False) for one in wanted[offset : offset + limit]]
+    wanted = [
+        finding
+        for finding in findings
+        if mode in (None, finding.mode) and expired in (None, finding.expired(now))
+    ]
+    page = [finding.to_json(now, whole=False) for finding in wanted[offset : offset + limit]]
     return {"findings": page, "total": len(wanted), "troubles": troubles}
 
 
@@ -101,9 +107,9 @@ async def add_finding(request: Request, new: NewFinding) -> Response:
     row = await store.run(store.log.get, new.conversation, scope_of(request)) if new.conversation else None
     conversation = row.id if row else ""
     if new.sources:
-        sources = [one.value(time.time()) for one in new.sources]
-        made = await asyncio.to_thread(research.add, scope, new.question, sources, new.mode, conversation)
-        answered = Answered(made)
+        sources = [source.value(time.time()) for source in new.sources]
+        finding = await asyncio.to_thread(research.add, scope, new.question, sources, new.mode, conversation)
+        answered = Answered(finding)
     elif new.fetch or new.urls:
         answered = await unless_disconnected(
             request, gather_finding(request, research, scope, new, conversation)
@@ -112,8 +118,8 @@ async def add_finding(request: Request, new: NewFinding) -> Response:
         answered = await find_known(research, scope, new)
     if row is not None:
         await store.run(store.log.update_settings, row.id, {BOUND: answered.finding.id})
-    told = answered.finding.to_json(research.clock(), whole=False)
-    return JSONResponse({**told, "reused": answered.reused}, 200 if answered.reused else 201)
+    payload = answered.finding.to_json(research.clock(), whole=False)
+    return JSONResponse({**payload, "reused": answered.reused}, 200 if answered.reused else 201)
 
 
 async def find_known(research: Research, scope: Scope, new: NewFinding) -> Answered:
@@ -141,8 +147,8 @@ async def gather_finding(
     events = engine_of(request).events
 
     def tell(phase: str, **more: Any) -> None:
-        told = {"phase": phase, "question": new.question, "conversation": conversation or None, **more}
-        events.publish(RESEARCH, told, scope_of(request))
+        data = {"phase": phase, "question": new.question, "conversation": conversation or None, **more}
+        events.publish(RESEARCH, data, scope_of(request))
 
     try:
         answered = await research.answered(
@@ -173,8 +179,8 @@ async def prune_findings(request: Request) -> dict[str, list[str]]:
 async def show_finding(request: Request, finding: str, texts: Literal["on", "off"] = "on") -> dict[str, Any]:
     """One finding with its sources and the file it stands in; without their texts if these are `off`."""
     research, scope = research_of(request), scope_of(request)
-    found: Finding = await asyncio.to_thread(research.get, scope, finding)
-    return {**found.to_json(research.clock(), whole=texts == "on"), "path": str(path_of(found))}
+    row: Finding = await asyncio.to_thread(research.get, scope, finding)
+    return {**row.to_json(research.clock(), whole=texts == "on"), "path": str(path_of(row))}
 
 
 @router.delete("/{finding}", status_code=204)

@@ -60,8 +60,8 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
 def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.Writer:
     settings = responses_writer.settings_of(chat)
     # What is not to be stored has a name that leads nowhere, though the log of the conversation is kept.
-    kept = turn.job if settings["store"] else ""
-    return responses_writer.Writer(f"resp_{kept or secrets.token_hex(16)}", settings)
+    job = turn.job if settings["store"] else ""
+    return responses_writer.Writer(f"resp_{job or secrets.token_hex(16)}", settings)
 
 
 RESPONSES = ChatProtocol(
@@ -142,11 +142,11 @@ def resolve_item(
 ) -> dict[str, Any]:
     """The item that a reference stands for; `answers` are the items of those that were looked up before."""
     name = expect(item.get("id"), str, "input[].id")
-    if (found := _ITEM.fullmatch(name)) and found[1] not in answers:
-        answer = answer_named(store, scope, found[1]).answer
-        items = responses_writer.items_of(found[1], answer.message) if answer else []
-        answers[found[1]] = {one["id"]: one for one in items}
-    known = answers[found[1]].get(name) if found else None
+    if (match := _ITEM.fullmatch(name)) and match[1] not in answers:
+        answer = answer_named(store, scope, match[1]).answer
+        items = responses_writer.items_of(match[1], answer.message) if answer else []
+        answers[match[1]] = {entry["id"]: entry for entry in items}
+    known = answers[match[1]].get(name) if match else None
     if known is None:
         raise NotFound(f"Item with id '{name}' not found.", hint="Send the item itself.")
     return dict(known)
@@ -173,5 +173,7 @@ def load_request(store: Store, job: Job) -> ChatRequest:
         prompt = store.prompts.get(job.prompt or "")
     except NotFound:
         return ChatRequest(job.model, ())
-    said = "\n\n".join(message.text for message in prompt.system)
-    return ChatRequest(job.model, (), prompt.tools, extra={responses.NAME: {"instructions": said or None}})
+    instructions = "\n\n".join(message.text for message in prompt.system)
+    return ChatRequest(
+        job.model, (), prompt.tools, extra={responses.NAME: {"instructions": instructions or None}}
+    )

@@ -30,7 +30,7 @@ from holdfast.config import (
     set_on_page,
     shown_value,
 )
-from holdfast.errors import BadRequest, ConfigError, Forbidden, HoldfastError
+from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.i18n import speak
 from holdfast.memory.embedders.choice import headers_from
 from holdfast.memory.embedders.locations import located
@@ -39,7 +39,7 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.searching.ranking import weights_from
 from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.messages import Scope
-from holdfast.server.endpoint import engine_of
+from holdfast.server.endpoint import engine_of, require_admin
 from holdfast.server.guard import Origins, access_of, is_loopback
 from holdfast.server.pages.site import language_of
 from holdfast.settings_words import GROUPS, group_of
@@ -164,11 +164,6 @@ class PreviewRequest(BaseModel):
     window: Annotated[int, Field(ge=SMALLEST, le=10_000_000)] | None = None
 
 
-def require_admin(request: Request) -> None:
-    if not access_of(request).admin:
-        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
-
-
 @router.get("")
 async def list_settings(
     request: Request, language: Annotated[Literal["de", "en"] | None, Query()] = None
@@ -196,8 +191,8 @@ async def change_settings(
     password = await store.run(store.sessions.password, Scope().user) is not None
     wrong = await asyncio.to_thread(apply_changes, request, wanted, password)
     if wrong:
-        said = " ".join(f"{name}: {why}" for name, why in wrong.items())
-        return JSONResponse({"error": f"Nothing was changed. {said}", "wrong": wrong}, 400)
+        reasons = " ".join(f"{name}: {why}" for name, why in wrong.items())
+        return JSONResponse({"error": f"Nothing was changed. {reasons}", "wrong": wrong}, 400)
     return await asyncio.to_thread(serialize_settings, request)
 
 
@@ -338,19 +333,25 @@ def apply_changes(request: Request, wanted: Mapping[str, Any], password: bool) -
     with _change_lock:
         after = next_config(request)
         wrong: dict[str, str] = {}
-        kept = dict(set_on_page(running.settings.home))
+        values = dict(set_on_page(running.settings.home))
         for name, value in wanted.items():
             if why := problem_with(request, name, value, after):
                 wrong[name] = why
             elif value is None:
-                kept.pop(name, None)
+                values.pop(name, None)
             else:
-                made = converted(name, value, "page")
-                kept[name] = str(made) if isinstance(made, Path) else "" if made is None else made
+                converted_value = converted(name, value, "page")
+                values[name] = (
+                    str(converted_value)
+                    if isinstance(converted_value, Path)
+                    else ""
+                    if converted_value is None
+                    else converted_value
+                )
         if not wrong:
-            wrong = find_problems(running.with_page(kept).settings, set(wanted), password=password)
+            wrong = find_problems(running.with_page(values).settings, set(wanted), password=password)
         if not wrong:
-            keep_page(running.settings.home, kept)
+            keep_page(running.settings.home, values)
     return wrong
 
 

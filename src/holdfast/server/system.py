@@ -18,11 +18,10 @@ from starlette.requests import Request
 from holdfast.config import Config
 from holdfast.errors import ConfigError, Conflict, HoldfastError
 from holdfast.messages import Scope
-from holdfast.server.endpoint import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, require_admin, scope_of
 from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
 from holdfast.server.profiles import SetupForm, setup_answers
-from holdfast.server.settings import require_admin
 from holdfast.store import Key, Store
 
 # What containers call the machine they run on.
@@ -70,8 +69,8 @@ def interface_address(interface: str) -> str | None:
 
 def docker_key(store: Store) -> DockerKey:
     """The key for containers, which speaks for their people: the one there is, or a new one."""
-    there = next((key for key in store.keys.all() if key.name == _KEY_NAME and key.forwarder), None)
-    return DockerKey(there) if there else DockerKey(*store.keys.create(Key(name=_KEY_NAME, forwarder=True)))
+    key = next((key for key in store.keys.all() if key.name == _KEY_NAME and key.forwarder), None)
+    return DockerKey(key) if key else DockerKey(*store.keys.create(Key(name=_KEY_NAME, forwarder=True)))
 
 
 def docker_options(port: int, secret: str) -> list[str]:
@@ -218,8 +217,8 @@ async def load_answers(request: Request) -> tuple[dict[str, Any] | None, str | N
 
 def own_names(hosts: Any) -> list[str]:
     """What to call us: a server that listens everywhere has this machine's name, too."""
-    found: list[str] = []
+    names: list[str] = []
     for host in hosts:
         here = ["127.0.0.1", socket.gethostname()] if host in _ANY_ADDRESS else [host]
-        found += [f"[{name}]" if ":" in name else name for name in here]
-    return list(dict.fromkeys(found))
+        names += [f"[{name}]" if ":" in name else name for name in here]
+    return list(dict.fromkeys(names))

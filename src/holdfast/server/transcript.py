@@ -32,8 +32,8 @@ class QuestionContext:
     memories: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
 
-    def with_decision(self, made: Decision) -> "QuestionContext":
-        data = made.data
+    def with_decision(self, decision: Decision) -> "QuestionContext":
+        data = decision.data
         named = (data["name"],) if data.get("section") == "research" and data.get("name") else ()
         return QuestionContext(
             tuple(dict.fromkeys((*self.memories, *data.get("memories", ())))),
@@ -48,28 +48,28 @@ def serialize_messages(engine: Engine, row: Conversation, part: Part, *, html: b
     """A part of a conversation; `next` and `newer` are where the parts before and after it begin."""
     store = engine.store
     reading = reading_of(store, row, part)
-    told = reading.to_json()
+    payload = reading.to_json()
     if part.limit is not None:
-        told |= {"next": reading.older, "newer": reading.newer, "banners": serialize_banners(store, row)}
+        payload |= {"next": reading.older, "newer": reading.newer, "banners": serialize_banners(store, row)}
     if html:
         shown = {stored.id: stored for stored in reading.path}
-        brought, kept = context_by_question(store, row), memories_by_message(engine, row)
-        for entry in told["messages"]:
+        brought, learned = context_by_question(store, row), memories_by_message(engine, row)
+        for entry in payload["messages"]:
             if (stored := shown.get(entry["id"] or "")) is not None:
                 entry |= page_fields(store, reading, stored, brought)
                 if stored.message.role == "assistant":
-                    entry["kept"] = [*kept.get(stored.parent or "", ()), *kept.get(stored.id, ())]
+                    entry["kept"] = [*learned.get(stored.parent or "", ()), *learned.get(stored.id, ())]
             elif entry.get("finish") == "writing":
                 entry["html"] = render_answer(entry["content"])
-    return told
+    return payload
 
 
 def serialize_banners(store: Store, row: Conversation) -> list[dict[str, Any]]:
     """Where summaries stand in a conversation: each behind the message it covers last."""
     return [
         {"after": name, **banner.to_json(), "html": render_html(banner.decision.data.get("text", ""))}
-        for name, found in banners_of(store, row).items()
-        for banner in found
+        for name, banners in banners_of(store, row).items()
+        for banner in banners
     ]
 
 
@@ -78,24 +78,28 @@ def memories_for(engine: Engine, row: Conversation, question: str) -> list[dict[
     names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
     if not names or engine.remembering is None:
         return []
-    kept, archived = engine.remembering.library.everything(row.scope, [])
-    told = {one.id: serialize_memory(engine.store, row, one) for one in (*archived, *kept) if one.id in names}
-    told |= quote_passages(engine.store, row, [name for name in names if name not in told])
-    return [told[name] for name in names if name in told]
+    active, archived = engine.remembering.library.everything(row.scope, [])
+    entries = {
+        memory.id: serialize_memory(engine.store, row, memory)
+        for memory in (*archived, *active)
+        if memory.id in names
+    }
+    entries |= quote_passages(engine.store, row, [name for name in names if name not in entries])
+    return [entries[name] for name in names if name in entries]
 
 
 def memories_by_message(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any]]]:
     """What is remembered of a conversation and still holds, by the message that it was last taken from."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_message: dict[str, list[dict[str, Any]]] = {}
     if engine.remembering is None:
-        return found
+        return by_message
     memories, _ = engine.remembering.library.everything(row.scope, [])
     for memory in memories:
         here = [source for source in memory.sources if source.conversation == row.id and source.messages]
         if memory.active and here:
-            told = {"id": memory.id, "kind": memory.kind, "text": memory.text}
-            found.setdefault(here[-1].messages[-1], []).append(told)
-    return found
+            entry = {"id": memory.id, "kind": memory.kind, "text": memory.text}
+            by_message.setdefault(here[-1].messages[-1], []).append(entry)
+    return by_message
 
 
 def load_image(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
@@ -122,19 +126,19 @@ def page_fields(
     store: Store, reading: Reading, stored: Stored, brought: Mapping[str, QuestionContext]
 ) -> dict[str, Any]:
     message = stored.message
-    told: dict[str, Any] = {"text": text_without_files(message)}
+    fields: dict[str, Any] = {"text": text_without_files(message)}
     if message.role == "assistant":
-        told["html"] = render_answer(message.text)
-        told["numbers"] = answer_numbers(store, stored.job)
+        fields["html"] = render_answer(message.text)
+        fields["numbers"] = answer_numbers(store, stored.job)
         # It was brought in for its question.
-        there = brought.get(stored.parent or "", _NO_CONTEXT)
-        told |= {"memories": len(there.memories), "findings": list(there.findings)}
+        context = brought.get(stored.parent or "", _NO_CONTEXT)
+        fields |= {"memories": len(context.memories), "findings": list(context.findings)}
     if files := files_in(message):
-        told["files"] = [file.to_json() for file in files]
+        fields["files"] = [file.to_json() for file in files]
     versions = list_versions(store, reading.conversation, stored)
     if len(versions) > 1:
-        told["versions"] = versions
-    return told
+        fields["versions"] = versions
+    return fields
 
 
 def render_answer(text: str) -> str | None:
@@ -145,50 +149,50 @@ def list_versions(store: Store, row: Conversation, stored: Stored) -> list[str]:
     """The message and what was said in its place, in order of time."""
     if stored.parent is None:
         return store.log.roots(row.tree)
-    return [one.id for one in store.log.children(stored.parent)]
+    return [version.id for version in store.log.children(stored.parent)]
 
 
 def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionContext]:
     """What went into windows behind which message, in the order in which it came."""
-    found: dict[str, QuestionContext] = {}
+    contexts: dict[str, QuestionContext] = {}
     for lane in store.lanes.of(row.id):
-        for made in store.decisions.of(lane.id):
-            if made.kind == "add":
-                message = made.messages[0]
-                found[message] = found.get(message, _NO_CONTEXT).with_decision(made)
-    return found
+        for decision in store.decisions.of(lane.id):
+            if decision.kind == "add":
+                message = decision.messages[0]
+                contexts[message] = contexts.get(message, _NO_CONTEXT).with_decision(decision)
+    return contexts
 
 
 def quote_passages(store: Store, row: Conversation, names: Collection[str]) -> dict[str, dict[str, Any]]:
     """What of notes was quoted that are no list of memories: summaries of conversations, a person's own."""
-    found: dict[str, dict[str, Any]] = {}
+    quotes: dict[str, dict[str, Any]] = {}
     for name, places in (store.passages.files_of(names) if names else {}).items():
         container, text = next(iter(places.items()))
         path = PurePosixPath(container.partition(":")[2])
-        found[name] = {"id": name, "text": text[:_QUOTE_LENGTH], "kind": "passage", "path": str(path)}
+        quotes[name] = {"id": name, "text": text[:_QUOTE_LENGTH], "kind": "passage", "path": str(path)}
         if is_summary(path):
             conversation = path.parent.name
-            found[name]["source"] = {
+            quotes[name]["source"] = {
                 "conversation": conversation,
                 "title": source_title(store, row, conversation),
             }
-    return found
+    return quotes
 
 
 def serialize_memory(store: Store, row: Conversation, memory: Memory) -> dict[str, Any]:
     source = memory.sources[-1] if memory.sources else None
-    told: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "date": memory.date}
+    entry: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "date": memory.date}
     if source is not None:
-        told["source"] = {
+        entry["source"] = {
             "conversation": source.conversation,
             "title": source_title(store, row, source.conversation),
         }
-    return told
+    return entry
 
 
 def source_title(store: Store, row: Conversation, conversation: str) -> str | None:
     """What a source is called; None if it was deleted."""
-    return next((one.title for one in store.log.of_user(row.scope.user, [conversation])), None)
+    return next((source.title for source in store.log.of_user(row.scope.user, [conversation])), None)
 
 
 def answer_numbers(store: Store, name: str) -> dict[str, Any] | None:

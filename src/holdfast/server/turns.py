@@ -139,10 +139,10 @@ async def start_detached(engine: Engine, turns: DetachedTurns, place: QuestionPl
 
 @router.post("", response_class=EventSourceResponse)
 async def ask(
-    told: Annotated[AsyncGenerator[PublishedEvent, None], Depends(begin_turn)],
+    events: Annotated[AsyncGenerator[PublishedEvent, None], Depends(begin_turn)],
 ) -> AsyncIterable[ServerSentEvent]:
     """Ask, and be told how it goes. The turn goes on if nobody follows it any more."""
-    async for event in send_events(told):
+    async for event in send_events(events):
         yield event
 
 
@@ -155,17 +155,17 @@ def find_turn(
 
 @router.get("/{job}", response_class=EventSourceResponse)
 async def follow(
-    told: Annotated[AsyncGenerator[PublishedEvent, None], Depends(find_turn)],
+    events: Annotated[AsyncGenerator[PublishedEvent, None], Depends(find_turn)],
 ) -> AsyncIterable[ServerSentEvent]:
     """A turn that is under way or ended just now, from its beginning or after an event's id."""
-    async for event in send_events(told):
+    async for event in send_events(events):
         yield event
 
 
-async def send_events(told: AsyncGenerator[PublishedEvent, None]) -> AsyncIterable[ServerSentEvent]:
-    async with aclosing(told):
-        async for one in told:
-            yield ServerSentEvent(raw_data=canonical(one.data), event=one.kind, id=str(one.id))
+async def send_events(events: AsyncGenerator[PublishedEvent, None]) -> AsyncIterable[ServerSentEvent]:
+    async with aclosing(events):
+        async for event in events:
+            yield ServerSentEvent(raw_data=canonical(event.data), event=event.kind, id=str(event.id))
 
 
 async def build_message(wanted: NewTurn) -> Message | None:
@@ -212,13 +212,15 @@ def place_edit(store: Store, row: Conversation, wanted: NewTurn, given: Message)
 
 def finding_behind(store: Store, row: Conversation, question: str) -> str:
     """The finding whose sources stand behind a question, if there is one."""
-    made = (one for one in store.decisions.by_rule(row.id, "context") if question in one.messages)
-    return next((one.data["name"] for one in made if one.data.get("name")), "")
+    decisions = (
+        decision for decision in store.decisions.by_rule(row.id, "context") if question in decision.messages
+    )
+    return next((decision.data["name"] for decision in decisions if decision.data.get("name")), "")
 
 
 def place_regeneration(store: Store, row: Conversation, name: str) -> QuestionPlace:
-    found = message_of(store, row, name)
-    asked = found.id if found.message.role in ("user", "tool") else found.parent
+    message = message_of(store, row, name)
+    asked = message.id if message.message.role in ("user", "tool") else message.parent
     if asked is None:
         raise BadRequest("there is no question before this answer", param="regenerate")
     moved = store.log.set_head(row.id, asked, expect=row.head)
@@ -254,7 +256,7 @@ def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPl
 def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | None, Conversation]:
     """The message that the answer will follow, and the conversation as it is by now."""
     drafts = store.drafts.of(place.conversation.id)
-    return next((one.parent for one in drafts if one.job == turn.job), None), store.log.get(
+    return next((draft.parent for draft in drafts if draft.job == turn.job), None), store.log.get(
         place.conversation.id
     )
 
@@ -283,10 +285,10 @@ class TurnResult:
             return None
         row = store.log.get(self.place.conversation.id)
         asked = self.question or ""
-        there = context_by_question(store, row).get(asked)
+        context = context_by_question(store, row).get(asked)
         return {
             "message": answer.id,
             "memories": memories_for(self.engine, row, asked),
-            "findings": list(there.findings) if there else [],
+            "findings": list(context.findings) if context else [],
             "banners": serialize_banners(store, row),
         }

@@ -83,10 +83,10 @@ def clean_html(html: str) -> str:
 
 @cache
 def _markdown(*, links: bool = True) -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}, renderer_cls=_Renderer)
-    made.core.ruler.after("block", "long_places", _drop_long_places)
-    made.enable(["table", "strikethrough"])
-    return made if links else made.disable(["link", "image"])
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}, renderer_cls=_Renderer)
+    markdown.core.ruler.after("block", "long_places", _drop_long_places)
+    markdown.enable(["table", "strikethrough"])
+    return markdown if links else markdown.disable(["link", "image"])
 
 
 def _drop_long_places(state: StateCore) -> None:

@@ -76,10 +76,10 @@ async def context(request: Request, conversation: str) -> Response:
 
 
 def page_route(name: str) -> Callable[[Request], Awaitable[Response]]:
-    async def shown(request: Request) -> Response:
+    async def show(request: Request) -> Response:
         return await render_page(request, name)
 
-    return shown
+    return show
 
 
 for _path, _name in _PAGES.items():
@@ -89,13 +89,13 @@ for _path, _name in _PAGES.items():
 @router.get("/static/{version}/{path:path}")
 async def static(version: str, path: str) -> Response:
     """What a version is called by never changes; an older page gets what there is now, and keeps it not."""
-    found = _static().get(path)
-    if found is None:
+    content = _static().get(path)
+    if content is None:
         raise NotFound(f"there is nothing at /static/{path}")
     kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    kept = _FOR_EVER if version == static_version() else "no-cache"
-    headers = {"Cache-Control": kept, "X-Content-Type-Options": "nosniff"}
-    return Response(found, media_type=kind, headers=headers)
+    caching = _FOR_EVER if version == static_version() else "no-cache"
+    headers = {"Cache-Control": caching, "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type=kind, headers=headers)
 
 
 async def render_page(request: Request, name: str, **values: object) -> Response:
@@ -168,11 +168,11 @@ def _static() -> dict[str, bytes]:
 
 
 def read_files(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+    contents: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         name = f"{prefix}{entry.name}"
-        found += read_files(entry, f"{name}/") if entry.is_dir() else [(name, entry.read_bytes())]
-    return found
+        contents += read_files(entry, f"{name}/") if entry.is_dir() else [(name, entry.read_bytes())]
+    return contents
 
 
 @cache

@@ -1,7 +1,4 @@
-"""Anthropic's API, as coding agents use it: messages, and how many tokens they have.
-
-Knows the routes; the wire format is in `dialects`, the turn in `engine`.
-"""
+"""Anthropic's messages API as coding agents use it: messages and token counts."""
 
 import secrets
 from typing import Any
@@ -73,7 +70,7 @@ async def messages(request: Request) -> Response:
 
 @router.post(f"{PATH}/count_tokens")
 async def count_tokens(request: Request) -> dict[str, int]:
-    """The whole of what the client would send, before anything is made to fit."""
+    """Count the tokens of the whole request as the client would send it, before it is fitted to a window."""
     chat = _read(parse_object(await read_body(request)))
     engine = engine_of(request)
     provider = await engine.upstreams.route(chat.model)

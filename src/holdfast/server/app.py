@@ -1,6 +1,7 @@
-"""The HTTP server: routes put together, the guard in front of them, and errors in each protocol's shape.
+"""The HTTP application and the process that runs it.
 
-Knows nothing of what happens in a turn; `create_app` gets a ready engine.
+`create_app` puts routes, middleware and error handlers around an engine; `run` serves it with uvicorn until
+it is stopped, and starts it again with new settings on request.
 """
 
 import asyncio
@@ -69,7 +70,7 @@ from holdfast.wiring import build_engine
 
 log = logging.getLogger("holdfast.server")
 
-# What of an answer's head a page elsewhere may read.
+# Response headers that pages of other origins may read.
 _EXPOSED_HEADERS = (
     "ETag",
     "Retry-After",
@@ -113,7 +114,10 @@ _ROUTERS = (
 
 
 def create_app(engine: Engine, settings: Settings, config: Config | None = None) -> FastAPI:
-    """`config` says where the settings came from; without, all of them came from whoever calls."""
+    """Build the application for a ready engine.
+
+    `config` records where each setting came from; without it, all of them count as given by the caller.
+    """
     guard = RequestGuard(settings, engine.store, engine.events)
     reindexing = ReindexJob(engine.events)
     chosen = engine.remembering.embedder if engine.remembering else None
@@ -122,7 +126,7 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await engine.start()
-        # Nobody waits for a model server that is slow to say that it is there.
+        # In the background: a slow model server must not delay the start.
         telling = asyncio.create_task(log_model_server(engine))
         yield
         telling.cancel()
@@ -138,7 +142,7 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
-        # Nothing is reported to anyone, whatever the environment says.
+        # No telemetry, whatever the environment variables say.
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.state.engine = engine
@@ -149,7 +153,7 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
     app.state.encoder = encoder
     app.state.guard = guard
     app.state.config = config or Config.of(settings)
-    # Known to who runs this: how to start anew, and where we listen.
+    # Set by `run`: how to restart, and the addresses that the server listens on.
     app.state.restart, app.state.listening, app.state.started = None, (), time.time()
     app.state.file_roots = roots_in(settings)
     app.state.metrics = metrics.create_metrics(engine)
@@ -166,10 +170,10 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
 
 
 def add_middleware(app: FastAPI, guard: RequestGuard) -> None:
-    """What every request goes through, from the inside out."""
+    """Add what every request passes through, from the inside out."""
     app.add_middleware(GuardMiddleware, guard=guard)
     if guard.origins.pages:
-        # Outside of the guard: a browser asks whether it may ask, and sends no key with that.
+        # Outside of the guard: preflight requests of browsers carry no key.
         app.add_middleware(
             CORSMiddleware,
             allow_origin_regex=guard.origins.pages,
@@ -178,7 +182,7 @@ def add_middleware(app: FastAPI, guard: RequestGuard) -> None:
             allow_private_network=True,
             expose_headers=_EXPOSED_HEADERS,
         )
-    # Outside of all others: whoever is turned away is counted too.
+    # Outermost, so that refused requests are counted too.
     app.add_middleware(metrics.MetricsMiddleware, metrics=app.state.metrics)
 
 
@@ -191,7 +195,7 @@ async def log_model_server(engine: Engine) -> None:
 
 
 class GuardMiddleware:
-    """Lets the guard look at the head of a request before anything else happens to it."""
+    """Has the guard check the headers of a request first, and its size while the body arrives."""
 
     def __init__(self, app: ASGIApp, guard: RequestGuard) -> None:
         self._app = app
@@ -213,7 +217,7 @@ class GuardMiddleware:
         await self._app(scope, receive, send)
 
     def _limit_body(self, path: str, receive: Receive, access: Access) -> Receive:
-        """A body is as large as it turns out to be, whatever its head claimed."""
+        """Return a `receive` that checks the body's size as it arrives, whatever Content-Length claimed."""
         size = 0
 
         async def receive_limited() -> Message:
@@ -227,13 +231,14 @@ class GuardMiddleware:
 
 
 def refuse(request: Request, error: HoldfastError) -> Response:
-    """Who comes with a browser is shown how to come in."""
+    """Answer a refused request: browsers are redirected to the login page, programs get an error."""
     if isinstance(error, Unauthorized) and request.method == "GET" and site.wants_page(request.headers):
         return site.redirect_to_login(request)
     return protocol_error(request.url.path, error)
 
 
 def protocol_error(path: str, error: HoldfastError) -> JSONResponse:
+    """Return the error in the format of the protocol that the path belongs to."""
     if path == anthropic.PATH or path.startswith(f"{anthropic.PATH}/"):
         shape = anthropic_error
     else:
@@ -280,7 +285,7 @@ async def handle_unexpected_error(request: Request, error: Exception) -> JSONRes
 
 
 async def show_root(request: Request) -> Response:
-    """Ollama clients look for Ollama's sentence here; people get a page."""
+    """Answer with the sentence that Ollama clients expect here, or with a page for browsers."""
     if site.wants_page(request.headers):
         store = request.app.state.engine.store
         if access_of(request).admin and await store.run(system.is_setup_needed, store):
@@ -290,7 +295,9 @@ async def show_root(request: Request) -> Response:
 
 
 async def show_health(request: Request) -> dict[str, object]:
-    """Alive, and which model server is in use; whether that one is well is its own affair."""
+    """Say that the server is alive, and which model server is in use; that one is not asked whether it is
+    well.
+    """
     engine: Engine = request.app.state.engine
     health: dict[str, object] = {"status": "ok", "version": __version__}
     if access_of(request) is ANONYMOUS:
@@ -306,15 +313,15 @@ async def show_health(request: Request) -> dict[str, object]:
     return health
 
 
-# Seconds for answers that are under way when the server is told to stop.
+# Seconds that running answers get to finish when the server is stopped.
 SHUTDOWN_SECONDS = 5
 
 
 def run(load: Callable[[], Config], ready: Callable[[str], None], beside: str | None = None) -> None:
-    """Serves until interrupted, on a second address too if one is given `beside` the one of the settings.
+    """Serve until interrupted; `beside` is a second address to listen on.
 
-    `ready` gets the first address once clients can come. Who asks for a new start gets one with the settings
-    as they are loaded then; if they do not serve, the old ones go on.
+    `ready` is called with the first address once clients can connect. A restart loads the settings anew; if
+    the server cannot run with them, it goes on with the previous ones.
     """
     config, before = load(), None
     while True:
@@ -340,7 +347,7 @@ def reload_config(load: Callable[[], Config], config: Config) -> Config:
 
 
 def serve_once(config: Config, ready: Callable[[str], None], beside: str | None) -> bool:
-    """Until it is told to stop; whether it was told to start anew."""
+    """Serve until told to stop; return whether a restart was asked for."""
     settings = config.settings
     if not is_loopback(settings.host):
         check_exposed_address(settings)
@@ -372,20 +379,20 @@ def configure_logging(settings: Settings) -> None:
     )
     for chatty in ("alembic", "httpx"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    # What goes wrong in a request is logged where it is told; uvicorn would add a traceback for every answer
-    # that is cut off when the server is stopped.
+    # Errors of requests are logged where they are handled; uvicorn would add a traceback for every answer
+    # that is cut off by a shutdown.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
 
 def check_exposed_address(settings: Settings) -> None:
-    """Before the port is taken: not for a moment is anybody let in who should not be."""
+    """Check, before the port is opened, that nobody can connect without credentials."""
     with open_store(settings.store) as store:
         has_credentials = store.keys.any() or store.sessions.password(Scope().user) is not None
     check_address(settings, keys=has_credentials)
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready to be spoken to, and ends what would go on for ever before it stops."""
+    """A uvicorn server that reports when it is ready, and ends endless streams before it shuts down."""
 
     def __init__(
         self, config: uvicorn.Config, ready: Callable[[str], None], ending: Callable[[], None]
@@ -405,8 +412,8 @@ class _Server(uvicorn.Server):
             self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Who follows events is never done by itself, and would use up the grace of those who are, as would
-        # documents that take long.
+        # Event streams never end by themselves, and slow documents may take long: both would use up the
+        # time that running answers have to finish.
         self._ending()
         reading.stop()
         await super().shutdown(sockets)
@@ -414,7 +421,7 @@ class _Server(uvicorn.Server):
 
 def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named by its protocol, or asyncio does not recognise TCP and leaves Nagle's delay of 40 ms switched on.
+    # With the protocol named, asyncio recognises TCP and switches off Nagle's delay of 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -1,6 +1,6 @@
-"""The conversations that were kept, over REST: finding, reading, renaming, forking and deleting them.
+"""Conversations over REST: listing, searching, reading, forking and deleting them, and their windows.
 
-Knows the log; what of a conversation a model is shown is in `chat_windows`.
+What is in a window and why is worked out in `fitting` and `window`; the routes here return it.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
 
 class Undo(BaseModel):
-    """Which decision is to be undone; by default all of the last batch."""
+    """The decision to undo; by default all decisions of the last batch."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -55,7 +55,7 @@ class Undo(BaseModel):
 async def show_window(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
-    """What was last sent in the newest window, or in that of this size, and what is decided there."""
+    """Return what was last sent in the newest window, or in the one of this size, and the decisions in force."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> dict[str, Any]:
@@ -68,7 +68,7 @@ async def show_window(
 async def list_files(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
-    """Which message brought which file, in which mode and with how many tokens; and if it is still there."""
+    """List which message brought which file, how and with how many tokens, and whether it is still there."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> dict[str, Any]:
@@ -80,7 +80,7 @@ async def list_files(
 
 @router.get("/{conversation}/compactions")
 async def list_compactions(request: Request, conversation: str) -> dict[str, Any]:
-    """Every batch that made room, oldest first, with its decisions."""
+    """List every batch that made room, oldest first, with its decisions."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> dict[str, Any]:
@@ -91,22 +91,22 @@ async def list_compactions(request: Request, conversation: str) -> dict[str, Any
 
 @router.post("/{conversation}/compact")
 async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
-    """Have the older part become a summary now, however much room there is; the last exchanges stay."""
+    """Summarise the older part now, however much room there is; the last exchanges stay as they are."""
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
     row = await store.run(store.log.get, conversation, scope)
     with engine.afterwards.person():
         await engine.compacting.compact(row.id)
-    # Its notes are still to be written.
+    # Its notes still have to be written.
     engine.afterwards.compacted(row.id)
     return await store.run(summary_account, store, row)
 
 
 @router.post("/{conversation}/undo")
 async def undo_decision(request: Request, conversation: str, choice: Undo | None = None) -> dict[str, Any]:
-    """Take back a decision, or the last batch; the same is not done again before the last resort.
+    """Undo a decision, or the last batch; the same is not decided again before the last resort.
 
-    `back` names the messages that go out again by this, as far as there is room.
+    `back` lists the messages that are sent again because of this, as far as there is room.
     """
     store, scope = engine_of(request).store, scope_of(request)
     name = choice.decision if choice else None
@@ -124,7 +124,7 @@ async def undo_decision(request: Request, conversation: str, choice: Undo | None
 
 @router.post("/{conversation}/messages/{message}/pin")
 async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """Keep a message in the window as it is, whatever has to give way."""
+    """Keep a message in the window as it is, whatever else has to be left out."""
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
 
@@ -137,6 +137,7 @@ async def pin_message(request: Request, conversation: str, message: str) -> dict
 
 @router.delete("/{conversation}/messages/{message}/pin")
 async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Let a message be shortened or left out again."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> Stored:
@@ -146,7 +147,7 @@ async def unpin_message(request: Request, conversation: str, message: str) -> di
     return {**message_out(await store.run(store.atomically, work)), "pinned": False}
 
 
-# A picture is a picture, whatever else it may be, and nobody but who may see it keeps it.
+# A browser must treat it as an image, whatever else it may be, and keep it in its private cache only.
 _IMAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -157,10 +158,10 @@ Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 
 
 class ConversationChanges(BaseModel):
-    """What can be changed about a conversation, at least one of it; what is left out stays.
+    """Changes to a conversation, at least one; what is left out stays.
 
-    `off`: its requests are passed through, and nothing more of it is kept. Without `memory` it is kept and
-    made to fit, but nothing that is remembered goes into it, and nothing of it is remembered.
+    `off`: its requests are passed through and not recorded. Without `memory` it is recorded and fitted, but
+    no memories are added to it and none are made from it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -177,7 +178,7 @@ class ConversationChanges(BaseModel):
 
 
 class NewFork(BaseModel):
-    """Where a fork goes on from, by default the last message, and what it is called."""
+    """The message after which a fork begins, by default the last one, and the title of the fork."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -186,7 +187,7 @@ class NewFork(BaseModel):
 
 
 class NewHead(BaseModel):
-    """The message to go on from."""
+    """The message to continue from."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -197,7 +198,7 @@ class NewHead(BaseModel):
 async def list_chats(
     request: Request, limit: int = Query(50, ge=1, le=500), before: str | None = None
 ) -> dict[str, Any]:
-    """Conversations, the last used first; `before` is the `next` of the page before."""
+    """List conversations, the last used first; `before` is the `next` of the previous page."""
     store = engine_of(request).store
     rows = await store.run(store.log.recent, scope_of(request), limit + 1, parse_cursor(before))
     page = rows[:limit]
@@ -207,7 +208,7 @@ async def list_chats(
 
 @router.get("/search")
 async def search_chats(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
-    """Messages of all conversations that have the words of `q`, best first, then those about the same."""
+    """Search the messages of all conversations: first by the words of `q`, then by meaning."""
     engine, scope = engine_of(request), scope_of(request)
     near = await asyncio.to_thread(engine.remembering.messages_near, scope, q) if engine.remembering else {}
     return results_out(await engine.store.run(search, engine.store, scope, q, limit=limit, near=near))
@@ -215,6 +216,7 @@ async def search_chats(request: Request, q: str, limit: int = Query(20, ge=1, le
 
 @router.patch("/{conversation}")
 async def change_chat(request: Request, conversation: str, changes: ConversationChanges) -> dict[str, Any]:
+    """Change the title or the switches of a conversation."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> Conversation:
@@ -231,9 +233,9 @@ async def change_chat(request: Request, conversation: str, changes: Conversation
 async def delete_chat(
     request: Request, conversation: str, memories: Literal["keep", "forget"] = "keep"
 ) -> None:
-    """Remove a conversation and its words, except those that a fork shares.
+    """Delete a conversation and its messages, except those that a fork shares.
 
-    What was learned in it stays, unless it is to be forgotten too.
+    Memories made from it stay, unless `memories` is `forget`.
     """
     engine, scope = engine_of(request), scope_of(request)
     store, remembering = engine.store, engine.remembering
@@ -251,7 +253,7 @@ async def delete_chat(
 
 @router.post("/{conversation}/fork", status_code=201)
 async def fork_chat(request: Request, conversation: str, start: NewFork | None = None) -> dict[str, Any]:
-    """A second conversation that shares this one's messages up to one of them."""
+    """Create a second conversation that shares this one's messages up to one of them."""
     store, scope = engine_of(request).store, scope_of(request)
     start = start or NewFork()
 
@@ -273,12 +275,12 @@ async def list_messages(
     around: str | None = None,
     html: bool = False,
 ) -> dict[str, Any]:
-    """The conversation as it stands, an answer that is being written included.
+    """List the messages of a conversation, including an answer that is being written.
 
-    Where its older part became a summary stands an entry of `type: compaction`, which nobody said. With
-    `limit` only so many messages from its end, or `before`, `after` or `around` a message: `next` is the
-    `before` of the older page, `newer` the `after` of the one that follows. With `html` answers are rendered,
-    and told with their numbers, files and other versions.
+    Where its older part was summarised, there is an entry of `type: compaction`. With `limit` only that many
+    messages are returned from the end, or `before`, `after` or `around` a message: `next` is the `before` of
+    the older page, `newer` the `after` of the newer one. With `html` answers are rendered, and come with
+    their numbers, files and other versions.
     """
     if sum(cursor is not None for cursor in (before, after, around)) > 1:
         raise BadRequest("before, after and around are three things: one at a time", param="before")
@@ -297,7 +299,7 @@ async def list_messages(
 
 @router.get("/{conversation}/messages/{message}/memories")
 async def list_recalled_memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """What was remembered for a question, or for the question of an answer."""
+    """List the memories that were recalled for a question, or for the question of an answer."""
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
 
@@ -312,7 +314,7 @@ async def list_recalled_memories(request: Request, conversation: str, message: s
 
 @router.get("/{conversation}/messages/{message}/images/{number}")
 async def show_image(request: Request, conversation: str, message: str, number: int) -> Response:
-    """A picture that came with a message, counted from 0."""
+    """Return an image of a message; the first is number 0."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> tuple[bytes, str]:
@@ -324,7 +326,7 @@ async def show_image(request: Request, conversation: str, message: str, number: 
 
 @router.put("/{conversation}/head")
 async def switch_version(request: Request, conversation: str, where: NewHead) -> dict[str, Any]:
-    """Go on from another version of a message: the newest end that comes after it."""
+    """Continue from another version of a message: the newest end that follows it becomes the head."""
     store, scope = engine_of(request).store, scope_of(request)
     turns: DetachedTurns = request.app.state.turns
 
@@ -338,7 +340,7 @@ async def switch_version(request: Request, conversation: str, where: NewHead) ->
 
 @router.get("/{conversation}/messages/{message}")
 async def show_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """One message in full, and how it stands in each window: there, shortened or left out, and why."""
+    """Return one message in full, and its state in each window: in, shortened or left out, and why."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> dict[str, Any]:
@@ -349,6 +351,7 @@ async def show_message(request: Request, conversation: str, message: str) -> dic
 
 
 def parse_cursor(before: str | None) -> tuple[float, str] | None:
+    """Return the time and id that a `before` cursor stands for."""
     if before is None:
         return None
     moment, _, name = before.partition(":")
@@ -360,9 +363,9 @@ def parse_cursor(before: str | None) -> tuple[float, str] | None:
 
 WindowState = Literal["in", "shortened", "out"]
 
-# So much of a message tells which one it is; what stands for a shortened one is a bit longer at most.
+# Characters of a message that identify it, and of the text that replaces a shortened one.
 _EXCERPT_LENGTH, _MAX_SHOWN = 280, 4_000
-# What of a request is not kept, so nobody can say afterwards what it was.
+# Parts of a request that are not recorded and cannot be rebuilt.
 _NOT_RECORDED = ("options", "format", "think")
 
 
@@ -375,9 +378,9 @@ async def list_window_messages(
     before: str | None = None,
     limit: int = Query(100, ge=1, le=500),
 ) -> dict[str, Any]:
-    """How each message stands in a window, the newest first: there, shortened or out, and by which rules.
+    """List the state of each message in a window, the newest first: in, shortened or out, and by which rules.
 
-    `before` is the `next` of the page before.
+    `before` is the `next` of the previous page.
     """
     store, scope = engine_of(request).store, scope_of(request)
 
@@ -405,8 +408,11 @@ async def list_turns(
     window: int | None = Query(None, ge=1),
     limit: int = Query(50, ge=1, le=500),
 ) -> dict[str, Any]:
-    """The last turns in a window, oldest first: tokens as the server counted them, times, and how much of the
-    request before each one began with; and the batches that made room."""
+    """List the last turns in a window, oldest first, and the batches that made room.
+
+    A turn has its tokens as the server counted them, its times, and how much of the previous request it began
+    with.
+    """
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> dict[str, Any]:
@@ -429,10 +435,11 @@ async def list_turns(
 async def show_request(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
-    """The last request in a window as the model server got it, made again from the log and what was decided.
+    """Return the last request in a window as the model server received it, rebuilt from the log and
+    decisions.
 
-    It is held against the fingerprints that were taken when it went out: `exact` says that messages and tools
-    are the same to the byte, `differs` and `missing` what is not. Options are not kept.
+    It is compared with the fingerprints taken when it was sent: `exact` means that messages and tools are the
+    same to the byte, `differs` and `missing` name what is not. Options are not recorded.
     """
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
@@ -446,7 +453,7 @@ async def show_request(
     try:
         dialect = (await engine.upstreams.route(sent.request.model)).dialect
     except HoldfastError:
-        # The server is away; its words are most likely those that nearly all of them speak.
+        # The server is unreachable; most likely it speaks the protocol that nearly all of them do.
         dialect = "openai"
     return {
         "window": lane.window,
@@ -491,12 +498,13 @@ def serialize_message(message: Standing, lane: Lane, *, pinned: bool) -> dict[st
 
 
 def serialize_batch(row: dict[str, Any]) -> dict[str, Any]:
-    """A batch without its decisions; undone if all of them were."""
+    """Serialize a batch without its decisions; it is undone if all of them are."""
     decisions = row.pop("decisions")
     return {**row, "undone": bool(decisions) and all("undone_at" in decision for decision in decisions)}
 
 
 def position_after(messages: list[Standing], before: str | None) -> int:
+    """Return the index after the message that a `before` cursor names."""
     if before is None:
         return 0
     for at, message in enumerate(messages):

@@ -1,6 +1,7 @@
-"""Coming in with a password, for browsers: a cookie that no script can read and no other page can use.
+"""Routes for credentials: logging in and out, the password of the pages, and the keys of programs.
 
-Knows cookies; passwords and sessions are kept by the store, and looked at by the guard.
+A login is a session cookie that no script can read and no other page can use. The guard checks sessions and
+keys; the store keeps them.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from holdfast.store.secrecy import is_password, password_digest
 
 login_router = APIRouter(prefix="/api", tags=["Access"])
 
-# The password is that of whoever set this up.
+# There is one password: that of the person who set up the server.
 _OWNER = Scope().user
 _SESSION_SECONDS = 30 * 86_400
 
@@ -32,7 +33,7 @@ class Login(BaseModel):
 
 @login_router.get("/login")
 async def show_login(request: Request) -> dict[str, Any]:
-    """Who this is, how they came in, and whether there is a password to come in with."""
+    """Return who this is, how they were identified, and whether a password is set."""
     access, store = access_of(request), engine_of(request).store
     known = access.how != "nobody"
     return {
@@ -46,7 +47,7 @@ async def show_login(request: Request) -> dict[str, Any]:
 
 @login_router.post("/login")
 async def login(request: Request, response: Response, given: Login) -> dict[str, Any]:
-    """Come in. Wrong passwords make their own address wait, longer each time."""
+    """Log in with the password. Wrong passwords make their own address wait, longer each time."""
     if any(name in request.headers for name in ("sec-fetch-site", "origin")) and not is_same_origin(
         request.headers
     ):
@@ -67,7 +68,7 @@ async def login(request: Request, response: Response, given: Login) -> dict[str,
 
 
 async def start_session(request: Request, response: Response) -> None:
-    """A new session for whoever sent this request, with its cookie."""
+    """Open a session for the sender of this request, and set its cookie."""
     store = engine_of(request).store
     token = await store.run(store.sessions.open, _OWNER, _SESSION_SECONDS)
     response.set_cookie(
@@ -82,7 +83,7 @@ async def start_session(request: Request, response: Response) -> None:
 
 @login_router.post("/logout", status_code=204)
 async def logout(request: Request, response: Response) -> None:
-    """Go out again: the session is over, whoever has its cookie."""
+    """Log out: the session ends for everyone who has its cookie."""
     store = engine_of(request).store
     if token := request.cookies.get(COOKIE):
         await store.run(store.sessions.close, token)
@@ -95,7 +96,7 @@ MIN_PASSWORD_LENGTH = 8
 
 
 class PasswordChange(BaseModel):
-    """A new password. Who has no administrator's key shows that they know the one there is, as `current`."""
+    """A new password. Without an administrator's key, `current` must be the password in use."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -111,7 +112,7 @@ class PasswordRemoval(BaseModel):
 
 @password_router.put("")
 async def change_password(request: Request, response: Response, wanted: PasswordChange) -> dict[str, Any]:
-    """Set the password. Every browser that is signed in has to do it again, but for this one."""
+    """Set the password. All other browsers that are logged in have to log in again."""
     await check_current_password(request, wanted.current)
     if len(wanted.password) < MIN_PASSWORD_LENGTH:
         raise BadRequest(
@@ -129,7 +130,7 @@ async def change_password(request: Request, response: Response, wanted: Password
 
 @password_router.delete("")
 async def remove_password(request: Request, removal: PasswordRemoval | None = None) -> dict[str, Any]:
-    """Have no password any more, unless it is all that anybody can come in with."""
+    """Remove the password, unless it is the only way to get in."""
     await check_current_password(request, removal.current if removal else "")
     store, settings = engine_of(request).store, request.app.state.config.settings
     closed = settings.require_key or not is_loopback(settings.host)
@@ -143,7 +144,10 @@ async def remove_password(request: Request, removal: PasswordRemoval | None = No
 
 
 async def check_current_password(request: Request, current: str) -> None:
-    """Neither a browser that somebody left open nor this machine's address is proof of who asks."""
+    """Require an administrator who has a key or knows the password in use.
+
+    A browser that somebody left open, or an address on this machine, does not prove who is asking.
+    """
     access, store = access_of(request), engine_of(request).store
     require_admin(request)
     digest = await store.run(store.sessions.password, _OWNER)
@@ -166,7 +170,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=99)]
 
 
 class NewKey(BaseModel):
-    """Whose it is and what it may do. Without a project, its clients name theirs; `rate` is a minute's."""
+    """Whose key it is and what it may do. Without a project its clients name one; `rate` is per minute."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -183,7 +187,9 @@ class NewKey(BaseModel):
 
 @keys_router.get("")
 async def list_keys(request: Request) -> dict[str, Any]:
-    """All keys, without their secrets. `several_people`: more than one comes through it unannounced."""
+    """List all keys without their secrets. `several_people`: more than one person uses it without being
+    named.
+    """
     store = engine_of(request).store
     guard: RequestGuard = request.app.state.guard
     rows = await store.run(store.keys.all)
@@ -196,9 +202,9 @@ async def list_keys(request: Request) -> dict[str, Any]:
 
 @keys_router.post("", status_code=201)
 async def create_key(request: Request, response: Response, wanted: NewKey) -> dict[str, Any]:
-    """A new key. Its secret is in this answer and can never be seen again.
+    """Create a key. Its secret is in this answer and cannot be read again.
 
-    It takes a session or an administrator's key: to be on this machine is not enough.
+    This takes a session or an administrator's key: being on this machine is not enough.
     """
     if access_of(request).how == "here":
         raise Forbidden(
@@ -212,7 +218,7 @@ async def create_key(request: Request, response: Response, wanted: NewKey) -> di
 
 @keys_router.delete("/{key}", status_code=204)
 async def revoke_key(request: Request, key: str) -> None:
-    """Take a key back: whoever has it cannot come in any more."""
+    """Revoke a key: it is not accepted any more."""
     store = engine_of(request).store
     await store.run(store.keys.revoke, key)
     guard: RequestGuard = request.app.state.guard

@@ -1,7 +1,6 @@
-"""Turns that go on without whoever asked: carried to their end here, and told to all who follow them.
+"""Turns that run to their end independently of the client, and the event channels to follow them.
 
-Knows what of a turn a page needs, and how often. How a turn is asked for is in `turns`; what it is, in
-`engine`.
+The routes that start and follow them are in `turns`.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ from holdfast.window import sentences
 
 @dataclass(frozen=True, slots=True)
 class PublishedEvent:
-    """Ids rise; some are missing where something newer took the place of what was told before."""
+    """An event of a channel. Ids rise; some are missing where a newer event replaced an older one."""
 
     id: int
     kind: str
@@ -29,15 +28,20 @@ class PublishedEvent:
 
 
 class EventChannel:
+    """Events that are published once and read by any number of followers, each at its own speed.
+
+    Late followers start at the beginning or after the last id they saw. Everything runs on one event loop.
+    """
+
     def __init__(self) -> None:
         self.over = False
-        # In the order of their ids, by what they are the newest of.
+        # Events in the order of their ids, keyed by what they are the newest of.
         self._told: dict[str, PublishedEvent] = {}
         self._last = 0
         self._news = asyncio.Event()
 
     def publish(self, kind: str, data: JsonObject, *, newest_of: str = "") -> None:
-        """With `newest_of`, what was told before under that name need not be read any more."""
+        """Publish an event; with `newest_of` it replaces the previous event of that name."""
         self._last += 1
         name = newest_of or f"#{self._last}"
         self._told.pop(name, None)
@@ -57,7 +61,7 @@ class EventChannel:
         return events[::-1]
 
     async def follow(self, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
-        """Everything after that id, until there is no more to come."""
+        """Yield all events after that id until the channel ends."""
         while True:
             news, over = self._news, self.over
             for event in self.since(after):
@@ -74,13 +78,13 @@ class EventChannel:
 
 log = logging.getLogger("holdfast.server")
 
-# Seconds between two looks at an answer that is being written; a long paragraph is looked at less often.
+# Seconds between two flushes of an answer; a long paragraph is flushed less often.
 _FLUSH_SECONDS, _CHARACTERS_PER_SECOND = 0.1, 200_000
-# Seconds between two notes on how fast it gets on, and between two looks at the line it waits in.
+# Seconds between two events about the speed, and between two looks at the queue.
 _PACE_SECONDS, _QUEUE_SECONDS = 1.0, 1.0
-# So many turns that are over can still be read, for so many seconds: a page may have been loading.
+# How many ended turns can still be followed, and for how many seconds: a page may have been loading.
 _MAX_ENDED, _ENDED_SECONDS = 100, 60.0
-# What of a window's report a meter needs, and what people should be told.
+# The fields of a window report that are published.
 _REPORT_FIELDS = (
     "window", "reserve", "room", "tokens", "at_most", "sure", "method", "utilisation", "level", "history",
     "sections", "batches", "prefix", "model",
@@ -88,13 +92,13 @@ _REPORT_FIELDS = (
 # The level that makes a summary.
 _SUMMARY_LEVEL = 3
 
-# What is to be told when it is over, of what was kept under a job; and what to do if nothing was.
+# Returns what was recorded of a turn; None, after cleaning up, if nothing was.
 ResultLoader = Callable[[], Awaitable[JsonObject | None]]
 
 
 @dataclass(slots=True)
 class DetachedTurn:
-    """One turn. `ending` tells what came of it."""
+    """One running turn, published on its channel. `load_result` returns what was recorded of it."""
 
     engine: Engine
     scope: Scope
@@ -104,7 +108,7 @@ class DetachedTurn:
     ended_at: float | None = None
     _answer: Answer = field(default_factory=Answer)
     _blocks: MarkdownBlocks = field(default_factory=MarkdownBlocks)
-    # The HTML of each block as it was last told.
+    # The HTML of each block as last published.
     _shown: dict[int, str] = field(default_factory=dict)
     _thought: str = ""
     _said: str = ""
@@ -115,7 +119,7 @@ class DetachedTurn:
     _paced: float = 0.0
 
     async def run(self, events: AsyncGenerator[Any, None]) -> None:
-        """The whole of it. `events` is what happens in its scope, followed since before it began."""
+        """Run the turn to its end. `events` are those of its scope, followed since before it started."""
         hearing = asyncio.create_task(self._follow_events(events))
         waiting = asyncio.create_task(self._watch_queue())
         try:
@@ -152,7 +156,7 @@ class DetachedTurn:
             self._timer = asyncio.get_running_loop().call_later(pause, self._flush)
 
     def _flush(self) -> None:
-        """Tells what has come since the last time: thousands of tiny pieces become a few."""
+        """Publish what arrived since the last flush, so that thousands of small chunks become a few events."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
@@ -170,7 +174,7 @@ class DetachedTurn:
             self.channel.publish("pace", pace, newest_of="pace")
 
     async def _follow_events(self, events: AsyncGenerator[Any, None]) -> None:
-        """What the engine tells of this turn: that it waits, that it runs, that something is summarised."""
+        """Publish the engine's events about this turn: queued, running, summarising."""
         async with aclosing(events):
             async for event in events:
                 data = event.data
@@ -182,7 +186,7 @@ class DetachedTurn:
                     self._publish_state(state)
 
     async def _watch_queue(self) -> None:
-        """People in front of it leave, one after the other; nobody tells."""
+        """Publish the position in the queue when it changes, since no event announces that."""
         known: int | None = None
         while self._first is None:
             position = self.engine.position(self.turn.job)
@@ -204,7 +208,7 @@ class DetachedTurn:
             error = trouble or HoldfastError("the model said nothing", hint="Ask again.")
             self.channel.publish("error", serialize_error(error))
             return
-        # Blocks are rendered one by one; where the whole comes out otherwise, the whole is right.
+        # Blocks are rendered one by one; where the whole text renders differently, the whole is right.
         whole = await asyncio.to_thread(render_html, message.text)
         self.channel.publish(
             "done",
@@ -231,17 +235,17 @@ class DetachedTurn:
 
 
 class DetachedTurns:
-    """Those under way, and those that ended just now."""
+    """The turns that are running, and those that ended recently."""
 
     def __init__(self) -> None:
-        # Held while a turn begins, so that no two do so in one conversation.
+        # Held while a turn starts, so that no two start in one conversation.
         self.starting = asyncio.Lock()
         self._known: dict[str, DetachedTurn] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def running_in(self, conversation: str) -> str | None:
-        """The job that is being answered in a conversation; None if there is none of ours."""
-        # A copy: this may be asked from a thread.
+        """Return the job that is running in a conversation; None if there is none here."""
+        # A copy, because this may be called from a thread.
         running = ((job, self._known.get(job)) for job in list(self._tasks))
         return next((job for job, turn in running if turn and turn.turn.conversation == conversation), None)
 
@@ -274,7 +278,7 @@ class DetachedTurns:
         return turn.channel.follow(after)
 
     async def close(self) -> None:
-        """What is being answered is kept as far as it came."""
+        """Cancel all running turns; what was answered so far is recorded."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -289,7 +293,7 @@ class DetachedTurns:
 
 
 async def error_of(work: Awaitable[None]) -> HoldfastError | None:
-    """What goes wrong is for whoever follows: nobody else would tell them."""
+    """Return the error that `work` ended with, so that it can be published to followers."""
     try:
         await work
     except HoldfastError as error:
@@ -306,7 +310,7 @@ def serialize_error(trouble: HoldfastError) -> dict[str, str]:
 
 
 def serialize_report(report: JsonObject) -> dict[str, Any]:
-    """What a meter draws and a person is told, without the list of messages."""
+    """Serialize the parts of a window report that a meter shows, without the list of messages."""
     fields = {name: report[name] for name in _REPORT_FIELDS if name in report}
     notices = report.get("notices", ())
     return {

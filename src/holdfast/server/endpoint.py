@@ -1,6 +1,6 @@
-"""What the chat doors share: read a request, hand it to the engine, stream the answer in the client's shape.
+"""What the endpoints share: reading a request, running a turn, and streaming the answer to the client.
 
-Knows how bytes travel; what they mean in a dialect is in the `ChatProtocol` each door brings.
+How a protocol is read and written is in the `ChatProtocol` that each endpoint passes in.
 """
 
 import asyncio
@@ -26,12 +26,16 @@ from holdfast.server.files import roots_for
 from holdfast.server.guard import access_of
 from holdfast.upstreams.base import Forwarded, understands
 
-# So many pieces may be ready: a source that never waits would leave nobody time to see that the client left.
+# Upper limit of pieces in the buffer: a source that never waits would hide that the client disconnected.
 _MAX_READY = 16
 
 
 class CleanupResponse(Response):
-    """A stream after which something is to be done, however it ended, and even if it never began."""
+    """A streaming response that calls `over` when it ends, however it ends, even if it never began.
+
+    Pieces that are ready at the same time are sent together. The stream stops when the client disconnects or
+    stops reading.
+    """
 
     def __init__(
         self,
@@ -76,7 +80,7 @@ class CleanupResponse(Response):
             reading.cancel()
             gone.cancel()
             await asyncio.wait({reading, gone})
-            # Whatever it holds is free at once, not when somebody collects what is left of it.
+            # Frees what the generator holds at once, instead of at the next garbage collection.
             if isinstance(self._content, AsyncGenerator):
                 await self._content.aclose()
             self._over()
@@ -88,7 +92,7 @@ class CleanupResponse(Response):
             self._ready.append(piece)
             self._news.set()
             if not self._begun:
-                # The first piece is not kept waiting for the next ones: everybody waits for it.
+                # The first piece is sent alone, without waiting for more.
                 self._begun = True
                 await asyncio.sleep(0)
             if len(self._ready) >= _MAX_READY:
@@ -110,7 +114,7 @@ class CleanupResponse(Response):
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Returns when the client has left."""
+    """Return when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -121,14 +125,14 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 log = logging.getLogger("holdfast.server")
 
-# What a client that waits may be sent without being told anything: white space, or a comment.
+# Keepalives that clients skip: white space, or a comment.
 _KEEPALIVES = {"application/x-ndjson": b" ", "text/event-stream": b": waiting\n\n"}
-# Hop-by-hop headers and those that the response's own transport decides.
+# Hop-by-hop headers, and those that our own transport sets.
 _NOT_FORWARDED = {"connection", "content-length", "keep-alive", "transfer-encoding", "date", "server"}
 
 
 class AnswerWriter(Protocol):
-    """Puts an answer into the words of one dialect; see `dialects`."""
+    """Writes an answer in one protocol; see `holdfast.protocols`."""
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]: ...
     def end(self) -> list[dict[str, Any]]: ...
@@ -138,7 +142,7 @@ class AnswerWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChatProtocol:
-    """How one protocol speaks over HTTP."""
+    """How one chat protocol is read, written and framed over HTTP."""
 
     path: str
     read: Callable[[dict[str, Any]], ChatRequest]
@@ -147,7 +151,7 @@ class ChatProtocol:
     media_type: str
     frame: Callable[[dict[str, Any]], bytes]
     closing: bytes = b""
-    # A sign of life while nothing can be said yet; empty for the one that every client of the format skips.
+    # The keepalive while there is nothing to send yet; empty for the default of the media type.
     ping: bytes = b""
 
     @property
@@ -156,14 +160,14 @@ class ChatProtocol:
 
 
 class _RawRoute(APIRoute):
-    """Nothing is prepared for the function behind it, and nothing made of what it gives."""
+    """A route whose function gets the request and returns the response without FastAPI's processing."""
 
     def get_route_handler(self) -> Handler:
         return self.endpoint
 
 
 def post_route(router: APIRouter, path: str) -> Callable[[Handler], Handler]:
-    """A route for what takes a request as it is, and gives a response."""
+    """Add a POST route for a function that takes the request as it is and returns a response."""
 
     def add(handler: Handler) -> Handler:
         router.add_api_route(path, handler, methods=["POST"], route_class_override=_RawRoute)
@@ -185,7 +189,7 @@ async def read_body(request: Request) -> bytes:
 
 
 def scope_of(request: Request, project: str | None = None) -> Scope:
-    """Whose request this is: the user by how they came in, the project as the key, the header or they say."""
+    """Return the scope of a request: the user as identified, the project from the key, header or argument."""
     access = access_of(request)
     kind = request.headers.get("x-holdfast-kind", "private")
     if kind not in ("private", "group"):
@@ -214,7 +218,7 @@ def is_off(request: Request) -> bool:
 
 
 async def answer_chat(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:
-    """One chat request, from its body to the response."""
+    """Answer a chat request, from its body to the response."""
     if is_off(request):
         return await pass_through(request, shape, body, fields)
     chat = shape.read(fields)
@@ -227,7 +231,7 @@ async def answer_chat(request: Request, shape: ChatProtocol, body: bytes, fields
 async def continue_conversation(
     request: Request, shape: ChatProtocol, chat: ChatRequest, *, goes_on: str | None = None
 ) -> Response:
-    """A turn of a conversation; `goes_on` names the one whose history the client leaves to us."""
+    """Answer a turn; `goes_on` names the conversation whose history the client leaves to us."""
     return await respond(request, shape, chat, await start_turn(request, chat, goes_on))
 
 
@@ -246,11 +250,11 @@ async def start_turn(request: Request, chat: ChatRequest, goes_on: str | None = 
 async def pass_through(
     request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]
 ) -> Response:
-    """Switched off: the model server's own answer to the client's own bytes, nothing kept."""
+    """Relay the client's own bytes to the model server and its answer back, recording nothing."""
     engine, user = engine_of(request), access_of(request).user
     provider = await engine.upstreams.route(expect(fields.get("model", ""), str, "model"))
     if not understands(provider, shape.path):
-        # This model server does not speak the client's dialect: translated, but neither changed nor kept.
+        # This model server does not speak the client's protocol: translate, but neither change nor record.
         chat = shape.read(fields)
         return await respond(request, shape, chat, Turn(chat.model, engine.passed(chat, user, provider)))
     with ExitStack() as held:
@@ -262,9 +266,10 @@ async def pass_through(
 
 
 async def respond(request: Request, shape: ChatProtocol, chat: ChatRequest, turn: Turn) -> Response:
-    """Waits for the answer, or of a stream for its first piece: so an error still has a status of its own.
+    """Wait for the whole answer, or for the first piece of a stream, so that an error still gets its own
+    status.
 
-    Who has waited long for that piece gets a stream that has only begun, and from then on signs of life.
+    If the first piece takes long, the stream is started with keepalives until it arrives.
     """
     writer = shape.writer(chat, turn)
     chunks = turn.chunks
@@ -291,7 +296,7 @@ async def respond(request: Request, shape: ChatProtocol, chat: ChatRequest, turn
 
 
 def window_headers(turn: Turn) -> dict[str, str]:
-    """What every answer says about the window it was made from."""
+    """Return the headers that describe the window an answer was made from."""
     report = turn.facts.report
     headers = {"X-Holdfast-Conversation": turn.conversation} if turn.conversation else {}
     if report:
@@ -319,7 +324,7 @@ async def stream_answer(
     shape: ChatProtocol,
     pause: float,
 ) -> AsyncGenerator[bytes, None]:
-    """The answer as it comes. Once bytes are out, trouble can only be told in the stream itself."""
+    """Yield the frames of an answer. Once bytes are out, errors can only be sent within the stream."""
     try:
         while not first.done():
             yield shape.keepalive
@@ -348,7 +353,7 @@ def error_frames(error: HoldfastError, writer: AnswerWriter, shape: ChatProtocol
 
 
 async def unless_disconnected(request: Request, work: Awaitable[T]) -> T:
-    """The result of `work`, given up as soon as the client hangs up: nobody computes for an empty chair."""
+    """Return the result of `work`, which is cancelled as soon as the client disconnects."""
     task = asyncio.ensure_future(work)
     try:
         await wait_while_connected(request, task)
@@ -361,7 +366,7 @@ async def unless_disconnected(request: Request, work: Awaitable[T]) -> T:
 async def wait_while_connected(
     request: Request, task: asyncio.Future[T], patience: float | None = None
 ) -> None:
-    """Waits until `task` is done, or for so long; an error if the client hangs up meanwhile."""
+    """Wait until `task` is done or `patience` runs out; raise an error if the client disconnects first."""
     gone = asyncio.ensure_future(wait_for_disconnect(request.receive))
     either: set[asyncio.Future[Any]] = {task, gone}
     try:
@@ -374,7 +379,7 @@ async def wait_while_connected(
 
 
 def forward_response(answer: Forwarded, over: Callable[[], object] = lambda: None) -> Response:
-    """A model server's answer, passed on byte for byte; `over` is called when it is through."""
+    """Relay a model server's response byte for byte; `over` is called at its end."""
     headers = {name: value for name, value in answer.headers if name.lower() not in _NOT_FORWARDED}
     background = BackgroundTask(answer.close)
     return CleanupResponse(
@@ -395,16 +400,19 @@ def sse_frame(payload: dict[str, Any]) -> bytes:
 
 
 def event_frame(payload: dict[str, Any]) -> bytes:
-    """An event that is called by its type."""
+    """Frame a server-sent event that is named after its type."""
     return f"event: {payload['type']}\n".encode() + sse_frame(payload)
 
 
-# Degrees that Ollama does not know, each with the nearest one that it does.
+# Degrees of thinking that Ollama does not know, with the nearest one that it does.
 _NEAREST_EFFORT = {"minimal": "low", "xhigh": "high"}
 
 
 async def adapt_thinking(engine: Engine, chat: ChatRequest) -> ChatRequest:
-    """The request without a wish that its model server would refuse."""
+    """Return the request without a thinking option that its model server would refuse.
+
+    Ollama refuses thinking for models that cannot do it, and knows fewer degrees than clients do.
+    """
     if not chat.think:
         return chat
     provider = await engine.upstreams.route(chat.model)

@@ -1,7 +1,7 @@
-"""Which files requests may point at: none, unless somebody switched it on and named the folders.
+"""Files in requests: which may be referenced, completing their names, and uploads attached to a question.
 
-Two things are needed, the switch of a key and folders in the settings. What a reference becomes is not known
-here.
+References need both folders in the settings and the permission of the key. An upload becomes fenced text that
+every model can read.
 """
 
 import asyncio
@@ -30,25 +30,25 @@ from holdfast.server.guard import access_of
 
 
 def roots_in(settings: Settings) -> Roots | None:
-    """The folders of the settings, without our own data: others' conversations are in it."""
+    """Return the folders of the settings without our own data, which holds other users' conversations."""
     folders = folders_from(settings.file_roots)
     return Roots(folders, closed=(settings.home,)) if folders else None
 
 
 def roots_for(caller: HTTPConnection) -> Roots | None:
-    """What whoever asks may point at; None if they may not."""
+    """Return the folders that the sender may reference; None if they may reference none."""
     roots: Roots | None = caller.app.state.file_roots
     return roots if access_of(caller).files else None
 
 
 _FENCES = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
-# Pictures that browsers show, and that cannot do anything else.
+# Images that browsers show and that cannot run anything.
 BROWSER_IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFile:
-    """A file in a message: its name, and how many characters of text it came to."""
+    """A file in a message: its name, and the number of characters of its text."""
 
     name: str
     characters: int
@@ -58,9 +58,9 @@ class MessageFile:
 
 
 async def file_parts(files: Iterable[tuple[str, str]], together: float = TOGETHER) -> list[Text]:
-    """Files given by name and base64. Documents are read out; what has no text is refused.
+    """Turn files, given by name and base64, into text parts; what has no text is refused.
 
-    All of them may take so many seconds `together`.
+    `together` is the time limit in seconds for all of them.
     """
     parts = []
     until = time.monotonic() + together
@@ -70,7 +70,7 @@ async def file_parts(files: Iterable[tuple[str, str]], together: float = TOGETHE
 
 
 async def _file_part(name: str, data: str, seconds: float) -> Text:
-    # Late: few questions bring a file along.
+    # Imported late: few questions have a file.
     from holdfast.files.texts import text_from
 
     name = " ".join(name.split())[:200] or "file"
@@ -89,7 +89,7 @@ def decode_upload(name: str, data: str) -> bytes:
 def fence(name: str, text: str) -> Text:
     longest = max((len(run) for run in _FENCES.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
-    # What a file is called points at no other file.
+    # A file's name must not become a reference to another file.
     fenced_text = f"\n\n[file {harmless(name)}]\n{fence}\n{text.rstrip(chr(10))}\n{fence}"
     return Text(fenced_text, extra={OURS: {"file": name, "characters": len(text)}})
 
@@ -104,7 +104,7 @@ def build_question(text: str, parts: Iterable[Part] = ()) -> Message:
 
 
 def attachments_of(message: Message) -> tuple[Part, ...]:
-    """What was put to a message, beside its words."""
+    """Return the images and files of a message, without its text."""
     return tuple(part for part in message.parts if isinstance(part, Image) or message_file(part) is not None)
 
 
@@ -114,7 +114,7 @@ def files_in(message: Message) -> list[MessageFile]:
 
 
 def text_without_files(message: Message) -> str:
-    """What was said, without the files."""
+    """Return the text of a message without its files."""
     if not files_in(message):
         return message.text
     return Message(message.role, tuple(part for part in message.parts if message_file(part) is None)).text
@@ -132,7 +132,7 @@ router = APIRouter(prefix="/api/files", tags=["Files"])
 async def complete_name(
     request: Request, q: str = Query("", max_length=1_000), limit: int = Query(20, ge=1, le=100)
 ) -> dict[str, Any]:
-    """Files and folders whose path begins with `q`; `allowed` is false for those who may not point at any."""
+    """List files and folders whose path begins with `q`; `allowed` is false if none may be referenced."""
     roots = roots_for(request)
     if roots is None:
         return {"allowed": False, "files": []}
@@ -141,7 +141,9 @@ async def complete_name(
 
 
 def complete_path(roots: Roots, typed: str, limit: int) -> list[tuple[str, bool]]:
-    """The entries of the folder that was typed so far, those first that begin with the rest."""
+    """Return the entries of the folder typed so far: first those that begin with the rest, then those
+    containing it.
+    """
     before, slash, start = typed.rpartition("/")
     wanted, prefix = start.casefold(), f"{before}{slash}"
     rows = [(f"{prefix}{row.steps[-1]}", row) for row in list_entries(roots, f"{before}{slash}" or ".")]

@@ -1,7 +1,9 @@
-"""Who may come in: programs with a key, browsers with a session, and on this machine alone anybody.
+"""Authentication and authorisation of every request.
 
-Says whose every request is (`access`); which names and pages are believed is in `origins`, how often somebody
-may come in `rates`. Knows nothing of conversations.
+`RequestGuard.admit` turns a request into an `Access`: programs come with a key, browsers with a session
+cookie, and on a loopback address no credentials are needed unless the settings require them. Here are also
+the checks of Host and Origin (`Origins`), the token of our own pages (`PageToken`), rate limits, and users
+that a client forwards.
 """
 
 import hmac
@@ -32,7 +34,7 @@ AccessMethod = Literal["nobody", "here", "key", "session"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Whose words these are, and what they may do. An empty project is one that the client may name."""
+    """Who sent a request, and what they may do. With an empty project, the client may name one."""
 
     how: AccessMethod = "nobody"
     user: str = "default"
@@ -40,9 +42,9 @@ class Access:
     admin: bool = False
     off: bool = False
     memory: bool = True
-    # The id of the key they came with; empty for the one in the settings.
+    # The id of the key that was used; empty for the one in the settings.
     key: str = ""
-    # Whether what they say may point at files on this machine.
+    # Whether messages may reference files on this machine.
     files: bool = False
 
 
@@ -50,6 +52,7 @@ ANONYMOUS = Access()
 
 
 def access_of(caller: HTTPConnection) -> Access:
+    """Return what the guard found out about a request."""
     access = caller.state.access
     assert isinstance(access, Access)
     return access
@@ -59,16 +62,16 @@ def access_of(caller: HTTPConnection) -> Access:
 _HOST_NAMES = (
     "host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host.lima.internal",
 )  # fmt: skip
-# The schemes of programs that show pages of their own.
+# URL schemes of desktop programs that show pages of their own.
 _APP_SCHEMES = ("app", "file", "tauri", "vscode-webview", "vscode-file", "capacitor")
 _ANY_ORIGIN = re.compile(r"(https?://)?\*+(:.*)?|\*+://.*")
 
 
 def is_own_host(name: str) -> bool:
-    """Whether a client on this machine or in a container on it may call us by this name.
+    """Whether a client on this machine, or in a container on it, may call the server by this name.
 
-    Endings such as `.local` and `.internal` prove nothing: whoever answers a network's questions for names
-    can point any of them here.
+    Endings such as `.local` and `.internal` prove nothing: whoever answers a network's name queries can point
+    any of them here.
     """
     return is_loopback(name) or name in _HOST_NAMES or name in own_host_names()
 
@@ -90,7 +93,7 @@ def is_loopback(host: str) -> bool:
 
 
 class Origins:
-    """The names and pages of the settings beside those of this machine."""
+    """The host names and page origins that are accepted: those of this machine and of the settings."""
 
     def __init__(self, settings: Settings) -> None:
         self._hosts = tuple(name.lower() for name in split_list(settings.allowed_hosts))
@@ -99,9 +102,10 @@ class Origins:
         self._only_here = is_loopback(settings.host)
 
     def check(self, headers: Mapping[str, str], address: str) -> None:
-        """A page on the web can reach this machine under a name of its own, so names are not believed.
+        """Refuse unknown host names and origins, because a page on the web can point a name of its own here.
 
-        Where others can reach us too, they need a key, which no page has: there names matter if some are set.
+        Where other machines can reach the server, a key is needed, which no page has; there, names are only
+        checked if `allowed_hosts` is set.
         """
         if not self._hosts and not (self._only_here and is_loopback(address)):
             return
@@ -117,16 +121,16 @@ class Origins:
             )
 
     def is_trusted_host(self, headers: Mapping[str, str]) -> bool:
-        """Whether we were called by a configured name, or by one that nobody else can point at this machine.
+        """Whether the Host header is a configured name, or one that nobody else can point at this machine.
 
-        A hostile network can answer for our host name and for those that containers use.
+        A hostile network can answer for our host name and for the names that containers use.
         """
         host = headers.get("host", "")
         name = host_in(f"//{host}")
         return not host or is_loopback(name) or self._is_configured_host(name)
 
     def is_configured_origin(self, origin: str) -> bool:
-        """Whether the settings name this page."""
+        """Whether the settings name this origin."""
         return bool(self.pages) and re.fullmatch(self.pages, origin) is not None
 
     def _allows_origin(self, origin: str) -> bool:
@@ -142,17 +146,17 @@ class Origins:
 
 
 def is_from_page(headers: Mapping[str, str]) -> bool:
-    """Whether a browser says that a page made this request. Programs say neither of both."""
+    """Whether a browser says that a page made this request; programs send neither header."""
     return "origin" in headers or "sec-fetch-site" in headers
 
 
 def is_navigation(headers: Mapping[str, str]) -> bool:
-    """Whether a browser shows the answer in a window of its own, where no other page can read it."""
+    """Whether a browser shows the response in a window of its own, where no other page can read it."""
     return headers.get("sec-fetch-mode") == "navigate" and "origin" not in headers
 
 
 def is_browser(headers: Mapping[str, str]) -> bool:
-    """Whether it may be a browser: over plain HTTP, those say of some requests nothing but who they are."""
+    """Whether the client may be a browser: over plain HTTP, some of their requests carry no Fetch headers."""
     language = headers.get("accept-language", "*")
     return (
         is_from_page(headers)
@@ -163,7 +167,7 @@ def is_browser(headers: Mapping[str, str]) -> bool:
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:
-    """Whether a browser says that its request was made by a page of ours."""
+    """Whether a browser says that one of our own pages made the request."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         # "none": a person typed the address.
@@ -177,7 +181,7 @@ def split_list(value: str) -> list[str]:
 
 
 def origin_pattern(origin: str) -> str:
-    """An origin as a regular expression; a star stands for any name."""
+    """Turn an origin of the settings into a regular expression; a star stands for any name."""
     if _ANY_ORIGIN.fullmatch(origin):
         raise ConfigError(
             f"cors_origins would let every page on the web in ({origin}).",
@@ -197,19 +201,23 @@ _TOKEN_SETTING = "page.token"  # noqa: S105 - the name of a setting, not a secre
 
 
 class PageToken:
-    """One token for this installation. It outlives a restart, so that pages which are open go on."""
+    """The token that our own pages use instead of a password where none is needed.
+
+    A browser gets it as a cookie with the page and sends it back; other pages can neither read it nor have it
+    sent. It is stored, so pages that are open survive a restart.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def is_sent_by(self, caller: HTTPConnection) -> bool:
-        """Whether a request brings the token along."""
+        """Whether the request carries the token."""
         given = caller.cookies.get(page_cookie_name(caller), "")
         token: str = await self._store.run(self._store.settings.get, _TOKEN_SETTING, "")
         return bool(token) and hmac.compare_digest(given.encode(), token.encode())
 
     async def set_cookie(self, caller: HTTPConnection, response: Response) -> None:
-        """Sends the token along with a page."""
+        """Send the token along with a page."""
         token = await self._store.run(self._store.settings.get, _TOKEN_SETTING)
         if token is None:
             token = new_secret()
@@ -219,28 +227,30 @@ class PageToken:
 
 
 def page_cookie_name(caller: HTTPConnection) -> str:
-    """The cookie's name. Browsers keep cookies by host alone, and another server may be at another port."""
+    """Return a name with the port in it: browsers do not separate cookies by port."""
     server: tuple[str, int] | None = caller.scope.get("server")
     return f"holdfast_page_{server[1] if server else 0}"
 
 
-# So many wrong tries cost nothing; from then on each doubles the pause, up to this many seconds.
+# This many wrong tries cost nothing; then each doubles the pause, up to the longest (seconds).
 _FREE_TRIES, _LONGEST_PAUSE = 4, 300.0
-# Addresses that are remembered, and for how long after their last try.
+# How many addresses are remembered, and for how many seconds after their last try.
 _MAX_ADDRESSES, _FORGET_AFTER = 10_000, 86_400.0
-# A household has a whole network of these addresses.
+# A household has a whole IPv6 network of this prefix.
 _IPV6_PREFIX = 64
 
 
 class RateLimiter:
-    """A bucket for each key, which fills evenly: a minute's worth can be had at once, then as it comes."""
+    """A token bucket for each key: a minute's worth at once, then refilled evenly. In memory, for this
+    process.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def take(self, name: str, per_minute: int) -> float:
-        """Seconds until another request may come; 0 if this one may, which then counts."""
+        """Return the seconds until the next request is allowed; 0 if this one is, which then counts."""
         if not per_minute:
             return 0.0
         now, each = self._clock(), 60.0 / per_minute
@@ -253,15 +263,15 @@ class RateLimiter:
 
 
 class LoginThrottle:
-    """Wrong tries make their own address wait, longer each time, and nobody else."""
+    """Makes an address wait after wrong passwords, longer each time, without affecting others."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        # How many tries were wrong in a row, and when the next one is looked at; the last one last.
+        # Wrong tries in a row, and when the next one is allowed; the most recent address last.
         self._wrong: dict[str, tuple[int, float]] = {}
 
     def begin(self, address: str) -> float:
-        """Seconds to wait; 0 if the try may be made. It counts as wrong until it was right."""
+        """Return the seconds to wait; 0 if the try is allowed, which counts as wrong until `succeed`."""
         name, now = network_of(address), self._clock()
         count, until = self._wrong.get(name, (0, 0.0))
         if now < until:
@@ -289,18 +299,18 @@ def network_of(address: str) -> str:
     return str(parsed)
 
 
-# Where clients say for whom they ask. Names, addresses and roles beside it are of no interest.
+# Headers in which clients such as Open WebUI name the person they speak for.
 _PERSON_HEADERS = ("x-holdfast-user", "x-openwebui-user-id", "x-librechat-user-id")
 _PERSON_ID = re.compile(r"\w[\w.@+-]{0,99}")
 
 
 def find_person(headers: Mapping[str, str]) -> str:
-    """The id of the person, empty if nobody is named."""
+    """Return the id of the person that a client speaks for; empty if it names none."""
     return next((headers[name].strip() for name in _PERSON_HEADERS if headers.get(name, "").strip()), "")
 
 
 def user_for_person(owner: str, person: str) -> str:
-    """A user of their own for a person, which neither a key's own user nor another owner's people can be."""
+    """Return the user for a person behind a client, distinct from all users of keys and of other clients."""
     # Headers are bytes; what people type into them is UTF-8.
     name = person.encode("latin-1").decode("utf-8", "replace")
     if not _PERSON_ID.fullmatch(name):
@@ -312,14 +322,14 @@ def user_for_person(owner: str, person: str) -> str:
 
 
 class SharedKeyDetector:
-    """Notices when more than one person comes through a key that does not tell them apart."""
+    """Notices when several people use a key that does not tell them apart."""
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
         self.several: set[str] = set()
 
     def notice(self, key: str, person: str) -> bool:
-        """Whether this person is the one who makes it several; told only once."""
+        """Return true once: for the person who is the second to use this key."""
         if key in self.several or self._first.setdefault(key, person) == person:
             return False
         self.several.add(key)
@@ -330,25 +340,24 @@ log = logging.getLogger("holdfast.server")
 
 COOKIE = "holdfast_session"
 HEALTH = "/health"
-# What needs neither key nor session: how to get one, and whether we are alive.
+# Paths that need neither key nor session: logging in, and the health check.
 _PUBLIC_PATHS = (HEALTH, "/api/login", "/login", "/static")
-# What is about the server and everybody who uses it.
+# Paths that concern the server and all of its users.
 _ADMIN_PATHS = ("/api/keys", "/api/config", "/api/upstreams", "/api/memory/reindex", "/metrics")
-# Where a page that is not ours may send something on this machine without a key: to models.
+# Paths that pages of other origins may post to on this machine without a key: the models.
 _MODEL_PATHS = (
     "/v1", "/mcp", "/api/chat", "/api/generate", "/api/embed", "/api/embeddings", "/api/show",
     "/api/tokenize", "/api/detokenize",
 )  # fmt: skip
-# Files of models, which are passed on as they come and held nowhere.
+# Model files are relayed as they arrive and never held in memory.
 _UNLIMITED_PATHS = ("/api/blobs/",)
-# As many bytes may be sent by whoever has not come in yet: a password is shorter.
+# The largest body without credentials: enough for a password.
 _MAX_ANONYMOUS_BYTES = 10_000
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _BEARER = re.compile(r"^bearer\s+", re.IGNORECASE)
-# So many keys are known for so many seconds without looking: one that another process revokes is let in that
-# long at most.
+# Size and lifetime of the cache of keys. A key that another process revokes stays valid that long at most.
 _CACHED_KEYS, _CACHE_SECONDS = 1_000, 2.0
-# Signs that somebody else stands behind whoever calls us from this machine.
+# Headers that show that a proxy on this machine relays the request of somebody else.
 _PROXY_HEADERS = (
     "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip",
     "cf-connecting-ip", "true-client-ip",
@@ -356,7 +365,7 @@ _PROXY_HEADERS = (
 
 
 def check_address(settings: Settings, *, keys: bool = False) -> None:
-    """Refuses to listen where others could reach us, as long as none of them has anything to come in with."""
+    """Refuse to listen where other machines can connect while there is neither a key nor a password."""
     if not is_loopback(settings.host) and not settings.key and not keys:
         raise ConfigError(
             f"On {settings.host} others can reach this server, and nobody has a key or a password yet.",
@@ -365,7 +374,7 @@ def check_address(settings: Settings, *, keys: bool = False) -> None:
 
 
 class RequestGuard:
-    """Looks at the head of every request. `tries` counts wrong passwords, for the door that takes them."""
+    """Checks the headers of every request. `tries` throttles wrong passwords, for the login route."""
 
     def __init__(self, settings: Settings, store: Store, events: Events) -> None:
         self.origins = Origins(settings)
@@ -380,21 +389,21 @@ class RequestGuard:
         self._max_bytes = settings.max_request_mb * 1_000_000
         self._rates = RateLimiter()
         self._crowd = SharedKeyDetector()
-        # Keys that were looked up just now, by the digest of what was sent, and until when that holds.
+        # Cached keys by the digest of their token, each with the time when the entry expires.
         self._known: dict[str, tuple[Key, float]] = {}
 
     @property
     def keys_with_several_people(self) -> frozenset[str]:
-        """Keys through which several people come without being told apart; an empty id is no key at all."""
+        """Ids of keys that several people share without being told apart; the empty id stands for no key."""
         return frozenset(self._crowd.several)
 
     @property
     def warnings(self) -> list[str]:
-        """What an administrator should know."""
+        """Return what an administrator should know."""
         return [describe_shared_key(key) for key in sorted(self._crowd.several)]
 
     async def admit(self, caller: HTTPConnection) -> Access:
-        """Whose request this is; whoever may not come in is told why."""
+        """Return who sent the request and what they may do; raise an error for those who are not let in."""
         path: str = caller.scope["path"]
         try:
             self.origins.check(caller.headers, server_address(caller))
@@ -416,6 +425,7 @@ class RequestGuard:
         return access
 
     def check_size(self, path: str, size: int, access: Access) -> None:
+        """Raise `TooLarge` if a body of this size is more than the sender may send."""
         if access is ANONYMOUS and size > _MAX_ANONYMOUS_BYTES:
             raise TooLarge(f"the request is larger than {_MAX_ANONYMOUS_BYTES:,} bytes", hint="Log in first.")
         if size > self._max_bytes and not path.startswith(_UNLIMITED_PATHS):
@@ -431,7 +441,7 @@ class RequestGuard:
             return self._apply_forwarded_user(
                 Access("key", admin=True, files=self._files), headers, self._trusts
             )
-        # Other words are no keys of ours: most programs cannot be told to send none.
+        # Anything else is ignored: most programs cannot be set up to send no key at all.
         if is_token(given):
             return await self._identify_by_key(given, headers)
         token = caller.cookies.get(COOKIE, "")
@@ -447,9 +457,10 @@ class RequestGuard:
         return None
 
     async def _identify_local(self, caller: HTTPConnection) -> Access | None:
-        """Somebody on this machine: programs and our own page may do everything, other pages ask models.
+        """Return the access of a client on this machine: programs and our own pages may do everything.
 
-        Under a name that others could point here, programs are no administrators, and browsers are nobody.
+        Other pages may only use the models. Under a host name that others could point here, programs are no
+        administrators and browsers are not let in.
         """
         headers, safe = caller.headers, caller.scope["method"] in _SAFE_METHODS
         if not self.origins.is_trusted_host(headers):
@@ -470,7 +481,7 @@ class RequestGuard:
         return named or is_below(caller.scope["path"], (*_PUBLIC_PATHS, *_MODEL_PATHS))
 
     def may_get_page_token(self, caller: HTTPConnection) -> bool:
-        """Whether a page that we answer with may act for whoever sits before it, without a password."""
+        """Whether the page that answers this request may act for its reader without a password."""
         headers = caller.headers
         shown = not is_from_page(headers) or is_navigation(headers)
         return self._open and is_local(caller) and self.origins.is_trusted_host(headers) and shown
@@ -504,11 +515,11 @@ class RequestGuard:
         return key
 
     def forget_keys(self) -> None:
-        """A key was revoked: nobody is let in from memory any more."""
+        """Drop the cached keys, because one was revoked."""
         self._known.clear()
 
     def _apply_forwarded_user(self, access: Access, headers: Mapping[str, str], trusted: bool) -> Access:
-        """The person a client speaks for, if it may."""
+        """Return the access of the person that the client speaks for, if it is trusted to name one."""
         person = find_person(headers)
         if not person:
             return access
@@ -536,12 +547,12 @@ def key_in(headers: Mapping[str, str]) -> str:
 
 
 def is_local(caller: HTTPConnection) -> bool:
-    """Whether it came to an address that only this machine can reach, and nobody passed it on."""
+    """Whether the request came to a loopback address, and not through a proxy."""
     return is_loopback(server_address(caller)) and not any(name in caller.headers for name in _PROXY_HEADERS)
 
 
 def server_address(caller: HTTPConnection) -> str:
-    """The address of ours that it came to; none where there is no network between us."""
+    """Return the address of ours that the request came to; empty where there is no network in between."""
     server: tuple[str, int] | None = caller.scope.get("server")
     return server[0] if server else ""
 

@@ -1,7 +1,4 @@
-"""A conversation for people who read it: from its end, page by page, with what belongs to each answer.
-
-Knows log, jobs and memories. What is in a window is told in `chat_windows`.
-"""
+"""A conversation as the pages show it: page by page from its end, with what belongs to each answer."""
 
 import base64
 from collections.abc import Collection, Mapping
@@ -19,15 +16,15 @@ from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, tex
 from holdfast.server.pages.markdown import render_html
 from holdfast.store import Conversation, Decision, Job, Store, Stored
 
-# Beyond this a message is shown as text: nobody reads it as a page, and a browser has a hard time with it.
+# Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
 _MAX_RENDERED = 400_000
-# So much of a note is shown to tell what was quoted.
+# Characters of a note that are shown as a quote.
 _QUOTE_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionContext:
-    """The memories and findings that stand behind a question, by their ids, each once."""
+    """The ids of the memories and findings that were added to a question, each once."""
 
     memories: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
@@ -45,7 +42,7 @@ _NO_CONTEXT = QuestionContext()
 
 
 def serialize_messages(engine: Engine, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
-    """A part of a conversation; `next` and `newer` are where the parts before and after it begin."""
+    """Serialize a part of a conversation; `next` and `newer` are where the adjoining parts begin."""
     store = engine.store
     reading = reading_of(store, row, part)
     payload = reading.to_json()
@@ -65,7 +62,7 @@ def serialize_messages(engine: Engine, row: Conversation, part: Part, *, html: b
 
 
 def serialize_banners(store: Store, row: Conversation) -> list[dict[str, Any]]:
-    """Where summaries stand in a conversation: each behind the message it covers last."""
+    """Serialize the summaries of a conversation, each after the last message it covers."""
     return [
         {"after": name, **banner.to_json(), "html": render_html(banner.decision.data.get("text", ""))}
         for name, banners in banners_of(store, row).items()
@@ -74,7 +71,7 @@ def serialize_banners(store: Store, row: Conversation) -> list[dict[str, Any]]:
 
 
 def memories_for(engine: Engine, row: Conversation, question: str) -> list[dict[str, Any]]:
-    """What was remembered for a question, and where it is from; what is forgotten by now is left out."""
+    """Return the memories that were recalled for a question with their sources, without forgotten ones."""
     names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
     if not names or engine.remembering is None:
         return []
@@ -89,7 +86,7 @@ def memories_for(engine: Engine, row: Conversation, question: str) -> list[dict[
 
 
 def memories_by_message(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any]]]:
-    """What is remembered of a conversation and still holds, by the message that it was last taken from."""
+    """Return the active memories of a conversation, by the message they were last taken from."""
     by_message: dict[str, list[dict[str, Any]]] = {}
     if engine.remembering is None:
         return by_message
@@ -103,7 +100,7 @@ def memories_by_message(engine: Engine, row: Conversation) -> dict[str, list[dic
 
 
 def load_image(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
-    """A picture of a message, and what kind it is; only kinds that a browser just shows."""
+    """Return an image of a message and its media type; only types that browsers can show safely."""
     images = message_of(store, row, message).message.images
     if not 0 <= number < len(images) or not images[number].data:
         raise NotFound(f"{message} has no picture number {number} of its own")
@@ -115,7 +112,7 @@ def load_image(store: Store, row: Conversation, message: str, number: int) -> tu
 
 
 def move_head(store: Store, row: Conversation, message: str) -> Conversation:
-    """The conversation at the newest end that comes after a message: another version of it."""
+    """Move the head of a conversation to the newest end that follows a message."""
     end = message_of(store, row, message)
     while after := store.log.children(end.id):
         end = after[-1]
@@ -130,7 +127,7 @@ def page_fields(
     if message.role == "assistant":
         fields["html"] = render_answer(message.text)
         fields["numbers"] = answer_numbers(store, stored.job)
-        # It was brought in for its question.
+        # The context was added to the question.
         context = brought.get(stored.parent or "", _NO_CONTEXT)
         fields |= {"memories": len(context.memories), "findings": list(context.findings)}
     if files := files_in(message):
@@ -146,14 +143,14 @@ def render_answer(text: str) -> str | None:
 
 
 def list_versions(store: Store, row: Conversation, stored: Stored) -> list[str]:
-    """The message and what was said in its place, in order of time."""
+    """Return the ids of a message and of its alternatives, in order of time."""
     if stored.parent is None:
         return store.log.roots(row.tree)
     return [version.id for version in store.log.children(stored.parent)]
 
 
 def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionContext]:
-    """What went into windows behind which message, in the order in which it came."""
+    """Return what was added to windows, by the message it was added to, in order of time."""
     contexts: dict[str, QuestionContext] = {}
     for lane in store.lanes.of(row.id):
         for decision in store.decisions.of(lane.id):
@@ -164,7 +161,7 @@ def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionCo
 
 
 def quote_passages(store: Store, row: Conversation, names: Collection[str]) -> dict[str, dict[str, Any]]:
-    """What of notes was quoted that are no list of memories: summaries of conversations, a person's own."""
+    """Serialize quoted passages of notes that are not memories: summaries and a person's own notes."""
     quotes: dict[str, dict[str, Any]] = {}
     for name, places in (store.passages.files_of(names) if names else {}).items():
         container, text = next(iter(places.items()))
@@ -191,12 +188,12 @@ def serialize_memory(store: Store, row: Conversation, memory: Memory) -> dict[st
 
 
 def source_title(store: Store, row: Conversation, conversation: str) -> str | None:
-    """What a source is called; None if it was deleted."""
+    """Return the title of a conversation; None if it was deleted."""
     return next((source.title for source in store.log.of_user(row.scope.user, [conversation])), None)
 
 
 def answer_numbers(store: Store, name: str) -> dict[str, Any] | None:
-    """How long an answer took, and how much it was; None where nobody counted."""
+    """Return duration, tokens and speed of an answer; None if its job is not known."""
     try:
         job: Job = store.jobs.get(name)
     except NotFound:

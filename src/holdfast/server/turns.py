@@ -1,8 +1,7 @@
-"""Turns for the page: asked over REST, told as server-sent events, and carried on whoever leaves.
+"""Turns for the page: started over REST, followed as server-sent events, and finished if the page is closed.
 
-A question goes on with a conversation, is put anew in the place of an earlier one, or is answered once more;
-in each case nothing is lost, and where nothing comes of it the conversation ends where it did. Knows the
-routes; how a turn is carried to its end is in `detached`.
+A question continues a conversation, replaces an earlier question, or has its answer regenerated. Earlier
+versions are kept; if a turn fails, the conversation ends where it did before.
 """
 
 import asyncio
@@ -34,12 +33,12 @@ from holdfast.store import Conversation, Store
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
 
-# As a conversation knows who began it.
+# The client that is recorded for conversations of the page.
 _CLIENT = "holdfast page"
 
 
 class UploadedFile(BaseModel):
-    """A file in base64; `media_type` is what the browser takes it for, and not believed."""
+    """A file in base64; `media_type` is what the browser claims, and is not relied on."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -51,9 +50,9 @@ class UploadedFile(BaseModel):
 class NewTurn(BaseModel):
     """A question for a model, in a new conversation or at the end of one.
 
-    `edit` names a message of the person's that is asked in other words, `regenerate` an answer that is wanted
-    once more, or a question that was not answered: the earlier ones stay, beside the new. Pictures are in
-    base64; what is left out in an edit stays as it was. `research` names a finding for the question.
+    `edit` names a question to ask in other words, `regenerate` an answer to generate again or a question
+    without an answer; the earlier versions stay. Images are in base64; what is left out of an edit stays as
+    it was. `research` names a finding for the question.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -85,7 +84,7 @@ class NewTurn(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class QuestionPlace:
-    """Where a question goes: a conversation, and the head it had where that was moved for it."""
+    """Where a question goes: the conversation, and its previous head if that was moved."""
 
     conversation: Conversation
     message: Message | None
@@ -100,7 +99,7 @@ def turns_of(request: Request) -> DetachedTurns:
 
 
 async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[PublishedEvent, None]:
-    """Begun before the response is, while a refusal can still be one."""
+    """Start a turn and return its events; runs before the response starts, so that errors get a status."""
     if is_off(request):
         raise BadRequest("this key is switched off", hint="Use one for which Holdfast keeps what is said.")
     speak(language_of(request))
@@ -120,9 +119,9 @@ async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[Publis
 
 
 async def start_detached(engine: Engine, turns: DetachedTurns, place: QuestionPlace, ask: Ask) -> str:
-    """The job under which the question is answered from now on."""
+    """Start the turn in the background, and return its job."""
     store = engine.store
-    # Followed from before it begins, so that nothing is missed.
+    # Followed from before the start, so that no event is missed.
     events = engine.events.follow(ask.scope)
     turn = await engine.turn(ask)
     if turn.off:
@@ -141,7 +140,7 @@ async def start_detached(engine: Engine, turns: DetachedTurns, place: QuestionPl
 async def ask(
     events: Annotated[AsyncGenerator[PublishedEvent, None], Depends(begin_turn)],
 ) -> AsyncIterable[ServerSentEvent]:
-    """Ask, and be told how it goes. The turn goes on if nobody follows it any more."""
+    """Ask a question and stream the events of its turn, which continues if nobody follows it any more."""
     async for event in send_events(events):
         yield event
 
@@ -149,6 +148,7 @@ async def ask(
 def find_turn(
     request: Request, job: str, after: int = 0, last_event_id: Annotated[int | None, Header()] = None
 ) -> AsyncGenerator[PublishedEvent, None]:
+    """Return the events of a turn; runs before the response starts, so that errors get a status."""
     place = after if last_event_id is None else last_event_id
     return turns_of(request).follow(job, scope_of(request), place)
 
@@ -157,7 +157,7 @@ def find_turn(
 async def follow(
     events: Annotated[AsyncGenerator[PublishedEvent, None], Depends(find_turn)],
 ) -> AsyncIterable[ServerSentEvent]:
-    """A turn that is under way or ended just now, from its beginning or after an event's id."""
+    """Follow a turn that is running or ended recently, from its beginning or after an event's id."""
     async for event in send_events(events):
         yield event
 
@@ -169,7 +169,7 @@ async def send_events(events: AsyncGenerator[PublishedEvent, None]) -> AsyncIter
 
 
 async def build_message(wanted: NewTurn) -> Message | None:
-    """The question as it is given; None for one that is there already."""
+    """Build the message of the question; None if it is in the conversation already."""
     if wanted.regenerate:
         return None
     files = await file_parts((file.name, file.data) for file in wanted.files or ())
@@ -195,7 +195,7 @@ def place_question(
 
 
 def place_edit(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> QuestionPlace:
-    """In the place of a question: the conversation goes on from what was before it."""
+    """Put an edited question in the place of the earlier one: the conversation continues before it."""
     asked = message_of(store, row, wanted.edit or "")
     if asked.message.role != "user":
         raise BadRequest("only a question can be edited", hint="An answer can be regenerated.", param="edit")
@@ -205,13 +205,13 @@ def place_edit(store: Store, row: Conversation, wanted: NewTurn, given: Message)
         raise BadRequest("there is no question", hint="Give a text, images or files.", param="text")
     moved = store.log.set_head(row.id, asked.parent, expect=row.head)
     if not wanted.research and (finding := finding_behind(store, row, asked.id)):
-        # What was looked up for the question is for its other words as well.
+        # A finding for the question is also for its edited version.
         store.log.update_settings(row.id, {"research": finding})
     return QuestionPlace(moved, given, moved=True, before=row.head)
 
 
 def finding_behind(store: Store, row: Conversation, question: str) -> str:
-    """The finding whose sources stand behind a question, if there is one."""
+    """Return the id of the finding that was attached to a question; empty if there is none."""
     decisions = (
         decision for decision in store.decisions.by_rule(row.id, "context") if question in decision.messages
     )
@@ -228,7 +228,7 @@ def place_regeneration(store: Store, row: Conversation, name: str) -> QuestionPl
 
 
 def restore_head(store: Store, place: QuestionPlace, question: str | None) -> None:
-    """Nothing came of it: the conversation ends where it did, unless somebody has gone on with it."""
+    """Undo the placing of a failed question, unless somebody has continued the conversation since."""
     row = place.conversation
     try:
         if place.new and question is None:
@@ -254,7 +254,7 @@ def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPl
 
 
 def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | None, Conversation]:
-    """The message that the answer will follow, and the conversation as it is by now."""
+    """Return the message that the answer will follow, and the conversation as it is now."""
     drafts = store.drafts.of(place.conversation.id)
     return next((draft.parent for draft in drafts if draft.job == turn.job), None), store.log.get(
         place.conversation.id
@@ -263,7 +263,7 @@ def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | No
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """What came of a turn: the message it became, what was remembered for it, what was summarised."""
+    """What came of a turn: the recorded answer, the recalled memories and findings, and the summaries."""
 
     engine: Engine
     scope: Scope
@@ -273,7 +273,7 @@ class TurnResult:
 
     async def load(self) -> JsonObject | None:
         store = self.engine.store
-        # The window's decisions are written beside the answer.
+        # The window's decisions are written at the same time as the answer.
         await self.engine.turns.settle(self.place.conversation.id)
         return await store.run(self._read)
 

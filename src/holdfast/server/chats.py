@@ -55,7 +55,7 @@ class Undo(BaseModel):
 async def show_window(
     request: Request, conversation: str, window: int | None = Query(None, ge=1)
 ) -> dict[str, Any]:
-    """Return what was last sent in the newest window, or in the one of this size, and the decisions in force."""
+    """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> dict[str, Any]:

@@ -156,7 +156,7 @@ class DetachedTurn:
             self._timer = asyncio.get_running_loop().call_later(pause, self._flush)
 
     def _flush(self) -> None:
-        """Publish what arrived since the last flush, so that thousands of small chunks become a few events."""
+        """Publish what arrived since the last flush: thousands of small chunks become a few events."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None

@@ -1,7 +1,7 @@
-"""Embeddings in three shapes: Ollama's two and OpenAI's, from the model server or the embedded encoder.
+"""Embeddings in the formats of Ollama (two) and OpenAI, from a model server or the embedded encoder.
 
-A server that speaks the client's dialect gets the client's own bytes; for another one, the request is read
-and the answer written here. Knows nothing of what vectors mean.
+A server that speaks the client's protocol gets the client's own bytes; for others the request is translated.
+The embedded encoder is listed as a model that clients can ask for by name.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from holdfast.tokens.families import FAMILIES
 from holdfast.upstreams.base import ModelInfo, Provider, understands
 
 ENCODER_NAME = "use-multilingual"
-# Of a longer text only the beginning is read.
+# Characters of a text that are read; the rest is ignored.
 MAX_CHARACTERS = use.UniversalSentenceEncoder.longest
 DIMENSIONS = 512
 
@@ -42,7 +42,7 @@ def is_encoder(model: str) -> bool:
 
 
 def list_encoder() -> list[ModelInfo]:
-    """How it stands in lists of models; not at all if it is not installed."""
+    """Return the encoder as an entry for lists of models; nothing if it is not installed."""
     spec = importlib.util.find_spec(use.PACKAGE)
     if spec is None or spec.origin is None:
         return []
@@ -59,7 +59,10 @@ def list_encoder() -> list[ModelInfo]:
 
 
 class EmbeddedEncoder:
-    """`chosen` is the embedder of memories, which is used if it is this one; `log` is for one of our own."""
+    """The embedded encoder, shared with the memory if that uses it, else started by the first text.
+
+    `chosen` is the embedder of the memory; `log` is the log file of an encoder of our own.
+    """
 
     def __init__(self, chosen: ChosenEmbedder | None, log: Path) -> None:
         self._chosen = chosen
@@ -98,20 +101,22 @@ class EmbeddedEncoder:
 
 router = APIRouter()
 
-# What an encoder's own tokens would be nobody knows; clients want a number.
+# The tokens of an encoder are not known; clients get an estimate with this family.
 _FAMILY = FAMILIES["llama3"]
 _JSON = {"content-type": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingResult:
+    """Vectors, and the tokens of the texts they were made from."""
+
     vectors: Sequence[Sequence[float]]
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingProtocol:
-    """How one route reads texts out of a request and writes an answer to it."""
+    """How one route reads texts from a request and writes its response."""
 
     path: str
     read: Callable[[dict[str, Any]], list[str]]
@@ -167,7 +172,7 @@ async def embed(request: Request) -> Response:
 
 @router.post("/api/embeddings", tags=["Ollama"])
 async def embed_one(request: Request) -> Response:
-    """The older way: one text, one vector."""
+    """Embed one text (Ollama's older route)."""
     return await answer_embeddings(request, OLLAMA_LEGACY)
 
 
@@ -195,9 +200,9 @@ async def answer_embeddings(request: Request, shape: EmbeddingProtocol) -> Respo
 
 
 def speaks_natively(provider: Provider, shape: EmbeddingProtocol) -> bool:
-    """Whether a server answers this route in its own dialect.
+    """Whether a server answers this route in its own protocol.
 
-    Ollama's imitation of OpenAI cuts long texts and says nothing: it is asked in its own way instead.
+    Ollama's OpenAI-compatible route cuts long texts silently, so Ollama's own is used instead.
     """
     return understands(provider, shape.path) and (provider.dialect == "ollama") == (shape is not OPENAI)
 
@@ -254,7 +259,7 @@ def read_dimensions(value: Any) -> int | None:
 
 
 def truncate_vector(vector: list[float], dimensions: int | None) -> list[float]:
-    """The first numbers only, brought to length one again, as Ollama and OpenAI do it."""
+    """Return the first dimensions, normalised to length one, as Ollama and OpenAI do."""
     if dimensions is None or dimensions >= len(vector):
         return vector
     part = np.asarray(vector[:dimensions])

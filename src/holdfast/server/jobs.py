@@ -1,6 +1,6 @@
-"""Requests to model servers, over REST: which wait, which run, what came of the others, and ending one.
+"""Requests to model servers (jobs) over REST, and the stream of server-sent events.
 
-Everybody sees their own; an administrator sees all. Nothing of what was asked or answered is here.
+Everybody sees their own jobs, an administrator sees all. They contain no text of questions or answers.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable
@@ -31,7 +31,7 @@ async def list_jobs(
     conversation: str | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
-    """The last jobs, newest first."""
+    """List the last jobs, newest first."""
     store = engine_of(request).store
     rows = await store.run(
         lambda: store.jobs.recent(limit, status=status, conversation=conversation, **visible_to(request))
@@ -41,12 +41,13 @@ async def list_jobs(
 
 @router.get("/{name}")
 async def show_job(request: Request, name: str) -> dict[str, Any]:
+    """Return one job."""
     return serialize_job(request, await find_job(request, name))
 
 
 @router.delete("/{name}")
 async def cancel_job(request: Request, name: str) -> dict[str, Any]:
-    """End a job that waits or runs. Its client is told, and what was answered so far is kept."""
+    """Cancel a job that waits or runs. Its client gets an error; what was answered so far is recorded."""
     job = await find_job(request, name)
     if not engine_of(request).cancel(job.id):
         if job.status not in ("queued", "running"):
@@ -58,6 +59,7 @@ async def cancel_job(request: Request, name: str) -> dict[str, Any]:
 
 
 def visible_to(request: Request) -> dict[str, str | None]:
+    """Return the filter for the jobs that the sender may see."""
     access = access_of(request)
     return {} if access.admin else {"user": access.user, "project": access.project or None}
 
@@ -86,10 +88,10 @@ def follow_events(
     project: str | None = None,
     kind: Literal["private", "group"] | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Found before the response begins, while a refusal can still be one."""
-    # A client that reconnects repeats its first address, and says in the header how far it came.
+    """Return the events of a scope; runs before the response starts, so that errors get a status."""
+    # A client that reconnects repeats its first URL, with the last id it saw in the header.
     place = after if last_event_id is None else last_event_id
-    # A browser's own follower sends no headers of ours, so project and kind can be in the address.
+    # A browser's EventSource sends no headers of ours, so project and kind can be in the query.
     scope = scope_of(request, project)
     return engine_of(request).events.follow(replace(scope, kind=kind) if kind else scope, place)
 
@@ -98,7 +100,7 @@ def follow_events(
 async def stream_events(
     followed: Annotated[AsyncGenerator[Event, None], Depends(follow_events)], conversation: str | None = None
 ) -> AsyncIterable[ServerSentEvent]:
-    """Everything that happens in this scope, or in one conversation, from now on or after an event's id."""
+    """Stream the events of this scope, or of one conversation, from now on or after an event's id."""
     async with aclosing(followed):
         async for event in followed:
             if conversation is None or event.kind == LAGGED or event.data.get("conversation") == conversation:

@@ -1,8 +1,7 @@
-"""MCP over streamable HTTP at `/mcp`, behind the same guard as every other door.
+"""MCP over streamable HTTP at `/mcp`, behind the same guard as all routes.
 
-Loads the MCP server with the first request: who never uses it pays nothing for it. Every request stands for
-itself, with its own key and headers, so there are no sessions that somebody else could take over. What the
-tools do is known in `mcp`.
+The MCP server is loaded by the first request. Every request stands for itself, with its own key and headers;
+there are no sessions that somebody else could take over.
 """
 
 import asyncio
@@ -52,7 +51,7 @@ class _Service:
             await self._running
 
     async def _run(self, manager: "StreamableHTTPSessionManager") -> None:
-        """One task from beginning to end: what it holds wants to be closed by who opened it."""
+        """Run the manager in one task, since it must be closed by the task that opened it."""
         async with manager.run():
             self._begun.set()
             await self._closing.wait()
@@ -68,7 +67,7 @@ def build_manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionM
     assert engine.research is not None
     parts = Parts(engine.store, engine.remembering, engine.research, settings.citations)
     server = build_server(lambda: parts, _caller)
-    # The guard has looked at Host, Origin and size already.
+    # The guard has checked Host, Origin and size already.
     return StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, max_request_body_size=settings.max_request_mb * 1_000_000
     )
@@ -90,7 +89,7 @@ router = APIRouter(lifespan=_lifespan)
 
 
 async def serve_mcp(request: Request) -> Response:
-    """Whose request it is, is settled here; from here on it speaks MCP."""
+    """Identify the caller, and hand the request to the MCP server."""
     from holdfast.mcp.parts import Caller
 
     settings: Settings = request.app.state.config.settings
@@ -98,7 +97,7 @@ async def serve_mcp(request: Request) -> Response:
     if not settings.mcp or engine.remembering is None or engine.research is None:
         raise NotFound("MCP is not offered here.", hint="Set mcp = true in the settings.")
     if request.method != "POST":
-        # We have nothing to say unasked, and keep no sessions that could be ended.
+        # There are no unsolicited messages, and no sessions that could be ended.
         return Response(status_code=405, headers={"Allow": "POST"})
     memory = settings.memory and access_of(request).memory and not is_off(request)
     request.state.caller = Caller(scope_of(request), memory=memory)
@@ -106,7 +105,7 @@ async def serve_mcp(request: Request) -> Response:
 
 
 class _DelegatedResponse(Response):
-    """An answer that another app gives."""
+    """A response that another ASGI application gives."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__()

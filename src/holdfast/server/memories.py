@@ -1,6 +1,8 @@
-"""What is remembered, over REST: adding, listing, searching, correcting, forgetting, moving in and out.
+"""Memories and the files they are kept in (notes), over REST.
 
-All of it is done in threads, by `memory`. The profile is in `profiles`, the files themselves in `notes`.
+Memories can be added, listed, searched, corrected, forgotten, exported and imported. Notes are read and
+written as whole files, only in the scope of the request and never over a version that the writer has not seen
+(ETag and If-Match).
 """
 
 import asyncio
@@ -37,7 +39,7 @@ from holdfast.store import Store
 
 
 def conversations_of(store: Store, user: str, memories: Iterable[Memory]) -> dict[str, Any]:
-    """The sources of memories by their ids, as far as they are this user's; None for those that are gone."""
+    """Return the source conversations of memories by id, if they are this user's; None for deleted ones."""
     names = sorted({source.conversation for memory in memories for source in memory.sources})
     conversations: dict[str, Any] = dict.fromkeys(names)
     for row in store.log.of_user(user, names):
@@ -46,9 +48,9 @@ def conversations_of(store: Store, user: str, memories: Iterable[Memory]) -> dic
 
 
 def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
-    """Where a user may have memories: their own first, then projects, then groups they talk in."""
+    """Return the scopes of a user: their own first, then projects, then groups."""
     mine = Scope(user)
-    # The folder of a project with an unusual name does not tell that name; its conversations do.
+    # Folders do not show unusual project names as they are; the conversations do.
     place = folder(Scope(user, "any")).parent
     folders = {entry.path.relative_to(place).parts[0] for entry in remembering.workspace.entries(place)}
     named = {Scope(user, name) for name in folders if safe_name(name) == name}
@@ -57,7 +59,7 @@ def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
 
 
 def memories_in_hits(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
-    """The memories among the hits of a search. Only files that were hit are read for it."""
+    """Return the memories among the hits of a search, reading only the files with a hit."""
     paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
     owners = remembering.index.owners(scope, list(paths))
     memories_by_id: dict[str, Memory] = {}
@@ -75,7 +77,7 @@ Importance = Annotated[float, Field(ge=0, le=1)]
 
 
 class NewMemory(BaseModel):
-    """Something to be remembered, by the user or, where there is one, by the project."""
+    """A memory to add, for the user or for the project of the request."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -87,7 +89,7 @@ class NewMemory(BaseModel):
 
 
 class MemoryChanges(BaseModel):
-    """What is to be another about a memory; what is left out stays."""
+    """Changes to a memory; what is left out stays."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -98,6 +100,7 @@ class MemoryChanges(BaseModel):
 
 
 def remembering_of(request: Request) -> Remembering:
+    """Return the memory of this server; raise `NotFound` if it has none."""
     remembering = engine_of(request).remembering
     if remembering is None:
         raise NotFound("Nothing is remembered here.", hint="This server was started without a memory.")
@@ -105,7 +108,7 @@ def remembering_of(request: Request) -> Remembering:
 
 
 def scope_for(request: Request, whose: Whose | None) -> Scope:
-    """The scope of the request, narrowed to one side of it; never another one."""
+    """Return the scope of the request, narrowed to the user or the project."""
     scope = scope_of(request)
     if whose is None:
         return scope
@@ -130,11 +133,12 @@ async def list_memories(
     limit: int = Query(50, ge=1, le=500),
     offset: int = Query(0, ge=0),
 ) -> dict[str, Any]:
-    """Memories, newest first; with `history` also what no longer holds. `type` is another word for `kind`.
+    """List memories, newest first; with `history` also those that no longer hold. `type` is the same as
+    `kind`.
 
-    Of `summary` it lists the newest summary of each of this scope's conversations, which is changed there.
-    `only` lists what no longer holds (`former`) or made room (`archived`) instead. `conversations` are those
-    that they were learned in; one that is gone is null.
+    The kind `summary` lists the newest summary of each conversation of this scope; summaries are changed in
+    their conversation. `only` lists memories that no longer hold (`former`) or were archived (`archived`)
+    instead. `conversations` are their sources, null for deleted ones.
     """
     library, where = remembering_of(request).library, scope_for(request, scope)
     named = kind if kind is not None else type
@@ -160,7 +164,7 @@ async def list_memories(
 
 @router.get("/scopes")
 async def list_scopes(request: Request) -> dict[str, Any]:
-    """Where this user may have memories: their own, and the projects and groups they use."""
+    """List the scopes in which this user may have memories: their own, their projects and their groups."""
     engine, remembering, access = engine_of(request), remembering_of(request), access_of(request)
     if access.project:
         return {"scopes": [asdict(Scope(access.user, access.project))]}
@@ -180,10 +184,10 @@ async def search_memories(
     citations: Literal["on", "off", "auto"] | None = None,
     whole: bool = False,
 ) -> dict[str, Any]:
-    """Notes and memories by words and meaning, best first, and how they were found.
+    """Search notes and memories by words and meaning, best first, with how each was found.
 
-    Citations are as the setting has them, unless that is said otherwise. With `whole` the memories
-    among the hits come along in full, and the conversations that they were learned in.
+    `citations` overrides the setting. With `whole` the memories among the hits are returned in full, with the
+    conversations that they come from.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
     kinds = [checked_kind(name) for name in kind or ()]
@@ -208,9 +212,9 @@ async def search_memories(
 
 @router.get("/stats")
 async def show_stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
-    """How much is remembered, how far the index has come, and whose vectors it has.
+    """Return how much is remembered, the state of the index, and which embedder made its vectors.
 
-    `confirm` is what must be said to forget all of it.
+    `confirm` is the word that deleting all memories asks for.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
     reindexing: ReindexJob = request.app.state.reindexing
@@ -237,7 +241,7 @@ async def source_conversations(request: Request, memories: Sequence[Memory]) -> 
 
 @router.post("", status_code=201)
 async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
-    """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
+    """Add a memory. One that says the same is updated, one that it contradicts is replaced."""
     library, scope = remembering_of(request).library, scope_for(request, new.scope)
     outcome = await asyncio.to_thread(
         library.add,
@@ -253,7 +257,7 @@ async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
 
 @router.post("/reindex", status_code=202)
 async def start_reindex(request: Request, wait: bool = False) -> Response:
-    """Build the index anew from the notes, in the background; events `memory` say how far it is."""
+    """Rebuild the index from the notes in the background; events `memory` report the progress."""
     remembering, scope = remembering_of(request), scope_of(request)
     reindexing: ReindexJob = request.app.state.reindexing
     reindexing.start(remembering, scope)
@@ -266,7 +270,7 @@ async def start_reindex(request: Request, wait: bool = False) -> Response:
 
 @router.post("/export")
 async def export_memories(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
-    """All memories as a file; JSON has their history and the archive too, and says what was left out."""
+    """Export all memories as a file; JSON includes their history and the archive, and what was left out."""
     library = remembering_of(request).library
     exported_memories = await asyncio.to_thread(exported, library, scope_of(request), format)
     media, name = ("application/json", "json") if format == "json" else ("text/markdown", "md")
@@ -283,7 +287,7 @@ async def export_memories(request: Request, format: Literal["json", "markdown"] 
     },
 )
 async def import_memories(request: Request) -> dict[str, Any]:
-    """Bring memories in, from what an export gave. What is there already stays as it is."""
+    """Import memories from an export. Existing memories stay as they are."""
     library, scope = remembering_of(request).library, scope_of(request)
     text = (await read_body(request)).decode("utf-8", "replace")
     taken: Imported = await asyncio.to_thread(take_in, library, scope, text)
@@ -292,14 +296,14 @@ async def import_memories(request: Request) -> dict[str, Any]:
 
 @router.delete("/all")
 async def clear_memories(request: Request, confirm: str = "", scope: Whose | None = None) -> dict[str, Any]:
-    """Forget all memories of a scope; `confirm` is the name that a refusal tells."""
+    """Forget all memories of a scope; `confirm` is the name that the refusal mentions."""
     library, where = remembering_of(request).library, scope_for(request, scope)
     return {"forgotten": await asyncio.to_thread(library.clear, where, confirm)}
 
 
 @router.get("/proposals")
 async def list_proposals(request: Request) -> dict[str, Any]:
-    """Memories that may replace an older one, each with that one: both hold until somebody decides."""
+    """List memories that may replace an older one, each with that one: both hold until somebody decides."""
     library, scope = remembering_of(request).library, scope_of(request)
     pairs = await asyncio.to_thread(rivals, library, scope)
     return {"proposals": [{"newer": new.to_json(), "older": old.to_json()} for new, old in pairs]}
@@ -307,13 +311,13 @@ async def list_proposals(request: Request) -> dict[str, Any]:
 
 @router.post("/{memory}/replace")
 async def replace_memory(request: Request, memory: str) -> dict[str, Any]:
-    """Say that a memory takes the place of the one it was proposed to replace."""
+    """Decide that a memory replaces the older one that it was proposed to replace."""
     return await decide_proposal(request, memory, replaces=True)
 
 
 @router.post("/{memory}/keep-both")
 async def keep_both_memories(request: Request, memory: str) -> dict[str, Any]:
-    """Say that a memory and the one it was proposed to replace both hold."""
+    """Decide that a memory and the one it was proposed to replace both hold."""
     return await decide_proposal(request, memory, replaces=False)
 
 
@@ -325,16 +329,16 @@ async def decide_proposal(request: Request, memory: str, *, replaces: bool) -> d
 
 @router.get("/{memory}")
 async def show_memory(request: Request, memory: str) -> dict[str, Any]:
-    """One memory, the file it stands in, and where it comes from."""
+    """Return one memory, the file it is in, and its sources."""
     remembering, scope = remembering_of(request), scope_of(request)
     return await asyncio.to_thread(serialize_with_path, remembering, scope, memory)
 
 
 @router.get("/{memory}/history")
 async def show_history(request: Request, memory: str) -> dict[str, Any]:
-    """One memory, what it took the place of, and what took its place; `slot` is all of them, newest first.
+    """Return a memory, what it replaced, and what replaced it; `slot` is all of these, newest first.
 
-    `rival` is an older one that it may replace, if somebody says so.
+    `rival` is an older memory that it may replace, if somebody decides so.
     """
     library, scope = remembering_of(request).library, scope_of(request)
 
@@ -358,7 +362,7 @@ async def show_history(request: Request, memory: str) -> dict[str, Any]:
 
 @router.post("/{memory}/take-back")
 async def take_back_memory(request: Request, memory: str) -> dict[str, Any]:
-    """Forget what should not have been kept; what it took the place of holds again."""
+    """Forget a memory that was wrong; what it replaced holds again."""
     library, scope = remembering_of(request).library, scope_of(request)
     wrong, restored = await asyncio.to_thread(library.take_back, scope, memory)
     return {"forgotten": wrong.to_json(), "restored": [memory_row.to_json() for memory_row in restored]}
@@ -366,7 +370,7 @@ async def take_back_memory(request: Request, memory: str) -> dict[str, Any]:
 
 @router.put("/{memory}")
 async def correct_memory(request: Request, memory: str, changes: MemoryChanges) -> dict[str, Any]:
-    """Correct a memory where it stands."""
+    """Correct a memory in place."""
     remembering, scope = remembering_of(request), scope_of(request)
     kind = None if changes.kind is None else checked_kind(changes.kind)
 
@@ -386,7 +390,7 @@ async def correct_memory(request: Request, memory: str, changes: MemoryChanges) 
 
 @router.delete("/{memory}", status_code=204)
 async def forget_memory(request: Request, memory: str) -> None:
-    """Forget a memory for good; it is not learned again from where it came from."""
+    """Forget a memory for good; it is not learned again from the same source."""
     library, scope = remembering_of(request).library, scope_of(request)
     await asyncio.to_thread(library.forget, scope, memory)
 
@@ -401,10 +405,10 @@ def etag(tag: str) -> str:
 
 
 def tag_to_match(request: Request, current_tag: str, *, needed: bool = True) -> str | None:
-    """The tag that a file must still have when it is written; None where any will do.
+    """Return the tag that a file must still have when it is written; None if any will do.
 
-    `there` is the tag it has now. Whoever replaces a file must say which version they have read; a new one
-    needs no such word.
+    `current_tag` is the tag it has now. To replace a file, If-Match must name the version that was read; a
+    new file needs no condition.
     """
     if request.headers.get("if-none-match", "").strip() == "*":
         return ABSENT
@@ -420,12 +424,12 @@ def tag_to_match(request: Request, current_tag: str, *, needed: bool = True) -> 
     tags = [part.strip() for part in if_match.split(",")]
     if current_tag != ABSENT and ("*" in tags or etag(current_tag) in tags):
         return current_tag
-    # An old version, or one that cannot be: no file has this tag.
+    # An old version, or a tag that never existed.
     raise version_conflict(current_tag)
 
 
 def is_current(request: Request, current_tag: str) -> bool:
-    """Whether a client has the current version already."""
+    """Whether the client already has the current version."""
     tags = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
     return "*" in tags or etag(current_tag) in tags
 
@@ -437,13 +441,13 @@ def version_conflict(current_tag: str = ABSENT) -> HTTPException:
 
 notes_router = APIRouter(prefix="/api/notes", tags=["Notes"])
 
-# The profile is a file, too.
+# The profile is a YAML file beside the notes.
 _NOTE_SUFFIXES = MARKDOWN | {".yaml", ".yml"}
 
 
 @notes_router.get("")
 async def list_notes(request: Request) -> dict[str, Any]:
-    """The files of this scope, each with the tag of its current version; and those that cannot be used."""
+    """List the files of this scope with the tags of their versions, and those that cannot be used."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
     entries = await asyncio.to_thread(notes_of, workspace, scope, _NOTE_SUFFIXES)
     return {
@@ -458,7 +462,7 @@ async def list_notes(request: Request) -> dict[str, Any]:
 
 @notes_router.get("/{path:path}", response_class=Response)
 async def read_note(request: Request, path: str) -> Response:
-    """A file as it is, byte for byte; its ETag is what a change of it has to name."""
+    """Return a file byte for byte; to change it, its ETag has to be sent."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
     note = await asyncio.to_thread(note_at, workspace, scope, path, _NOTE_SUFFIXES)
     headers = {"ETag": etag(note.tag), "X-Content-Type-Options": "nosniff"}
@@ -472,16 +476,16 @@ async def read_note(request: Request, path: str) -> Response:
     "/{path:path}", openapi_extra={"requestBody": {"required": True, "content": {"text/markdown": {}}}}
 )
 async def write_note(request: Request, path: str) -> Response:
-    """Put a whole text in place of a file, whose version `If-Match` names, or make a new one.
+    """Replace a file as a whole, with its version in `If-Match`, or create a new one.
 
-    412 if it is another version by now, 428 if none was named. Secrets and private text are taken out.
+    412 if the version is another by now, 428 if none was named. Secrets and private text are removed.
     """
     remembering, scope = remembering_of(request), scope_of(request)
     content = await read_body(request)
 
     def work() -> tuple[str, bool]:
         place = writable_path(scope, path)
-        # Before anything looks for secrets in it, which takes its time.
+        # Checked before the slow search for secrets.
         check_size(place, len(content))
         text = content.decode("utf-8", "surrogateescape")
         current_tag = look(remembering.workspace, place).tag
@@ -495,7 +499,7 @@ async def write_note(request: Request, path: str) -> Response:
 
 @notes_router.delete("/{path:path}", status_code=204)
 async def remove_note(request: Request, path: str) -> None:
-    """Take away a file, whose version `If-Match` names. What stood in it is not remembered any more."""
+    """Delete a file, with its version in `If-Match`. Its memories are forgotten."""
     workspace, scope = remembering_of(request).workspace, scope_of(request)
 
     def work() -> None:

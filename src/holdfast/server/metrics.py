@@ -1,7 +1,7 @@
-"""`/metrics`: how the server does, in Prometheus' text format. Hears events and the ends of requests.
+"""Figures of the server: `/metrics` in Prometheus' text format, and daily statistics over REST.
 
-Numbers only: nobody's words, names or addresses are in them but those of model servers. For administrators;
-that only they come here is the guard's business.
+They contain numbers only, no texts, names or addresses except those of model servers. `/metrics` is for
+administrators (see the guard); statistics show everybody their own numbers, and administrators all.
 """
 
 import time
@@ -28,12 +28,12 @@ from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWai
 router = APIRouter(tags=["Server"])
 
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-# The level whose work is told by events of its own.
+# The level that has events of its own.
 _SUMMARY_LEVEL = 3
 
 
 class Metrics:
-    """`hear` is for events, `answered` for every response. Each app has its own."""
+    """The metrics of one application: `observe` takes events, `count_response` every response."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -123,7 +123,7 @@ class Metrics:
 
 
 def create_metrics(engine: Engine) -> Metrics:
-    """What is counted of an engine from now on."""
+    """Create the metrics of an engine, and subscribe to its events."""
     metrics = Metrics()
     metrics.registry.register(_QueueCollector(engine))
     engine.events.listeners.append(metrics.observe)
@@ -131,7 +131,7 @@ def create_metrics(engine: Engine) -> Metrics:
 
 
 class _QueueCollector:
-    """How long the lines before model servers are at the moment of asking."""
+    """Collects the current lengths of the queues of model servers."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -147,7 +147,7 @@ class _QueueCollector:
 
 
 class MetricsMiddleware:
-    """Counts every request by the route that it came to and the status it got; of a path of ours only."""
+    """Counts every request by route and status."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -157,7 +157,7 @@ class MetricsMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # A client that left before there was an answer is counted as servers usually do.
+        # The usual status for a client that disconnected before the response.
         status = 499
 
         async def watch_status(message: Message) -> None:
@@ -173,7 +173,7 @@ class MetricsMiddleware:
 
 
 def route_path(route: BaseRoute | None) -> str:
-    """Paths that are no routes could be anything, and there is no end of them."""
+    """Return the path of the route; unknown paths share one label, since there is no end of them."""
     return str(getattr(route, "path", "")) or "none"
 
 
@@ -192,10 +192,10 @@ async def show_statistics(
     days: int = Query(30, ge=1, le=366),
     utc_offset: int = Query(0, ge=-840, le=840),
 ) -> dict[str, Any]:
-    """Day by day, today last; `utc_offset` says by how many minutes the reader's clock is before UTC's.
+    """Return figures day by day, today last; `utc_offset` is the reader's offset from UTC in minutes.
 
-    `cached` are tokens of prompts that were not read anew; `freed` is what compactions took out of windows,
-    by level. A day on which nothing began to be answered has no times.
+    `cached` are tokens of prompts that were not read again; `freed` is what compactions took out of windows,
+    by level. A day on which no answer began has no times.
     """
     store, access = engine_of(request).store, access_of(request)
     offset = utc_offset * 60

@@ -1,7 +1,7 @@
-"""Ollama's API: chat, generate, and what clients ask about models.
+"""Ollama's API: chat, generate, and the routes that list and manage models.
 
-Knows the routes; the wire format is in `dialects`, the turn in `engine`. What an Ollama server says about its
-models is passed on as it is; for any other server the same questions are answered in Ollama's words.
+An Ollama server's own answers about its models are relayed unchanged; for other servers the same questions
+are answered in Ollama's format. Managing models needs an Ollama server.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ from holdfast.upstreams.ollama import keep_alive_from
 
 router = APIRouter(tags=["Ollama"])
 
-# Clients look at this to see which features they may use; it names the protocol we speak, not ourselves.
+# The version of the protocol, by which clients decide what features they use.
 PROTOCOL_VERSION = "0.30.0"
 
 
@@ -59,7 +59,7 @@ def _read_chat(fields: dict[str, Any]) -> ChatRequest:
 
 
 def _read_generate(fields: dict[str, Any]) -> ChatRequest:
-    """A prompt is a chat of one message."""
+    """Read a prompt as a chat with one message."""
     messages = []
     if fields.get("system"):
         messages.append({"role": "system", "content": fields["system"]})
@@ -115,6 +115,7 @@ async def generate(request: Request) -> Response:
 
 
 async def load_model(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:
+    """Load or unload a model, as an empty chat or prompt asks for."""
     name = _read_chat(without(fields, "messages", "prompt")).model
     provider = await engine_of(request).upstreams.route(name)
     if understands(provider, shape.path):
@@ -126,7 +127,7 @@ async def load_model(request: Request, shape: ChatProtocol, body: bytes, fields:
 
 
 async def pass_to_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
-    """Bare prompts and fill-in-the-middle are no conversation: the model server answers them by itself."""
+    """Relay bare prompts and fill-in-the-middle to the model server, since they are no conversation."""
     provider = await engine_of(request).upstreams.route(str(fields.get("model", "")))
     if not understands(provider, GENERATE.path):
         raise BadRequest(
@@ -139,9 +140,10 @@ async def pass_to_ollama(request: Request, body: bytes, fields: dict[str, Any]) 
 async def with_model_window(
     request: Request, body: bytes, fields: dict[str, Any]
 ) -> tuple[bytes, dict[str, Any]]:
-    """The same request with the window that all others have: with another, the model would be loaded anew.
+    """Return the request with the window and `keep_alive` that all requests to the model have.
 
-    With another time to stay, the model would leave before the next one of ours.
+    With another window the model would be loaded again; with another `keep_alive` it would be unloaded before
+    our next request.
     """
     if is_off(request):
         return body, fields
@@ -165,7 +167,7 @@ def context_of(conversation: str | None) -> list[int] | None:
 
 
 def conversation_in(context: Any) -> str | None:
-    """The conversation that a `context` of ours names; None for what another server made."""
+    """Return the conversation that a `context` of ours names; None for a `context` of another server."""
     if not isinstance(context, list) or context[:2] != _CONTEXT_MARK or len(context) > 40:
         return None
     if not all(isinstance(code, int) and 32 < code < 127 for code in context):
@@ -191,7 +193,7 @@ async def list_running(request: Request) -> Response:
 
 
 async def list_loaded(server: Provider) -> list[dict[str, Any]]:
-    """What a server holds in memory, as `/api/ps` tells it."""
+    """Return the models that a server has loaded, as `/api/ps` lists them."""
     if understands(server, "/api/ps"):
         answer = await server.forward("GET", "/api/ps", {})
         models_field = parse_object(b"".join([data async for data in answer.stream])).get("models")
@@ -220,19 +222,19 @@ async def show_model(request: Request) -> Response:
 @router.head("/api/version", include_in_schema=False)
 @router.get("/api/version")
 async def show_version(request: Request) -> Response:
-    """The protocol that is spoken here; our own name in it keeps two Holdfasts from asking each other."""
+    """Return the version of the protocol; our own name in it keeps two Holdfasts from calling each other."""
     provider = await engine_of(request).upstreams.main()
     spoken = PROTOCOL_VERSION
     if understands(provider, "/api/version"):
         with suppress(BadRequest, ProviderError):
-            # A server that is away just now speaks no other protocol for that.
+            # If the server is unreachable just now, the default version is returned.
             answer = await provider.forward("GET", "/api/version", {})
             spoken = parse_object(b"".join([data async for data in answer.stream])).get("version", spoken)
     return JSONResponse({"version": spoken, "holdfast": __version__})
 
 
 def serialize_tag(model: ModelInfo) -> dict[str, Any]:
-    """A model as `/api/tags` lists it; an Ollama server's own row as it is."""
+    """Serialize a model for `/api/tags`; the entry of an Ollama server is returned unchanged."""
     if "details" in model.raw and "modified_at" in model.raw:
         return dict(model.raw)
     return {
@@ -247,7 +249,7 @@ def serialize_tag(model: ModelInfo) -> dict[str, Any]:
 
 
 def _digest(model: ModelInfo) -> str:
-    """For a server that names none: clients take models of one digest for one model with several names."""
+    """Return a digest for a server that has none: clients take models with one digest for the same model."""
     return hashlib.sha256(model.name.encode()).hexdigest()
 
 
@@ -293,7 +295,7 @@ _DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
 @router.post("/api/copy")
 @router.delete("/api/delete")
 async def manage_model(request: Request) -> Response:
-    """Get, send, make, copy or remove a model. Several people share it, so this is for administrators."""
+    """Pull, push, create, copy or delete a model. Everybody shares the models, so this is for administrators."""
     require_admin(request)
     body, path = await read_body(request), request.url.path
     fields = parse_object(body)
@@ -310,7 +312,7 @@ async def manage_model(request: Request) -> Response:
 @router.head("/api/blobs/{digest}", include_in_schema=False)
 @router.post("/api/blobs/{digest}")
 async def transfer_blob(request: Request, digest: str) -> Response:
-    """A file for `/api/create`. It may be larger than our memory, so it is never whole in it."""
+    """Relay a file for `/api/create`. It is never held in memory as a whole."""
     require_admin(request)
     if not _DIGEST.fullmatch(digest):
         raise BadRequest("invalid digest format", hint="It is sha256: and 64 hexadecimal digits.")
@@ -326,7 +328,7 @@ async def transfer_blob(request: Request, digest: str) -> Response:
 
 
 async def find_manager(engine: Engine, path: str, model: str) -> Provider:
-    """The server that has the model, or, to get one, any Ollama."""
+    """Return the server that has the model; to get a new model, any Ollama server."""
     if path in ("/api/pull", "/api/create") and not engine.upstreams.names_server(model):
         return await find_ollama(engine)
     return require_ollama(await engine.upstreams.route(model))
@@ -350,14 +352,14 @@ def require_ollama(provider: Provider) -> Provider:
 
 
 def refresh_after(answer: Forwarded, engine: Engine, provider: Provider, names: list[str]) -> Forwarded:
-    """The same answer; when it is through, what we know of these models is looked at anew."""
+    """Return the same response; at its end, what is known about these models is discarded."""
 
     async def stream() -> AsyncIterator[bytes]:
         try:
             async for data in answer.stream:
                 yield data
         except HoldfastError as error:
-            # The head is out: trouble can only be told in the stream itself, as the server would.
+            # The headers are sent: errors can only follow in the stream, as the server would send them.
             yield ndjson_frame({"error": str(error)})
         finally:
             for name in names:

@@ -1,6 +1,7 @@
-"""OpenAI's API: chat completions and the list of models.
+"""OpenAI's API: chat completions, the older completions, and the list of models.
 
-Knows the routes; the wire format is in `dialects`, the turn in `engine`.
+Completions are not recorded, since they are no conversation. Ollama gets them through its own API, because
+its `/v1` cuts long prompts silently and takes no window.
 """
 
 import time
@@ -140,7 +141,7 @@ async def complete_text(request: Request) -> Response:
 
 
 def _generate_out(chat: ChatRequest) -> dict[str, Any]:
-    """The prompt as it is, or, with a suffix, in the model's own template for what goes between the two."""
+    """Return the body for `/api/generate`: the raw prompt, or with a suffix the model's own template."""
     suffix = chat.extra.get(openai.NAME, {}).get("suffix")
     options = ollama.request_out(chat.with_messages(())).get("options", {})
     return {
@@ -178,6 +179,6 @@ async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerat
 
 
 def _chunk_in(payload: JsonObject) -> Chunk:
-    """A line of `/api/generate`, read as the line of a chat that says the same."""
+    """Read a line of `/api/generate` as the equivalent line of a chat."""
     message = {"content": payload.get("response"), "thinking": payload.get("thinking")}
     return ollama.chunk_in({**payload, "message": message})

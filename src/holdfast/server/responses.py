@@ -1,7 +1,6 @@
-"""OpenAI's responses: with the whole history in the request, or with the name of the answer it continues.
+"""OpenAI's responses API, with the whole history in the request or the id of the response it continues.
 
-Knows the routes; the wire format is in `dialects`, the turn in `engine`. What was answered is in the log, and
-an answer's id is the name of the job that it is kept under.
+Responses are read from the log; the id of a response is that of its job.
 """
 
 import re
@@ -36,7 +35,7 @@ from holdfast.store import Job, Store
 
 router = APIRouter(tags=["OpenAI"])
 
-# What would have to be kept or done at OpenAI's, and what to do instead.
+# Options that only OpenAI's own service offers, and what to do instead.
 _IMPOSSIBLE = {
     "background": "Keep the connection open until the answer is there.",
     "conversation": "Use previous_response_id, or metadata.conversation_id.",
@@ -59,7 +58,7 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
 
 def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.Writer:
     settings = responses_writer.settings_of(chat)
-    # What is not to be stored has a name that leads nowhere, though the log of the conversation is kept.
+    # With `store: false` the id leads nowhere, although the conversation is recorded.
     job = turn.job if settings["store"] else ""
     return responses_writer.Writer(f"resp_{job or secrets.token_hex(16)}", settings)
 
@@ -92,7 +91,7 @@ async def create_response(request: Request) -> Response:
 
 @router.post("/v1/responses/input_tokens")
 async def count_input_tokens(request: Request) -> dict[str, Any]:
-    """How many tokens the client's own items have, before anything is brought in or made to fit."""
+    """Count the tokens of the client's own items, before anything is added or fitted."""
     chat = _read(parse_object(await read_body(request)))
     engine = engine_of(request)
     provider = await engine.upstreams.route(chat.model)
@@ -117,7 +116,7 @@ async def delete_response(request: Request, name: str) -> None:
 
 
 def resolve_references(store: Store, scope: Scope, fields: dict[str, Any]) -> dict[str, Any]:
-    """The request with the items that it only names; what it continues must be there."""
+    """Return the request with the items that it references by id; raise an error if one is missing."""
     if previous := fields.get("previous_response_id"):
         answer_named(store, scope, expect(previous, str, "previous_response_id"))
     answers: dict[str, dict[str, Any]] = {}
@@ -133,14 +132,14 @@ def _items(fields: dict[str, Any]) -> list[Any]:
 
 
 def _is_reference(item: Any) -> bool:
-    """Clients may leave out the type of a reference, as they may that of a message."""
+    """Whether an item is a reference; clients may leave out its type, as they may that of a message."""
     return isinstance(item, dict) and "role" not in item and item.get("type") in (None, "item_reference")
 
 
 def resolve_item(
     store: Store, scope: Scope, item: dict[str, Any], answers: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    """The item that a reference stands for; `answers` are the items of those that were looked up before."""
+    """Return the item that a reference stands for; `answers` caches the items of answers already loaded."""
     name = expect(item.get("id"), str, "input[].id")
     if (match := _ITEM.fullmatch(name)) and match[1] not in answers:
         answer = answer_named(store, scope, match[1]).answer
@@ -153,7 +152,7 @@ def resolve_item(
 
 
 def load_response(store: Store, scope: Scope, name: str) -> dict[str, Any]:
-    """An answer as it is in the log, with the instructions and tools that were sent with its question."""
+    """Return an answer from the log, with the instructions and tools that were sent with its question."""
     given = answer_named(store, scope, name)
     job, answer = given.job, given.answer
     settings = responses_writer.settings_of(load_request(store, job))
@@ -168,7 +167,7 @@ def load_response(store: Store, scope: Scope, name: str) -> dict[str, Any]:
 
 
 def load_request(store: Store, job: Job) -> ChatRequest:
-    """What is still known of the request that an answer was given to."""
+    """Return what was recorded of the request that a job answered."""
     try:
         prompt = store.prompts.get(job.prompt or "")
     except NotFound:

@@ -72,7 +72,7 @@ def openai_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
 
 
 def anthropic_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
-    """Return Anthropic's format; its agents shorten their history when they read that a prompt is too long."""
+    """Return Anthropic's format; agents shorten their history when told that the prompt is too long."""
     status = status_of(error)
     message = f"prompt is too long: {error}" if isinstance(error, errors.Overflow) else str(error)
     kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")

@@ -1,6 +1,6 @@
-"""The models that are installed, with the windows they were trained for, run with, and should have.
+"""Installed models with their windows, model servers and their state, and tokenizing, over REST.
 
-Knows the routes of our own REST interface; the protocols' own lists are at their doors.
+`/api/tokenize` and `/api/detokenize` follow the format that has been proposed for Ollama.
 """
 
 import asyncio
@@ -38,6 +38,7 @@ class ModelWindow(BaseModel):
 
 @router.get("/installed")
 async def list_installed(request: Request) -> dict[str, Any]:
+    """List the installed models with the windows they were trained for, run with, and should have."""
     engine = engine_of(request)
     rows = []
     for model in await engine.upstreams.models():
@@ -48,7 +49,7 @@ async def list_installed(request: Request) -> dict[str, Any]:
 
 @router.put("/{name:path}")
 async def fix_window(request: Request, name: str, fixed: ModelWindow) -> dict[str, Any]:
-    """Fix the window of a model: every request to it then carries the same one. For administrators."""
+    """Fix the window of a model, so that every request to it has the same one. For administrators."""
     require_admin(request)
     engine = engine_of(request)
     provider = await engine.upstreams.route(name)
@@ -59,7 +60,7 @@ async def fix_window(request: Request, name: str, fixed: ModelWindow) -> dict[st
 
 
 def serialize_model(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, Any]:
-    """`fixed`: the server has the window it was started with, whatever a request says."""
+    """Serialize a model; `fixed` means that the server has its window from its start, whatever requests say."""
     return {
         "name": model.name,
         "family": model.family or None,
@@ -113,6 +114,7 @@ async def detokenize(request: Request) -> dict[str, Any]:
 
 
 async def resolve_model(request: Request, fields: JsonObject) -> tuple[str, Provider]:
+    """Return the model of a request and its server; raise an error if the server does not have it."""
     model = expect(fields.get("model"), str, "model")
     upstreams = engine_of(request).upstreams
     provider = await upstreams.route(model)
@@ -134,9 +136,9 @@ upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
 
 @upstreams_router.get("")
 async def list_upstreams(request: Request) -> dict[str, Any]:
-    """Each model server: its kind, whether it is well, when it was last heard of and what it failed with.
+    """List the model servers: kind, state, when each was last heard of, and its last error.
 
-    `memory`: whether it may be told memories, as it is set now.
+    `memory`: whether it may receive memories, as it is set now.
     """
     known = engine_of(request).upstreams
     await known.look()

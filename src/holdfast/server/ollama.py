@@ -295,7 +295,7 @@ _DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
 @router.post("/api/copy")
 @router.delete("/api/delete")
 async def manage_model(request: Request) -> Response:
-    """Pull, push, create, copy or delete a model. Everybody shares the models, so this is for administrators."""
+    """Pull, push, create, copy or delete a model. For administrators, since everybody shares the models."""
     require_admin(request)
     body, path = await read_body(request), request.url.path
     fields = parse_object(body)

@@ -1,6 +1,6 @@
-"""The profile of a person, over REST: the file, its fields, and what is proposed for them.
+"""The profile of a person over REST: its file, its fields, and proposals for them. Groups have none.
 
-Knows the wire; what a profile may be is known in `memory`. A group has none.
+The company context and the answers of the set-up are views of fields of the same file.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class ProfileText(BaseModel):
 
 
 class ProfileDraft(BaseModel):
-    """A profile that somebody writes, and the window of the model that would be told."""
+    """A profile that is being written, and the window of the model that would get it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -44,7 +44,7 @@ class ProfileDraft(BaseModel):
 
 
 class SetupForm(BaseModel):
-    """The questions of the setup; products as a list, or with commas between them."""
+    """The questions of the set-up; products as a list, or separated by commas."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -57,16 +57,16 @@ class SetupForm(BaseModel):
 
 @router.get("")
 async def show_profile(request: Request, response: Response) -> dict[str, Any]:
-    """The file as it is, its fields, and what is wrong with it where it cannot be read."""
+    """Return the file, its fields, and what is wrong with it if it cannot be read."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return await apply_and_show(response, profile, scope)
 
 
 @router.post("/preview")
 async def preview_profile(request: Request, draft: ProfileDraft) -> dict[str, Any]:
-    """What a model with such a window would be told of a profile, by an estimate; nothing is kept.
+    """Return what a model with this window would get of a profile, by an estimate; nothing is stored.
 
-    Where it cannot be one, `trouble` says why and `line` where.
+    If it is no valid profile, `trouble` says why and `line` where.
     """
     scope = scope_of(request)
     if scope.kind == "group":
@@ -101,7 +101,7 @@ def count_tokens(text: str) -> int:
 
 @router.put("")
 async def replace_profile(request: Request, response: Response, whole: ProfileText) -> dict[str, Any]:
-    """Put another text in place, if it is a profile; with `If-Match` only over the version it names."""
+    """Replace the profile if the text is a valid one; with `If-Match` only the version it names."""
     profile, scope = remembering_of(request).profile, scope_of(request)
 
     def work() -> None:
@@ -121,7 +121,7 @@ async def fill_profile(
     form: SetupForm,
     language: Annotated[Literal["de", "en"], Query()] = "en",
 ) -> dict[str, Any]:
-    """Take over what a setup asked; fields of the file that were not asked about stay."""
+    """Store the answers of the set-up; other fields of the file stay."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     answers = form.model_dump(by_alias=True, exclude_none=True)
     return await apply_and_show(response, profile, scope, lambda: profile.fill(scope, answers, language))
@@ -131,15 +131,17 @@ async def fill_profile(
 async def patch_profile(
     request: Request, response: Response, fields: Annotated[dict[str, Any], Body()]
 ) -> dict[str, Any]:
-    """Set these fields and take those away that are null; all of it or nothing. Comments stay."""
+    """Set these fields and remove those that are null; all of them or none. Comments stay."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return await apply_and_show(response, profile, scope, lambda: profile.patch(scope, fields))
 
 
 @router.get("/proposals")
 async def list_proposals(request: Request) -> dict[str, Any]:
-    """What the profile might learn, each with the words it was taken from; `label` is what the reader calls
-    the field."""
+    """List proposals for the profile with the words they were taken from.
+
+    `label` is the name of the field in the reader's language.
+    """
     profile, scope = remembering_of(request).profile, scope_of(request)
     waiting = await asyncio.to_thread(profile.proposals, scope)
     language = language_of(request)
@@ -152,14 +154,14 @@ async def list_proposals(request: Request) -> dict[str, Any]:
 
 @router.post("/proposals/{proposal}/accept")
 async def accept_proposal(request: Request, proposal: str) -> dict[str, Any]:
-    """Set the field to what is proposed."""
+    """Set the field to the proposed value."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return asdict(await asyncio.to_thread(profile.accept, scope, proposal))
 
 
 @router.post("/proposals/{proposal}/dismiss")
 async def dismiss_proposal(request: Request, proposal: str) -> dict[str, Any]:
-    """Turn it down; it is not proposed again."""
+    """Dismiss a proposal; it is not made again."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return asdict(await asyncio.to_thread(profile.dismiss, scope, proposal))
 
@@ -167,7 +169,7 @@ async def dismiss_proposal(request: Request, proposal: str) -> dict[str, Any]:
 async def apply_and_show(
     response: Response, profile: Profile, scope: Scope, work: Callable[[], object] = lambda: None
 ) -> dict[str, Any]:
-    """Do the work, and tell the profile as it is after it."""
+    """Do the work, and return the profile as it is afterwards."""
 
     def work_and_load() -> tuple[str, dict[str, Any]]:
         work()
@@ -197,7 +199,7 @@ _PREFERENCES = {
 
 
 class CompanyFields(BaseModel):
-    """What is not mentioned stays; null takes it away."""
+    """Fields of the company: what is left out stays, null removes it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -209,7 +211,7 @@ class CompanyFields(BaseModel):
 
 @company_router.get("")
 async def show_company(request: Request) -> dict[str, Any]:
-    """What a model is told of the company; null for what is not said."""
+    """Return what models are told about the company; null for what is not set."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     note = await asyncio.to_thread(profile.show, scope)
     return {name: value_of(note.text, field) for name, field in _COMPANY.items()}
@@ -217,7 +219,7 @@ async def show_company(request: Request) -> dict[str, Any]:
 
 @company_router.put("")
 async def change_company(request: Request, company: CompanyFields) -> dict[str, Any]:
-    """Set these, in the profile."""
+    """Set these fields in the profile."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     given = company.model_dump(by_alias=True, exclude_unset=True)
     fields = {_COMPANY[name]: value if value not in ("", []) else None for name, value in given.items()}
@@ -226,7 +228,7 @@ async def change_company(request: Request, company: CompanyFields) -> dict[str, 
 
 
 def setup_answers(text: str) -> dict[str, Any]:
-    """The set-up's questions as a profile answers them; an answer in one line is a style."""
+    """Return the profile as answers to the set-up's questions; preferences in one line are the style."""
     answers = {name: value_of(text, field) for name, field in _COMPANY.items()}
     whole = value_of(text, "preferences")
     inner = {name: value_of(text, field) for name, field in _PREFERENCES.items()}

@@ -1,7 +1,4 @@
-"""Building the index of notes anew, beside everything else the server does: one at a time, in a thread.
-
-Whoever asked follows it by events. Knows how far it is, nothing of how an index is made.
-"""
+"""The job that rebuilds the index of the notes: one at a time, in a thread, reporting by events."""
 
 import asyncio
 import logging
@@ -18,13 +15,13 @@ log = logging.getLogger("holdfast.server")
 
 Phase = Literal["idle", "files", "vectors", "done", "failed"]
 
-# Events are few, since each scope remembers only its last ones.
+# Percent between two events: few, since each scope keeps only its last ones.
 _STEP = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexState:
-    """How far it is. `trouble` says why it failed, or why it has words only."""
+    """The progress. `trouble` says why it failed, or why the index has no vectors."""
 
     phase: Phase = "idle"
     done: int = 0
@@ -40,6 +37,8 @@ class ReindexState:
 
 
 class ReindexJob:
+    """Rebuilds the index on request, and publishes its progress to the scopes that asked for it."""
+
     def __init__(self, events: Events) -> None:
         self.state = ReindexState()
         self._events = events
@@ -48,7 +47,7 @@ class ReindexJob:
         self._stop = threading.Event()
 
     def start(self, remembering: Remembering, scope: Scope) -> None:
-        """Begin, unless it is under way already; either way this scope hears how it goes."""
+        """Start, unless it is running already; in both cases this scope gets its events."""
         if self._task is None or self._task.done():
             self._followers.clear()
             self.state = ReindexState("files")
@@ -57,7 +56,7 @@ class ReindexJob:
         self._followers.add(scope)
 
     async def wait(self) -> None:
-        """Wait for what is under way. Whoever gives up waiting does not end it."""
+        """Wait until the running job ends; cancelling the wait does not cancel the job."""
         if self._task is not None:
             await asyncio.wait({self._task})
 

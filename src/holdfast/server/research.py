@@ -1,7 +1,6 @@
-"""Research over REST: findings brought in or fetched, listed, read, forgotten; known ones are used again.
+"""Research over REST: findings that are sent in or fetched, listed, read and forgotten.
 
-Whatever takes long is done in threads or waited for, and told by events `research`. How it is done is in
-`research.library`.
+Events `research` report the progress of what takes long. A finding that still holds is used again.
 """
 
 import asyncio
@@ -26,12 +25,12 @@ router = APIRouter(prefix="/api/research", tags=["Research"])
 
 RESEARCH = "research"
 
-# No page has more; what is kept of it is less.
+# The longest text of a source, in characters; less of it is stored.
 _MAX_TEXT = 2_000_000
 
 
 class NewSource(BaseModel):
-    """What a client has read: an address or the name of a file, and its text, at a time in seconds."""
+    """A source that the client has read: a URL or file name, its text, and the time in seconds."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -46,11 +45,11 @@ class NewSource(BaseModel):
 
 
 class NewFinding(BaseModel):
-    """A question, with `sources` that were read for it, or `urls` to be read, or `fetch` to read the pages
-    that it names, or else to look for some.
+    """A question with `sources` that were read for it, `urls` to read, or `fetch` to find pages.
 
-    With none of these only what is known already is given. `fresh` leaves that aside. `conversation` is the
-    one whose next message is about it.
+    `fetch` reads the pages that the question names, or else searches for some. With none of these, only a
+    known finding is returned; `fresh` ignores known ones. `conversation` is the one whose next message is
+    about it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -66,6 +65,7 @@ class NewFinding(BaseModel):
 
 
 def research_of(request: Request) -> Research:
+    """Return the research of this server; raise `NotFound` if it has none."""
     research: Research | None = engine_of(request).research
     if research is None:
         raise NotFound("There is no research here.", hint="This server was started without a memory.")
@@ -82,7 +82,7 @@ async def list_findings(
     limit: int = Query(50, ge=1, le=500),
     offset: int = Query(0, ge=0),
 ) -> dict[str, Any]:
-    """Findings, newest first, without their texts; `expired` asks for those that are, or not."""
+    """List findings, newest first, without their texts; `expired` selects those that are, or are not."""
     research, where = research_of(request), scope_for(request, scope)
     troubles: list[str] = []
     findings = await asyncio.to_thread(
@@ -100,10 +100,10 @@ async def list_findings(
 
 @router.post("", status_code=201)
 async def add_finding(request: Request, new: NewFinding) -> Response:
-    """Keep what was found for a question, find it out, or say what is known already (200, `reused`)."""
+    """Store the sources for a question, fetch some, or return a known finding (200, `reused`)."""
     research, scope = research_of(request), scope_for(request, new.scope)
     store = engine_of(request).store
-    # Before anything is fetched: a conversation of somebody else's is none.
+    # Checked before anything is fetched: it must be a conversation of this scope.
     row = await store.run(store.log.get, new.conversation, scope_of(request)) if new.conversation else None
     conversation = row.id if row else ""
     if new.sources:
@@ -123,6 +123,7 @@ async def add_finding(request: Request, new: NewFinding) -> Response:
 
 
 async def find_known(research: Research, scope: Scope, new: NewFinding) -> Answered:
+    """Return a known finding that still holds; raise an error if there is none."""
     known = await asyncio.to_thread(research.known, scope, new.question, new.mode)
     if known is None or new.fresh:
         raise BadRequest(
@@ -136,7 +137,7 @@ async def find_known(research: Research, scope: Scope, new: NewFinding) -> Answe
 async def gather_finding(
     request: Request, research: Research, scope: Scope, new: NewFinding, conversation: str
 ) -> Answered:
-    """What is gathered for a question; whoever follows the scope hears how far it is."""
+    """Fetch sources for a question, and publish the progress to the scope."""
     local = next((url for url in new.urls if not url.lower().startswith(("http://", "https://"))), None)
     if local is not None:
         raise BadRequest(
@@ -169,7 +170,7 @@ async def gather_finding(
 
 @router.post("/prune")
 async def prune_findings(request: Request) -> dict[str, list[str]]:
-    """Take away what is long out of date in this scope, and make one of findings that are alike."""
+    """Remove findings of this scope that expired long ago, and merge those that are alike."""
     research, scope = research_of(request), scope_of(request)
     pruned = await asyncio.to_thread(research.prune, research.clock(), scope)
     return {"removed": list(pruned.removed), "merged": list(pruned.merged), "left": list(pruned.left)}
@@ -177,7 +178,7 @@ async def prune_findings(request: Request) -> dict[str, list[str]]:
 
 @router.get("/{finding}")
 async def show_finding(request: Request, finding: str, texts: Literal["on", "off"] = "on") -> dict[str, Any]:
-    """One finding with its sources and the file it stands in; without their texts if these are `off`."""
+    """Return one finding with its sources and the file it is in; without texts if `texts` is `off`."""
     research, scope = research_of(request), scope_of(request)
     row: Finding = await asyncio.to_thread(research.get, scope, finding)
     return {**row.to_json(research.clock(), whole=texts == "on"), "path": str(path_of(row))}

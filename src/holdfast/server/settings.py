@@ -1,7 +1,7 @@
-"""The settings over REST: each with its value, where that comes from, and what a change would do.
+"""The settings over REST: value, source and effect of each, and changing them.
 
-What is set here is the layer "page" of `config`: above the file, below environment and command line. Whether
-a value can be used is asked of those who use it, before anything is kept.
+Changes are the layer "page" of `config`: above the file, below environment and command line. Before they are
+stored, the parts that use the settings check that the server could start with them.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ from holdfast.upstreams.ollama import keep_alive_from
 from holdfast.window.presets import Preset, preset_from, preset_named
 from holdfast.wiring import qmd_options, vector_options
 
-# Which settings each part looks at, and how it looks.
+# Which settings each check is about.
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
@@ -70,9 +70,9 @@ _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
 
 
 def find_problems(settings: Settings, changed: Collection[str], *, password: bool) -> dict[str, str]:
-    """What would hinder the next start, under the name of the first changed setting it may come from.
+    """Return what would prevent the next start, by the first changed setting that may cause it.
 
-    `password`: browsers have something to come in with.
+    `password` says whether one is set, so that browsers can log in.
     """
     parts = (
         *_CHECKS,
@@ -91,7 +91,7 @@ def find_problems(settings: Settings, changed: Collection[str], *, password: boo
 
 
 def check_browser_access(settings: Settings, password: bool) -> None:
-    """Whoever closes the door from inside a browser should be able to come in again."""
+    """Refuse a change that would lock out the browser that makes it."""
     if password or not (settings.key or settings.require_key or not is_loopback(settings.host)):
         return
     raise ConfigError(
@@ -116,7 +116,7 @@ def check_upstreams(settings: Settings) -> None:
 
 
 def check_private_hosts(settings: Settings) -> None:
-    # Loaded when somebody sets it: it brings all of fetching along.
+    # Imported late: it loads everything for fetching.
     from holdfast.research.web import Guard
 
     Guard.of(settings.research_private, own_port=settings.port)
@@ -130,27 +130,27 @@ def check_web_address(address: str) -> None:
 
 router = APIRouter(prefix="/api/settings", tags=["Settings"])
 
-# Where all the rest lies is not for a page that lies there, too; nor is what is run here.
+# Where data is stored and which programs are run cannot be set on a page that is part of it.
 _NOT_ON_PAGE = (
     "home", "store", "workspace", "s3_endpoint", "s3_region", "s3_key", "s3_secret", "s3_path_style",
     "vectors", "vectors_extension", "qmd_command", "qmd_paths",
 )  # fmt: skip
-# What opens this machine's folders, or this server to whoever has a key, is for people who signed in.
+# What opens folders of this machine, or the server itself, needs a login with the password.
 _SESSION_ONLY = ("file_roots", "notes_paths", "models_dir", "embedded_model", "key")
-# Read anew by every command; all else is read when the server starts.
+# Read by every command; all others are read when the server starts.
 _IMMEDIATE = ("model", "language")
 _KINDS: Mapping[type, str] = {bool: "switch", int: "whole", float: "number", type(None): "share", str: "text"}
 _WINDOWS = (4_096, 8_192, 16_384, 32_768)
 _LEVELS = ("prune", "leave_out", "ahead", "summarise")
 
-# One change at a time: each reads what the last one kept.
+# One change at a time, since each reads what the previous one stored.
 _change_lock = threading.Lock()
 
 Share = Annotated[float | None, Field(gt=0, le=1)]
 
 
 class PreviewRequest(BaseModel):
-    """A preset, what else differs from it, and the windows to look at."""
+    """A preset, what differs from it, and the window to show."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -168,9 +168,9 @@ class PreviewRequest(BaseModel):
 async def list_settings(
     request: Request, language: Annotated[Literal["de", "en"] | None, Query()] = None
 ) -> dict[str, Any]:
-    """Every setting: its value, default and source, what it is for, and whether it can be set here.
+    """List every setting: value, default and source, what it is for, and whether it can be set here.
 
-    `pending`: it is set, but the server runs with `in_force` until it is restarted.
+    `pending`: it is set, but the server uses `in_force` until it is restarted.
     """
     require_admin(request)
     speak(language or language_of(request))
@@ -181,9 +181,9 @@ async def list_settings(
 async def change_settings(
     request: Request, wanted: Annotated[dict[str, Any], Body()]
 ) -> dict[str, Any] | JSONResponse:
-    """Set these, and take back those that are null; all of them or none.
+    """Set these settings, and reset those that are null; all of them or none.
 
-    A refusal has `wrong`: what is the matter with which of them.
+    A refusal has `wrong`: the problem with each setting.
     """
     require_admin(request)
     speak(language_of(request))
@@ -198,7 +198,7 @@ async def change_settings(
 
 @router.get("/presets")
 async def list_presets(request: Request) -> dict[str, Any]:
-    """The presets there are, in words and numbers; `current` is the one that is set."""
+    """List the presets in words and numbers; `current` is the one that is set."""
     speak(language_of(request))
     after = await asyncio.to_thread(next_config, request)
     rows = [preset_named(name) for name in PRESETS]
@@ -219,9 +219,9 @@ async def list_presets(request: Request) -> dict[str, Any]:
 
 @router.post("/preview")
 async def preview_windows(request: Request, wanted: PreviewRequest) -> dict[str, Any]:
-    """How windows are shared out now, and how they would be: nothing is changed.
+    """Return how windows are divided now, and how they would be; nothing is changed.
 
-    Thresholds are tokens of history where nothing else is in the window; null is a level that never comes.
+    Thresholds are tokens of history if nothing else is in the window; null is a level that is never reached.
     """
     running: Config = request.app.state.config
     given = wanted.model_dump(exclude={"window"}, exclude_none=True)
@@ -265,7 +265,7 @@ def serialize_settings(request: Request) -> dict[str, Any]:
 
 
 def next_config(request: Request) -> Config:
-    """The settings as they will be after the next start."""
+    """Return the settings as they will be after the next start."""
     running: Config = request.app.state.config
     return running.with_page(set_on_page(running.settings.home))
 
@@ -312,7 +312,7 @@ def source_location(name: str, config: Config) -> str | None:
 
 
 def why_read_only(request: Request, name: str, config: Config) -> str:
-    """Why a setting cannot be set here; empty if it can."""
+    """Return why a setting cannot be set here; empty if it can."""
     if name in _NOT_ON_PAGE:
         return f"It can only be set in {FILE}, the environment or on the command line."
     if config.sources[name] in ("environment", "command line"):
@@ -328,7 +328,7 @@ def needs_session(request: Request, name: str) -> bool:
 
 
 def apply_changes(request: Request, wanted: Mapping[str, Any], password: bool) -> dict[str, str]:
-    """What is wrong with a change, by name; if nothing is, it is kept."""
+    """Store the changes if they are valid; return the problems by setting."""
     running: Config = request.app.state.config
     with _change_lock:
         after = next_config(request)
@@ -356,6 +356,7 @@ def apply_changes(request: Request, wanted: Mapping[str, Any], password: bool) -
 
 
 def problem_with(request: Request, name: str, value: Any, config: Config) -> str:
+    """Return what is wrong with a value by itself; empty if nothing is."""
     if name not in Settings.__dataclass_fields__:
         return "There is no such setting. GET /api/settings lists all."
     if why := why_read_only(request, name, config):

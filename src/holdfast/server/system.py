@@ -1,6 +1,6 @@
-"""The set-up and the server itself, over REST: how far the set-up is, where clients find us, starting anew.
+"""The set-up and the server itself over REST: progress of the set-up, addresses, restart.
 
-Knows what was done, kept in the store; the questions and their order are the page's business.
+Also what clients in Docker containers need: an address that they can reach, and a key.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ _GET_ADDRESS = 0x8915
 
 @dataclass(frozen=True, slots=True)
 class DockerKey:
-    """A container's key. The secret is empty where it was made, and shown, before."""
+    """The key of containers. The secret is empty if the key existed before."""
 
     key: Key
     secret: str = ""
 
 
 def bridge_address() -> str | None:
-    """Where containers reach this machine; None where they reach it by loopback, as on macOS and Windows."""
+    """Return where containers reach this machine; None if by loopback, as on macOS and Windows."""
     if sys.platform != "linux":
         return None
     address = interface_address(_BRIDGE)
@@ -55,7 +55,7 @@ def bridge_address() -> str | None:
 
 
 def interface_address(interface: str) -> str | None:
-    """The IPv4 address of a network interface of Linux; None if there is none."""
+    """Return the IPv4 address of a network interface on Linux; None if there is none."""
     import fcntl
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -68,13 +68,13 @@ def interface_address(interface: str) -> str | None:
 
 
 def docker_key(store: Store) -> DockerKey:
-    """The key for containers, which speaks for their people: the one there is, or a new one."""
+    """Return the key for containers, which may name the people they speak for; it is created if missing."""
     key = next((key for key in store.keys.all() if key.name == _KEY_NAME and key.forwarder), None)
     return DockerKey(key) if key else DockerKey(*store.keys.create(Key(name=_KEY_NAME, forwarder=True)))
 
 
 def docker_options(port: int, secret: str) -> list[str]:
-    """What a container with Open WebUI is started with, to find us and to say for whom it asks."""
+    """Return the options with which an Open WebUI container finds us and names its people."""
     return [
         f"--add-host={DOCKER_HOST}:host-gateway",
         f"-e OPENAI_API_BASE_URL=http://{DOCKER_HOST}:{port}/v1",
@@ -85,13 +85,13 @@ def docker_options(port: int, secret: str) -> list[str]:
 
 router = APIRouter(prefix="/api/system", tags=["Server"])
 
-# From 1 on; 0 is before the first.
+# Numbered from 1; 0 is before the first.
 STEPS = ("welcome", "profile", "password", "network", "models", "summary")
 
-# Each under a name of its own: what one tab notes does not undo what another did.
+# Each is a setting of its own, so that one tab does not overwrite what another stored.
 _SETUP_DEFAULTS = {"step": 0, "completed": None, "skipped": None}
 _ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
-# Seconds between the word and the deed, for the answer to get out.
+# Seconds before a restart, so that the response is sent first.
 _RESTART_DELAY = 0.2
 
 
@@ -102,7 +102,7 @@ class SetupStep(BaseModel):
 
 
 class SetupCompletion(BaseModel):
-    """What was answered, if it was not kept before; `skipped`: nobody wanted to be asked."""
+    """Answers that were not stored before; `skipped` if the set-up was skipped."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -112,9 +112,9 @@ class SetupCompletion(BaseModel):
 
 @router.get("/setup-status")
 async def show_setup(request: Request) -> dict[str, Any]:
-    """How far the set-up is. `needed`: nobody has done or skipped it, and nothing was said here yet.
+    """Return the progress of the set-up. `needed`: it was neither done nor skipped, and nothing was said yet.
 
-    `aiProfile` has the answers that stand in the profile.
+    `aiProfile` has the answers that are in the profile.
     """
     store = engine_of(request).store
     state = await store.run(setup_state, store)
@@ -130,7 +130,7 @@ async def show_setup(request: Request) -> dict[str, Any]:
 
 @router.put("/setup-step")
 async def save_step(request: Request, wanted: SetupStep) -> dict[str, Any]:
-    """Note the step that somebody is at, so that they find it again."""
+    """Store the step that the person is at, so that they can continue there."""
     require_admin(request)
     return await save_setup(request, step=wanted.step)
 
@@ -141,7 +141,7 @@ async def complete_setup(
     completion: SetupCompletion,
     language: Annotated[Literal["de", "en"], Query()] = "en",
 ) -> dict[str, Any]:
-    """The set-up is done, or skipped: the page begins with a chat from now on."""
+    """Mark the set-up as done or skipped: from now on the start page is the chat."""
     require_admin(request)
     if completion.ai_profile is not None:
         profile, scope = remembering_of(request).profile, scope_of(request)
@@ -155,7 +155,7 @@ async def complete_setup(
 
 @router.get("/network")
 async def show_network(request: Request) -> dict[str, Any]:
-    """Where this server listens, what clients are told, and whether they need a key."""
+    """Return where the server listens, which addresses clients use, and whether they need a key."""
     require_admin(request)
     config: Config = request.app.state.config
     settings, store = config.settings, engine_of(request).store
@@ -175,7 +175,7 @@ async def show_network(request: Request) -> dict[str, Any]:
 
 @router.post("/restart", status_code=202)
 async def restart(request: Request) -> dict[str, Any]:
-    """Start the server anew with the settings as they are set; what is being answered has a moment to end."""
+    """Restart the server with the settings as they are set; running answers get a moment to finish."""
     require_admin(request)
     again = request.app.state.restart
     if again is None:
@@ -206,7 +206,7 @@ async def save_setup(request: Request, **changes: Any) -> dict[str, Any]:
 
 
 async def load_answers(request: Request) -> tuple[dict[str, Any] | None, str | None]:
-    """None where nothing is remembered here, or not for a group."""
+    """Return the set-up's answers from the profile, or None and the reason why there is none."""
     try:
         profile, scope = remembering_of(request).profile, scope_of(request)
         note = await asyncio.to_thread(profile.show, scope)
@@ -216,7 +216,7 @@ async def load_answers(request: Request) -> tuple[dict[str, Any] | None, str | N
 
 
 def own_names(hosts: Any) -> list[str]:
-    """What to call us: a server that listens everywhere has this machine's name, too."""
+    """Return the host names for URLs; a server that listens everywhere also has this machine's name."""
     names: list[str] = []
     for host in hosts:
         here = ["127.0.0.1", socket.gethostname()] if host in _ANY_ADDRESS else [host]

@@ -1,4 +1,4 @@
-"""Markdown as HTML that a page may show, whoever wrote it: rendered here, and cleaned once more.
+"""Renders Markdown as HTML that is safe to show whoever wrote it: raw HTML is off, and the result cleaned.
 
 `MarkdownBlocks` renders an answer while it is being written: only the unfinished block is rendered again.
 """
@@ -23,9 +23,9 @@ _SCHEMES = {"http", "https", "mailto"}
 _REL = "noopener noreferrer nofollow"
 # Deeper than anybody writes, and shallow enough for every browser.
 _NESTING = 20
-# Where so many more brackets are opened than closed, nobody means links; each would be followed to the end.
+# With this many unclosed brackets links are not parsed: each bracket would be searched to the end.
 _UNCLOSED = 200
-# A place that is named once can be linked to from everywhere, and stands in the HTML each time.
+# Longer link definitions are dropped: every use of one would repeat it in the HTML.
 _LONGEST_PLACE = 2_000
 
 
@@ -36,9 +36,9 @@ def render_html(text: str) -> str:
 
 @dataclass(slots=True)
 class MarkdownBlocks:
-    """An answer as it grows: its paragraphs, lists and blocks of code, by number.
+    """A growing answer as numbered blocks: paragraphs, lists, code.
 
-    Those before the last one do not change any more, so whoever shows them replaces only the newest.
+    Blocks before the last one do not change any more, so a page only replaces the newest.
     """
 
     text: str = ""
@@ -47,7 +47,7 @@ class MarkdownBlocks:
     _number: int = 0
 
     def add(self, more: str) -> list[tuple[int, str]]:
-        """The blocks that are new or have changed by this, each with its HTML."""
+        """Append text, and return the number and HTML of the blocks that are new or changed."""
         self.text += more
         tail = self.text[self._start :]
         starts = block_starts(tail)
@@ -62,7 +62,7 @@ class MarkdownBlocks:
 
 
 def block_starts(text: str) -> list[int]:
-    """Where the blocks of a text begin, in characters."""
+    """Return the offsets at which the blocks of a text begin."""
     tokens = [token for token in _markdown().parse(text) if token.level == 0 and token.map]
     firsts = sorted({token.map[0] for token in tokens if token.map})
     offsets = [0]
@@ -97,7 +97,7 @@ def _drop_long_places(state: StateCore) -> None:
 
 
 class _Renderer(RendererHTML):
-    """A picture from elsewhere would tell its server who reads this, so it is a link that one may follow."""
+    """Renders images as links, because loading one would tell its server who reads the page."""
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]

@@ -57,7 +57,7 @@ from holdfast.server import (
     system,
     turns,
 )
-from holdfast.server import settings as settings_door
+from holdfast.server import settings as settings_routes
 from holdfast.server.detached import DetachedTurns
 from holdfast.server.embeddings import EmbeddedEncoder
 from holdfast.server.errors import anthropic_error, ollama_error, openai_error
@@ -107,7 +107,7 @@ _ROUTERS = (
     credentials.login_router,
     credentials.password_router,
     profiles.company_router,
-    settings_door.router,
+    settings_routes.router,
     system.router,
     site.router,
 )
@@ -127,9 +127,9 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await engine.start()
         # In the background: a slow model server must not delay the start.
-        telling = asyncio.create_task(log_model_server(engine))
+        announcement = asyncio.create_task(log_model_server(engine))
         yield
-        telling.cancel()
+        announcement.cancel()
         await app.state.turns.close()
         await reindexing.close()
         await encoder.close()

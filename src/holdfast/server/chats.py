@@ -42,111 +42,6 @@ from holdfast.upstreams.base import Dialect
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
-
-class Undo(BaseModel):
-    """The decision to undo; by default all decisions of the last batch."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    decision: str | None = None
-
-
-@router.get("/{conversation}/window")
-async def show_window(
-    request: Request, conversation: str, window: int | None = Query(None, ge=1)
-) -> dict[str, Any]:
-    """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> dict[str, Any]:
-        return window_account(store, store.log.get(conversation, scope), window)
-
-    return await store.run(work)
-
-
-@router.get("/{conversation}/files")
-async def list_files(
-    request: Request, conversation: str, window: int | None = Query(None, ge=1)
-) -> dict[str, Any]:
-    """List which message brought which file, how and with how many tokens, and whether it is still there."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
-        return {"files": files_of(store, lane_of(store, row, window))}
-
-    return await store.run(work)
-
-
-@router.get("/{conversation}/compactions")
-async def list_compactions(request: Request, conversation: str) -> dict[str, Any]:
-    """List every batch that made room, oldest first, with its decisions."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> dict[str, Any]:
-        return compactions_account(store, store.log.get(conversation, scope))
-
-    return await store.run(work)
-
-
-@router.post("/{conversation}/compact")
-async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
-    """Summarise the older part now, however much room there is; the last exchanges stay as they are."""
-    engine, scope = engine_of(request), scope_of(request)
-    store = engine.store
-    row = await store.run(store.log.get, conversation, scope)
-    with engine.afterwards.person():
-        await engine.compacting.compact(row.id)
-    # Its notes still have to be written.
-    engine.afterwards.compacted(row.id)
-    return await store.run(summary_account, store, row)
-
-
-@router.post("/{conversation}/undo")
-async def undo_decision(request: Request, conversation: str, choice: Undo | None = None) -> dict[str, Any]:
-    """Undo a decision, or the last batch; the same is not decided again before the last resort.
-
-    `back` lists the messages that are sent again because of this, as far as there is room.
-    """
-    store, scope = engine_of(request).store, scope_of(request)
-    name = choice.decision if choice else None
-
-    def work() -> dict[str, Any]:
-        row = store.log.get(conversation, scope)
-        undone = lanes.undo(store, row, None if name is None else decision_named(store, row, name))
-        return {
-            "undone": [decision_out(decision) for decision in undone],
-            "back": came_back(store, row, undone),
-        }
-
-    return await store.run(store.atomically, work)
-
-
-@router.post("/{conversation}/messages/{message}/pin")
-async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """Keep a message in the window as it is, whatever else has to be left out."""
-    engine, scope = engine_of(request), scope_of(request)
-    store = engine.store
-
-    def work() -> Stored:
-        row = store.log.get(conversation, scope)
-        return pin(store, engine.fitter.preset, row, message_named(store, row, message).id)
-
-    return {**message_out(await store.run(store.atomically, work)), "pinned": True}
-
-
-@router.delete("/{conversation}/messages/{message}/pin")
-async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """Let a message be shortened or left out again."""
-    store, scope = engine_of(request).store, scope_of(request)
-
-    def work() -> Stored:
-        row = store.log.get(conversation, scope)
-        return lanes.unpin(store, row, message_named(store, row, message).id)
-
-    return {**message_out(await store.run(store.atomically, work)), "pinned": False}
-
-
 # A browser must treat it as an image, whatever else it may be, and keep it in its private cache only.
 _IMAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -359,6 +254,110 @@ def parse_cursor(before: str | None) -> tuple[float, str] | None:
         return float(moment), name
     except ValueError:
         raise BadRequest("`before` must be the `next` of another page", param="before") from None
+
+
+class Undo(BaseModel):
+    """The decision to undo; by default all decisions of the last batch."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    decision: str | None = None
+
+
+@router.get("/{conversation}/window")
+async def show_window(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return window_account(store, store.log.get(conversation, scope), window)
+
+    return await store.run(work)
+
+
+@router.get("/{conversation}/files")
+async def list_files(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """List which message brought which file, how and with how many tokens, and whether it is still there."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        return {"files": files_of(store, lane_of(store, row, window))}
+
+    return await store.run(work)
+
+
+@router.get("/{conversation}/compactions")
+async def list_compactions(request: Request, conversation: str) -> dict[str, Any]:
+    """List every batch that made room, oldest first, with its decisions."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return compactions_account(store, store.log.get(conversation, scope))
+
+    return await store.run(work)
+
+
+@router.post("/{conversation}/compact")
+async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
+    """Summarise the older part now, however much room there is; the last exchanges stay as they are."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+    row = await store.run(store.log.get, conversation, scope)
+    with engine.afterwards.person():
+        await engine.compacting.compact(row.id)
+    # Its notes still have to be written.
+    engine.afterwards.compacted(row.id)
+    return await store.run(summary_account, store, row)
+
+
+@router.post("/{conversation}/undo")
+async def undo_decision(request: Request, conversation: str, choice: Undo | None = None) -> dict[str, Any]:
+    """Undo a decision, or the last batch; the same is not decided again before the last resort.
+
+    `back` lists the messages that are sent again because of this, as far as there is room.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+    name = choice.decision if choice else None
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        undone = lanes.undo(store, row, None if name is None else decision_named(store, row, name))
+        return {
+            "undone": [decision_out(decision) for decision in undone],
+            "back": came_back(store, row, undone),
+        }
+
+    return await store.run(store.atomically, work)
+
+
+@router.post("/{conversation}/messages/{message}/pin")
+async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Keep a message in the window as it is, whatever else has to be left out."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return pin(store, engine.fitter.preset, row, message_named(store, row, message).id)
+
+    return {**message_out(await store.run(store.atomically, work)), "pinned": True}
+
+
+@router.delete("/{conversation}/messages/{message}/pin")
+async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Let a message be shortened or left out again."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return lanes.unpin(store, row, message_named(store, row, message).id)
+
+    return {**message_out(await store.run(store.atomically, work)), "pinned": False}
 
 
 WindowState = Literal["in", "shortened", "out"]

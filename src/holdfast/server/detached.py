@@ -36,7 +36,7 @@ class EventChannel:
     def __init__(self) -> None:
         self.over = False
         # Events in the order of their ids, keyed by what they are the newest of.
-        self._told: dict[str, PublishedEvent] = {}
+        self._events: dict[str, PublishedEvent] = {}
         self._last = 0
         self._news = asyncio.Event()
 
@@ -44,8 +44,8 @@ class EventChannel:
         """Publish an event; with `newest_of` it replaces the previous event of that name."""
         self._last += 1
         name = newest_of or f"#{self._last}"
-        self._told.pop(name, None)
-        self._told[name] = PublishedEvent(self._last, kind, data)
+        self._events.pop(name, None)
+        self._events[name] = PublishedEvent(self._last, kind, data)
         self._wake()
 
     def end(self) -> None:
@@ -54,7 +54,7 @@ class EventChannel:
 
     def since(self, after: int = 0) -> list[PublishedEvent]:
         events = []
-        for event in reversed(self._told.values()):
+        for event in reversed(self._events.values()):
             if event.id <= after:
                 break
             events.append(event)
@@ -110,13 +110,13 @@ class DetachedTurn:
     _blocks: MarkdownBlocks = field(default_factory=MarkdownBlocks)
     # The HTML of each block as last published.
     _shown: dict[int, str] = field(default_factory=dict)
-    _thought: str = ""
-    _said: str = ""
+    _pending_thinking: str = ""
+    _pending_text: str = ""
     _timer: asyncio.TimerHandle | None = None
-    _began: float = field(default_factory=time.monotonic)
+    _started_at: float = field(default_factory=time.monotonic)
     _first: float | None = None
     _pieces: int = 0
-    _paced: float = 0.0
+    _pace_at: float = 0.0
 
     async def run(self, events: AsyncGenerator[Any, None]) -> None:
         """Run the turn to its end. `events` are those of its scope, followed since before it started."""
@@ -148,9 +148,9 @@ class DetachedTurn:
             self.channel.publish("report", serialize_report(self.turn.facts.report))
         self._answer.add(chunk)
         self._pieces += bool(chunk.text or chunk.thinking)
-        self._thought += chunk.thinking
-        self._said += chunk.text
-        if (self._thought or self._said) and self._timer is None:
+        self._pending_thinking += chunk.thinking
+        self._pending_text += chunk.text
+        if (self._pending_thinking or self._pending_text) and self._timer is None:
             newest = next(reversed(self._shown.values()), "")
             pause = _FLUSH_SECONDS + len(newest) / _CHARACTERS_PER_SECOND
             self._timer = asyncio.get_running_loop().call_later(pause, self._flush)
@@ -160,16 +160,16 @@ class DetachedTurn:
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
-        thought, self._thought = self._thought, ""
-        text, self._said = self._said, ""
+        thought, self._pending_thinking = self._pending_thinking, ""
+        text, self._pending_text = self._pending_text, ""
         if thought:
             self.channel.publish("thinking", {"text": thought})
         for number, html in self._blocks.add(text) if text else ():
             self._shown[number] = html
             self.channel.publish("html", {"block": number, "html": html}, newest_of=f"block {number}")
         now = time.monotonic()
-        if self._first is not None and now - self._paced >= _PACE_SECONDS and now > self._first:
-            self._paced = now
+        if self._first is not None and now - self._pace_at >= _PACE_SECONDS and now > self._first:
+            self._pace_at = now
             pace = {"pieces": self._pieces, "seconds": round(now - self._first, 2)}
             self.channel.publish("pace", pace, newest_of="pace")
 
@@ -229,7 +229,7 @@ class DetachedTurn:
             "tokens": tokens,
             "prompt_tokens": self._answer.usage.prompt,
             "cached_tokens": self._answer.usage.cached,
-            "seconds": round(now - self._began, 2),
+            "seconds": round(now - self._started_at, 2),
             "tokens_per_second": round(tokens / writing, 1) if tokens and writing > 0 else None,
         }
 

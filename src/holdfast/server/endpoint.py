@@ -229,18 +229,18 @@ async def answer_chat(request: Request, shape: ChatProtocol, body: bytes, fields
 
 
 async def continue_conversation(
-    request: Request, shape: ChatProtocol, chat: ChatRequest, *, goes_on: str | None = None
+    request: Request, shape: ChatProtocol, chat: ChatRequest, *, continues: str | None = None
 ) -> Response:
-    """Answer a turn; `goes_on` names the conversation whose history the client leaves to us."""
-    return await respond(request, shape, chat, await start_turn(request, chat, goes_on))
+    """Answer a turn; `continues` names the conversation whose history the client leaves to us."""
+    return await respond(request, shape, chat, await start_turn(request, chat, continues))
 
 
-async def start_turn(request: Request, chat: ChatRequest, goes_on: str | None = None) -> Turn:
+async def start_turn(request: Request, chat: ChatRequest, continues: str | None = None) -> Turn:
     ask = Ask(
         chat,
         scope_of(request),
         dict(request.headers),
-        continues=goes_on,
+        continues=continues,
         files=roots_for(request),
         memory=access_of(request).memory,
     )

@@ -86,8 +86,8 @@ class Metrics:
             registry=registry,
         )
 
-    def count_response(self, door: str, status: int) -> None:
-        self._requests.labels(door, str(status)).inc()
+    def count_response(self, route: str, status: int) -> None:
+        self._requests.labels(route, str(status)).inc()
 
     def observe(self, event: Event) -> None:
         data = event.data

@@ -60,7 +60,7 @@ async def fix_window(request: Request, name: str, fixed: ModelWindow) -> dict[st
 
 
 def serialize_model(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, Any]:
-    """Serialize a model; `fixed` means that the server has its window from its start, whatever requests say."""
+    """Serialize a model; `fixed` means that its server was started with this window and keeps it."""
     return {
         "name": model.name,
         "family": model.family or None,

@@ -111,7 +111,7 @@ async def generate(request: Request) -> Response:
     if foreign or any(fields.get(name) for name in ("raw", "suffix", "template")):
         return await pass_to_ollama(request, body, fields)
     chat = _read_generate(fields)
-    return await continue_conversation(request, GENERATE, chat, goes_on=conversation)
+    return await continue_conversation(request, GENERATE, chat, continues=conversation)
 
 
 async def load_model(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:

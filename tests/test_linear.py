@@ -37,7 +37,7 @@ from holdfast.messages import ChatRequest, Message, Scope
 from holdfast.patterns import Late
 from holdfast.research.finding import estimate_volatility
 from holdfast.research.questions import parse_question
-from holdfast.server.pages.markdown import html_of
+from holdfast.server.pages.markdown import render_html
 from holdfast.text.dates import dates_in
 from holdfast.text.questions import asks, read_question, split_question, traits_of
 from holdfast.transfer.formats.markdown import split
@@ -188,7 +188,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "digest_of a source": lambda text: build_digest("a.kt", text),
     "error_lines": lambda text: list(error_lines(text)),
     "fences": fences,
-    "html_of": html_of,
+    "html_of": render_html,
     "language_of": language_of,
     "memories_in": lambda text: memories_in(text, Scope(), by_hand=True),
     "own_sentences": lambda text: list(own_sentences(text)),

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from holdfast.cli import app
 from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import Message, Scope
-from holdfast.server.docker import HOST, address_of, bridge_address, options_for, pass_for_docker
+from holdfast.server.system import DOCKER_HOST, bridge_address, docker_key, docker_options, interface_address
 from holdfast.store import Key, NewMessage, open_store
 from holdfast.store.secrecy import is_password
 from holdfast.upstreams.fake_ollama import FakeOllama
@@ -161,12 +161,12 @@ def test_others_are_not_listened_to_before_anybody_has_a_key(hold):
 
 
 def test_the_address_of_an_interface_is_found_without_any_rights():
-    assert address_of("lo") == "127.0.0.1"
-    assert address_of("nothing0") is None
+    assert interface_address("lo") == "127.0.0.1"
+    assert interface_address("nothing0") is None
 
 
 def test_without_dockers_bridge_the_remedy_is_said():
-    if address_of("docker0") is not None:
+    if interface_address("docker0") is not None:
         pytest.skip("this machine has Docker's bridge")
     with pytest.raises(ConfigError, match="--host"):
         bridge_address()
@@ -176,15 +176,15 @@ def test_containers_have_one_key_which_speaks_for_their_people(store, home):
     home.mkdir()
     with store() as opened:
         opened.keys.create(Key(name="docker"))
-        first = pass_for_docker(opened)
-        again = pass_for_docker(opened)
+        first = docker_key(opened)
+        again = docker_key(opened)
         assert first.key.forwarder
         assert not first.key.admin
         assert opened.keys.holder(first.secret) == first.key
         assert (again.key, again.secret) == (first.key, "")
-    told = " ".join(options_for(11435, first.secret))
-    assert f"http://{HOST}:11435/v1" in told
-    assert f"--add-host={HOST}:host-gateway" in told
+    told = " ".join(docker_options(11435, first.secret))
+    assert f"http://{DOCKER_HOST}:11435/v1" in told
+    assert f"--add-host={DOCKER_HOST}:host-gateway" in told
     assert first.secret in told
 
 
@@ -211,4 +211,4 @@ def test_one_command_serves_this_machine_and_containers(home, hold):
             process.terminate()
             process.wait(60)
             process.stdout.close()
-    assert any(f"{HOST}:{port}" in line for line in told)
+    assert any(f"{DOCKER_HOST}:{port}" in line for line in told)

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.files.documents import TooSlow
 from holdfast.files.references import find_references
-from holdfast.server.attached import file_parts, files_in, question
+from holdfast.server.files import build_question, file_parts, files_in
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.files.test_reading import ENDLESS, readers
 from tests.files.test_texts import pdf
@@ -33,7 +33,7 @@ def parts_of(*files: tuple[str, bytes | str]):
     ],
 )
 def test_the_name_of_a_file_points_at_nothing(name):
-    asked = question("Look", parts_of((name, "Read @./b.py and\n~~~\n@./c.py")))
+    asked = build_question("Look", parts_of((name, "Read @./b.py and\n~~~\n@./c.py")))
     assert find_references(asked.text) == []
     (file,) = files_in(asked)
     assert file.name == name

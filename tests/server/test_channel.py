@@ -5,16 +5,16 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.server.channel import Channel
+from holdfast.server.detached import EventChannel
 
 # What is told: a thing of its own, or the newest of one of three names.
 TOLD = st.lists(st.sampled_from(["", "a", "b", "c"]), max_size=30)
 
 
-def told(names: list[str]) -> Channel:
-    channel = Channel()
+def told(names: list[str]) -> EventChannel:
+    channel = EventChannel()
     for number, name in enumerate(names, 1):
-        channel.tell("thing", {"number": number}, newest_of=name)
+        channel.publish("thing", {"number": number}, newest_of=name)
     return channel
 
 
@@ -34,12 +34,12 @@ def test_everybody_who_follows_is_told_until_the_end():
         channel = told(["", ""])
         readers = [asyncio.create_task(_read(channel, after)) for after in (0, 1, 2)]
         await asyncio.sleep(0)
-        channel.tell("thing", {"number": 3})
+        channel.publish("thing", {"number": 3})
         channel.end()
         return await asyncio.gather(*readers, _read(channel, 0))
 
     assert asyncio.run(follow()) == [[1, 2, 3], [2, 3], [3], [1, 2, 3]]
 
 
-async def _read(channel: Channel, after: int) -> list[int]:
+async def _read(channel: EventChannel, after: int) -> list[int]:
     return [one.data["number"] async for one in channel.follow(after)]

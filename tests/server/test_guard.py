@@ -13,9 +13,7 @@ from holdfast.errors import ConfigError
 from holdfast.messages import Scope
 from holdfast.models.knowledge import Models
 from holdfast.server.app import create_app
-from holdfast.server.guard import COOKIE
-from holdfast.server.origins import Origins
-from holdfast.server.rates import Tries
+from holdfast.server.guard import COOKIE, LoginThrottle, Origins
 from holdfast.store import Key, open_store
 from holdfast.store.secrecy import password_digest
 from holdfast.upstreams.base import Provider
@@ -344,7 +342,7 @@ def test_another_page_cannot_sign_somebody_in(page):
 
 def test_wrong_passwords_are_refused_and_then_have_to_wait(page, monkeypatch):
     # No time passes: the first pause is a second, and a busy machine takes longer for a try.
-    monkeypatch.setattr(Tries.__init__, "__defaults__", (lambda: 1_000.0,))
+    monkeypatch.setattr(LoginThrottle.__init__, "__defaults__", (lambda: 1_000.0,))
     wrong = ("POST", "/api/login", {"json": {"password": "wrong"}})
     *tries, right = page.ask(*[wrong] * 7, LOGIN)
     assert [answer.status_code for answer in tries] == [401] * 5 + [429] * 2

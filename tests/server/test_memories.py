@@ -17,7 +17,7 @@ from holdfast.memory.embedders.choice import ChosenEmbedder, EmbedderOptions
 from holdfast.memory.remembering import Remembering
 from holdfast.memory.workspace.base import Entry, Note, Transient
 from holdfast.messages import Scope
-from holdfast.server.reindexing import Reindexing
+from holdfast.server.reindex import ReindexJob
 from holdfast.store import open_store
 from tests.server.remembering import CHESS, GARDEN, GARDEN_GROUP, HOUSE, found, refused, remembering
 from tests.waiting import wait_until
@@ -404,10 +404,10 @@ def reindexed(files, meanwhile):
     """Builds an index of these files, does something meanwhile, and gives the state at the end."""
 
     async def work():
-        reindexing = Reindexing(Events())
+        reindexing = ReindexJob(Events())
         reindexing.start(parts, Scope())
         await meanwhile(reindexing)
-        await reindexing.finished()
+        await reindexing.wait()
         return reindexing.state
 
     with open_store("sqlite://") as store:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.server.rates import Rates, Tries
+from holdfast.server.guard import LoginThrottle, RateLimiter
 
 
 class Clock:
@@ -18,7 +18,7 @@ def clock():
 
 
 def test_a_minutes_worth_can_be_had_at_once_and_then_one_at_a_time(clock):
-    rates = Rates(clock)
+    rates = RateLimiter(clock)
     assert [rates.take("a", 3) for _ in range(3)] == [0, 0, 0]
     assert rates.take("a", 3) == pytest.approx(20)
     assert rates.take("b", 3) == 0
@@ -30,12 +30,12 @@ def test_a_minutes_worth_can_be_had_at_once_and_then_one_at_a_time(clock):
 
 
 def test_without_a_rate_there_is_no_limit(clock):
-    rates = Rates(clock)
+    rates = RateLimiter(clock)
     assert {rates.take("a", 0) for _ in range(1_000)} == {0}
 
 
 def test_each_wrong_try_makes_its_own_address_wait_longer(clock):
-    tries = Tries(clock)
+    tries = LoginThrottle(clock)
     pauses = []
     for _ in range(16):
         while wait := tries.begin("192.0.2.1"):
@@ -47,11 +47,11 @@ def test_each_wrong_try_makes_its_own_address_wait_longer(clock):
 
 
 def test_a_right_one_and_a_long_time_are_forgiven(clock):
-    tries = Tries(clock)
+    tries = LoginThrottle(clock)
     for _ in range(5):
         assert tries.begin("192.0.2.1") == 0
     assert tries.begin("192.0.2.1") > 0
-    tries.right("192.0.2.1")
+    tries.succeed("192.0.2.1")
     for _ in range(5):
         assert tries.begin("192.0.2.1") == 0
     clock.now += 2 * 86_400
@@ -59,7 +59,7 @@ def test_a_right_one_and_a_long_time_are_forgiven(clock):
 
 
 def test_many_addresses_of_one_network_are_one(clock):
-    tries = Tries(clock)
+    tries = LoginThrottle(clock)
     for n in range(5):
         assert tries.begin(f"2001:db8::{n}") == 0
     assert tries.begin("2001:db8::99") > 0
@@ -67,7 +67,7 @@ def test_many_addresses_of_one_network_are_one(clock):
 
 
 def test_no_number_of_addresses_fills_the_memory(clock):
-    tries = Tries(clock)
+    tries = LoginThrottle(clock)
     for n in range(10_100):
         tries.begin(f"10.0.{n // 256}.{n % 256}")
     assert len(tries._wrong) == 10_000

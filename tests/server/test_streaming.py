@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from holdfast.server.streaming import Until
+from holdfast.server.endpoint import CleanupResponse
 
 SCOPE = {"type": "http", "app": SimpleNamespace(state=SimpleNamespace(unread=0))}
 
@@ -25,7 +25,7 @@ def send(pieces, bodies, leaves=None):
                 bodies.append((message["body"], message["more_body"]))
 
         try:
-            await Until(pieces, lambda: over.append(True))(SCOPE, receive, note)
+            await CleanupResponse(pieces, lambda: over.append(True))(SCOPE, receive, note)
         finally:
             assert over == [True], "whatever happened, what was to be done afterwards is done"
 

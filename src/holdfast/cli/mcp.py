@@ -98,8 +98,8 @@ def serve_http(
                 " X-Holdfast-Project.",
             ),
         )
+    from holdfast.server.app import run
     from holdfast.server.mcp import PATH
-    from holdfast.server.run import run
 
     def read_config() -> Config:
         return load(context, host=host, port=port, mcp=True)

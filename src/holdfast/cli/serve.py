@@ -13,7 +13,7 @@ from holdfast.config import Config, Settings
 from holdfast.i18n import say
 
 if TYPE_CHECKING:
-    from holdfast.server.docker import Pass
+    from holdfast.server.system import DockerKey
 
 # Containers reach these addresses, too.
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
@@ -38,7 +38,7 @@ def serve(
 
     settings = read_config().settings
     with skip_garbage_collection():
-        from holdfast.server.run import run
+        from holdfast.server.app import run
 
     beside, docker_pass = prepare_docker(settings, host) if for_docker else (None, None)
 
@@ -62,18 +62,18 @@ def skip_garbage_collection() -> Iterator[None]:
         gc.enable()
 
 
-def prepare_docker(settings: Settings, host: str | None) -> tuple[str | None, "Pass"]:
+def prepare_docker(settings: Settings, host: str | None) -> tuple[str | None, "DockerKey"]:
     """Return the address to serve containers on, if it is an additional one, and their key."""
-    from holdfast.server.docker import bridge_address, pass_for_docker
+    from holdfast.server.system import bridge_address, docker_key
     from holdfast.store import open_store
 
     address = None if settings.host in _ALL_ADDRESSES else host or bridge_address()
     with open_store(settings.store) as store:
-        return address, pass_for_docker(store)
+        return address, docker_key(store)
 
 
-def print_docker_help(port: int, docker_pass: "Pass") -> None:
-    from holdfast.server.docker import HOST, options_for
+def print_docker_help(port: int, docker_pass: "DockerKey") -> None:
+    from holdfast.server.system import DOCKER_HOST, docker_options
 
     name = docker_pass.key.id
     if not docker_pass.secret:
@@ -88,13 +88,13 @@ def print_docker_help(port: int, docker_pass: "Pass") -> None:
     console.print(
         say("Start Open WebUI with these, beside your own:", "Open WebUI zusätzlich mit diesen starten:")
     )
-    for option in options_for(port, docker_pass.secret or f"hf_{name}_…"):
+    for option in docker_options(port, docker_pass.secret or f"hf_{name}_…"):
         write(f"  {option} \\\n")
     console.print(
         say(
-            f"Or as an Ollama connection: OLLAMA_BASE_URL=http://{HOST}:{port}, and the key in Open WebUI"
-            " under Settings ▸ Connections.",
-            f"Oder als Ollama-Verbindung: OLLAMA_BASE_URL=http://{HOST}:{port}, und der Schlüssel in Open"
-            " WebUI unter Einstellungen ▸ Verbindungen.",
+            f"Or as an Ollama connection: OLLAMA_BASE_URL=http://{DOCKER_HOST}:{port}, and the key in"
+            " Open WebUI under Settings ▸ Connections.",
+            f"Oder als Ollama-Verbindung: OLLAMA_BASE_URL=http://{DOCKER_HOST}:{port}, und der Schlüssel in"
+            " Open WebUI unter Einstellungen ▸ Verbindungen.",
         )
     )

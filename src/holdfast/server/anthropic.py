@@ -1,7 +1,4 @@
-"""Anthropic's API, as coding agents use it: messages, and how many tokens they have.
-
-Knows the routes; the wire format is in `dialects`, the turn in `engine`.
-"""
+"""Anthropic's messages API as coding agents use it: messages and token counts."""
 
 import secrets
 from typing import Any
@@ -15,19 +12,19 @@ from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
 from holdfast.protocols import anthropic, anthropic_writer
 from holdfast.protocols.wire import parse_object
-from holdfast.server.door import (
-    Shape,
-    body_of,
+from holdfast.server.endpoint import (
+    ChatProtocol,
+    adapt_thinking,
     engine_of,
     event_frame,
     is_off,
     pass_through,
-    posted,
+    post_route,
+    read_body,
     respond,
-    turn_of,
+    start_turn,
 )
 from holdfast.server.errors import anthropic_error
-from holdfast.server.thinking import if_it_can
 
 router = APIRouter(tags=["Anthropic"])
 
@@ -42,30 +39,30 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
 
 
 def _writer(chat: ChatRequest, turn: Turn) -> anthropic_writer.Writer:
-    def expected() -> int:
+    def estimate_tokens() -> int:
         return int(turn.facts.report.get("tokens", 0))
 
-    return anthropic_writer.Writer(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", expected)
+    return anthropic_writer.Writer(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", estimate_tokens)
 
 
-MESSAGES = Shape(
+MESSAGES = ChatProtocol(
     path=PATH,
     read=_read,
     writer=_writer,
     error=anthropic_error,
     media_type="text/event-stream",
     frame=event_frame,
-    waiting=event_frame({"type": "ping"}),
+    ping=event_frame({"type": "ping"}),
 )
 
 
-@posted(router, PATH)
+@post_route(router, PATH)
 async def messages(request: Request) -> Response:
-    body = await body_of(request)
+    body = await read_body(request)
     fields = parse_object(body)
     if not is_off(request):
-        chat = await if_it_can(engine_of(request), _read(fields))
-        turn = await turn_of(request, chat)
+        chat = await adapt_thinking(engine_of(request), _read(fields))
+        turn = await start_turn(request, chat)
         if not turn.off:
             return await respond(request, MESSAGES, chat, turn)
     return await pass_through(request, MESSAGES, body, fields)
@@ -73,8 +70,8 @@ async def messages(request: Request) -> Response:
 
 @router.post(f"{PATH}/count_tokens")
 async def count_tokens(request: Request) -> dict[str, int]:
-    """The whole of what the client would send, before anything is made to fit."""
-    chat = _read(parse_object(await body_of(request)))
+    """Count the tokens of the whole request as the client would send it, before it is fitted to a window."""
+    chat = _read(parse_object(await read_body(request)))
     engine = engine_of(request)
     provider = await engine.upstreams.route(chat.model)
     count = await engine.models.counters.count_request(provider, chat)

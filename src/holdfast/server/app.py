@@ -1,16 +1,19 @@
-"""The HTTP server: routes put together, the guard in front of them, and errors in each protocol's shape.
+"""The HTTP application and the process that runs it.
 
-Knows nothing of what happens in a turn; `create_app` gets a ready engine.
+`create_app` puts routes, middleware and error handlers around an engine; `run` serves it with uvicorn until
+it is stopped, and starts it again with new settings on request.
 """
 
 import asyncio
 import logging
 import math
+import socket
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers
@@ -18,56 +21,57 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from holdfast import __version__
 from holdfast.config import Config, Settings
 from holdfast.engine import Engine
-from holdfast.errors import BadRequest, HoldfastError, NotFound, TooMany, Unauthorized, UpstreamError
+from holdfast.errors import (
+    BadRequest,
+    ConfigError,
+    HoldfastError,
+    NotFound,
+    TooMany,
+    Unauthorized,
+    UpstreamError,
+)
+from holdfast.files.documents import stop_readers
+from holdfast.messages import Scope
 from holdfast.server import (
     anthropic,
-    chat_context,
     chats,
-    company,
-    completing,
-    completions,
-    embedding,
-    events,
+    credentials,
+    embeddings,
+    files,
     jobs,
-    keys,
-    login,
     mcp,
     memories,
     metrics,
     models,
-    notes,
     ollama,
     openai,
-    passing,
-    password,
     profiles,
     research,
     responses,
-    statistics,
     system,
-    tokens,
     turns,
-    upstreams,
 )
-from holdfast.server import settings as settings_door
-from holdfast.server.access import NOBODY, Access, access_of
-from holdfast.server.detached import Turns
-from holdfast.server.encoder import Encoder
+from holdfast.server import settings as settings_routes
+from holdfast.server.detached import DetachedTurns
+from holdfast.server.embeddings import EmbeddedEncoder
 from holdfast.server.errors import anthropic_error, ollama_error, openai_error
 from holdfast.server.files import roots_in
-from holdfast.server.guard import Guard
+from holdfast.server.guard import ANONYMOUS, Access, RequestGuard, access_of, check_address, is_loopback
 from holdfast.server.pages import site
-from holdfast.server.reindexing import Reindexing
+from holdfast.server.reindex import ReindexJob
+from holdfast.store import open_store
+from holdfast.wiring import build_engine
 
 log = logging.getLogger("holdfast.server")
 
-# What of an answer's head a page elsewhere may read.
-_TOLD = (
+# Response headers that pages of other origins may read.
+_EXPOSED_HEADERS = (
     "ETag",
     "Retry-After",
     "X-Holdfast-Conversation",
@@ -77,55 +81,55 @@ _TOLD = (
     "X-Holdfast-Window",
 )
 
-# In this order a path is looked for: the busiest first.
-_DOORS = (
-    ollama,
-    openai,
-    passing,
-    embedding,
-    upstreams,
-    responses,
-    completions,
-    anthropic,
-    turns,
-    chats,
-    chat_context,
-    profiles,
-    memories,
-    notes,
-    research,
-    mcp,
-    completing,
-    models,
-    tokens,
-    events,
-    jobs,
-    statistics,
-    metrics,
-    keys,
-    login,
-    password,
-    company,
-    settings_door,
-    system,
-    site,
+# Paths are matched in this order: the busiest routes first, and fixed paths before those with a parameter.
+_ROUTERS = (
+    ollama.router,
+    openai.router,
+    embeddings.router,
+    models.upstreams_router,
+    responses.router,
+    anthropic.router,
+    turns.router,
+    chats.router,
+    profiles.router,
+    memories.router,
+    memories.notes_router,
+    research.router,
+    mcp.router,
+    files.router,
+    models.router,
+    models.tokens_router,
+    jobs.events_router,
+    jobs.router,
+    metrics.statistics_router,
+    metrics.router,
+    credentials.keys_router,
+    credentials.login_router,
+    credentials.password_router,
+    profiles.company_router,
+    settings_routes.router,
+    system.router,
+    site.router,
 )
 
 
 def create_app(engine: Engine, settings: Settings, config: Config | None = None) -> FastAPI:
-    """`config` says where the settings came from; without, all of them came from whoever calls."""
-    guard = Guard(settings, engine.store, engine.events)
-    reindexing = Reindexing(engine.events)
+    """Build the application for a ready engine.
+
+    `config` records where each setting came from; without it, all of them count as given by the caller.
+    """
+    guard = RequestGuard(settings, engine.store, engine.events)
+    reindexing = ReindexJob(engine.events)
     chosen = engine.remembering.embedder if engine.remembering else None
-    encoder = Encoder(chosen, settings.home / "logs" / "encoder.log")
+    encoder = EmbeddedEncoder(chosen, settings.home / "logs" / "encoder.log")
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await engine.start()
-        # Nobody waits for a model server that is slow to say that it is there.
-        telling = asyncio.create_task(_say_which_server(engine))
+        # In the background: a slow model server must not delay the start.
+        announcement = asyncio.create_task(log_model_server(engine))
         yield
-        telling.cancel()
+        announcement.cancel()
         await app.state.turns.close()
         await reindexing.close()
         await encoder.close()
@@ -138,51 +142,51 @@ def create_app(engine: Engine, settings: Settings, config: Config | None = None)
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
-        # Nothing is reported to anyone, whatever the environment says.
+        # No telemetry, whatever the environment variables say.
         telemetry={"auto_configure": False, "tracing": False, "metrics": False, "logs": False},
     )
     app.state.engine = engine
     app.state.heartbeat = settings.heartbeat
     app.state.unread = settings.unread
     app.state.reindexing = reindexing
-    app.state.turns = Turns()
+    app.state.turns = DetachedTurns()
     app.state.encoder = encoder
     app.state.guard = guard
     app.state.config = config or Config.of(settings)
-    # Known to who runs this: how to start anew, and where we listen.
+    # Set by `run`: how to restart, and the addresses that the server listens on.
     app.state.restart, app.state.listening, app.state.started = None, (), time.time()
     app.state.file_roots = roots_in(settings)
-    app.state.metrics = metrics.of(engine)
-    _guarded(app, guard)
-    app.add_exception_handler(HoldfastError, _told)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unexpected)
-    for door in _DOORS:
-        app.include_router(door.router)
-    app.add_api_route("/", _root, methods=["GET", "HEAD"], include_in_schema=False)
-    app.add_api_route("/health", _health, methods=["GET"], tags=["Server"])
+    app.state.metrics = metrics.create_metrics(engine)
+    add_middleware(app, guard)
+    app.add_exception_handler(HoldfastError, handle_holdfast_error)
+    app.add_exception_handler(RequestValidationError, handle_validation_error)
+    app.add_exception_handler(HTTPException, handle_http_error)
+    app.add_exception_handler(Exception, handle_unexpected_error)
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.add_api_route("/", show_root, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/health", show_health, methods=["GET"], tags=["Server"])
     return app
 
 
-def _guarded(app: FastAPI, guard: Guard) -> None:
-    """What every request goes through, from the inside out."""
-    app.add_middleware(Guarded, guard=guard)
+def add_middleware(app: FastAPI, guard: RequestGuard) -> None:
+    """Add what every request passes through, from the inside out."""
+    app.add_middleware(GuardMiddleware, guard=guard)
     if guard.origins.pages:
-        # Outside of the guard: a browser asks whether it may ask, and sends no key with that.
+        # Outside of the guard: preflight requests of browsers carry no key.
         app.add_middleware(
             CORSMiddleware,
             allow_origin_regex=guard.origins.pages,
             allow_methods=("*",),
             allow_headers=("*",),
             allow_private_network=True,
-            expose_headers=_TOLD,
+            expose_headers=_EXPOSED_HEADERS,
         )
-    # Outside of all others: whoever is turned away is counted too.
-    app.add_middleware(metrics.Measured, metrics=app.state.metrics)
+    # Outermost, so that refused requests are counted too.
+    app.add_middleware(metrics.MetricsMiddleware, metrics=app.state.metrics)
 
 
-async def _say_which_server(engine: Engine) -> None:
+async def log_model_server(engine: Engine) -> None:
     try:
         provider = await engine.upstreams.main()
         log.info("model server: %s at %s", provider.name, provider.location)
@@ -190,14 +194,14 @@ async def _say_which_server(engine: Engine) -> None:
         log.warning("%s", error)
 
 
-class Guarded:
-    """Lets the guard look at the head of a request before anything else happens to it."""
+class GuardMiddleware:
+    """Has the guard check the headers of a request first, and its size while the body arrives."""
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+    def __init__(self, app: ASGIApp, guard: RequestGuard) -> None:
         self._app = app
         self._guard = guard
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             path: str = scope["path"]
             try:
@@ -206,99 +210,227 @@ class Guarded:
                 if length.isdigit():
                     self._guard.check_size(path, int(length), access)
             except HoldfastError as error:
-                await _refused(Request(scope), error)(scope, receive, send)
+                await refuse(Request(scope), error)(scope, receive, send)
                 return
             scope.setdefault("state", {})["access"] = access
-            receive = self._counted(path, receive, access)
+            receive = self._limit_body(path, receive, access)
         await self._app(scope, receive, send)
 
-    def _counted(self, path: str, receive: Receive, access: Access) -> Receive:
-        """A body is as large as it turns out to be, whatever its head claimed."""
+    def _limit_body(self, path: str, receive: Receive, access: Access) -> Receive:
+        """Return a `receive` that checks the body's size as it arrives, whatever Content-Length claimed."""
         size = 0
 
-        async def counted() -> Message:
+        async def receive_limited() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
             self._guard.check_size(path, size, access)
             return message
 
-        return counted
+        return receive_limited
 
 
-def _refused(request: Request, error: HoldfastError) -> Response:
-    """Who comes with a browser is shown how to come in."""
+def refuse(request: Request, error: HoldfastError) -> Response:
+    """Answer a refused request: browsers are redirected to the login page, programs get an error."""
     if isinstance(error, Unauthorized) and request.method == "GET" and site.wants_page(request.headers):
-        return site.to_login(request)
-    return _shaped(request.url.path, error)
+        return site.redirect_to_login(request)
+    return protocol_error(request.url.path, error)
 
 
-def _shaped(path: str, error: HoldfastError) -> JSONResponse:
+def protocol_error(path: str, error: HoldfastError) -> JSONResponse:
+    """Return the error in the format of the protocol that the path belongs to."""
     if path == anthropic.PATH or path.startswith(f"{anthropic.PATH}/"):
         shape = anthropic_error
     else:
         shape = openai_error if path.startswith("/v1/") else ollama_error
     status, body = shape(error)
-    return JSONResponse(body, status, _headers(error))
+    return JSONResponse(body, status, error_headers(error))
 
 
-def _headers(error: HoldfastError) -> dict[str, str]:
+def error_headers(error: HoldfastError) -> dict[str, str]:
     if isinstance(error, TooMany | UpstreamError) and error.retry_after is not None:
         return {"Retry-After": str(math.ceil(error.retry_after))}
     return {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else {}
 
 
-async def _told(request: Request, error: Exception) -> JSONResponse:
+async def handle_holdfast_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HoldfastError)
     log.info("%s %s: %s", request.method, request.url.path, error)
-    return _shaped(request.url.path, error)
+    return protocol_error(request.url.path, error)
 
 
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
+async def handle_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(step) for step in first["loc"][1:])
-    return _shaped(request.url.path, BadRequest(f"{where}: {first['msg']}", param=where))
+    return protocol_error(request.url.path, BadRequest(f"{where}: {first['msg']}", param=where))
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return _shaped(request.url.path, NotFound(f"there is nothing at {request.url.path}"))
-    refused = _shaped(request.url.path, BadRequest(f"{request.method} {request.url.path}: {error.detail}"))
+        return protocol_error(request.url.path, NotFound(f"there is nothing at {request.url.path}"))
+    refused = protocol_error(
+        request.url.path, BadRequest(f"{request.method} {request.url.path}: {error.detail}")
+    )
     refused.status_code = error.status_code
     refused.headers.update(error.headers or {})
     return refused
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     internal = HoldfastError(f"internal error: {type(error).__name__}", hint="See the server's log.")
-    return _shaped(request.url.path, internal)
+    return protocol_error(request.url.path, internal)
 
 
-async def _root(request: Request) -> Response:
-    """Ollama clients look for Ollama's sentence here; people get a page."""
+async def show_root(request: Request) -> Response:
+    """Answer with the sentence that Ollama clients expect here, or with a page for browsers."""
     if site.wants_page(request.headers):
         store = request.app.state.engine.store
-        if access_of(request).admin and await store.run(system.is_needed, store):
+        if access_of(request).admin and await store.run(system.is_setup_needed, store):
             return RedirectResponse("/setup", 303)
-        return await site.page(request, "chat", conversation="")
+        return await site.render_page(request, "chat", conversation="")
     return PlainTextResponse("Ollama is running")
 
 
-async def _health(request: Request) -> dict[str, object]:
-    """Alive, and which model server is in use; whether that one is well is its own affair."""
+async def show_health(request: Request) -> dict[str, object]:
+    """Say that the server is alive, and which model server is in use; that one is not asked whether it is
+    well.
+    """
     engine: Engine = request.app.state.engine
-    told: dict[str, object] = {"status": "ok", "version": __version__}
-    if access_of(request) is NOBODY:
-        return told
+    health: dict[str, object] = {"status": "ok", "version": __version__}
+    if access_of(request) is ANONYMOUS:
+        return health
     try:
         provider = await engine.upstreams.main()
-        told["upstream"] = {"kind": provider.name, "location": provider.location}
+        health["upstream"] = {"kind": provider.name, "location": provider.location}
     except HoldfastError as error:
-        told["upstream"] = {"error": str(error)}
+        health["upstream"] = {"error": str(error)}
     if access_of(request).admin:
-        told["upstreams"] = [asdict(state) for state in engine.upstreams.states()]
-        told["warnings"] = request.app.state.guard.warnings
-    return told
+        health["upstreams"] = [asdict(state) for state in engine.upstreams.states()]
+        health["warnings"] = request.app.state.guard.warnings
+    return health
+
+
+# Seconds that running answers get to finish when the server is stopped.
+SHUTDOWN_SECONDS = 5
+
+
+def run(load: Callable[[], Config], ready: Callable[[str], None], beside: str | None = None) -> None:
+    """Serve until interrupted; `beside` is a second address to listen on.
+
+    `ready` is called with the first address once clients can connect. A restart loads the settings anew; if
+    the server cannot run with them, it goes on with the previous ones.
+    """
+    config, before = load(), None
+    while True:
+        try:
+            again = serve_once(config, ready, beside)
+        except HoldfastError as error:
+            if before is None:
+                raise
+            log.warning("%s The server goes on with the settings it had.", error)
+            config, before = before, None
+            continue
+        if not again:
+            return
+        config, before = reload_config(load, config), config
+
+
+def reload_config(load: Callable[[], Config], config: Config) -> Config:
+    try:
+        return load()
+    except ConfigError as error:
+        log.warning("%s The server goes on with the settings it had.", error)
+        return config
+
+
+def serve_once(config: Config, ready: Callable[[str], None], beside: str | None) -> bool:
+    """Serve until told to stop; return whether a restart was asked for."""
+    settings = config.settings
+    if not is_loopback(settings.host):
+        check_exposed_address(settings)
+    with ExitStack() as stack:
+        first = stack.enter_context(listen(settings.host, settings.port))
+        listeners = [first]
+        if beside is not None:
+            listeners.append(stack.enter_context(listen(beside, first.getsockname()[1])))
+        configure_logging(settings)
+        engine = build_engine(settings)
+        app = create_app(engine, settings, config)
+        how = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+        server = _Server(how, ready, engine.stopping)
+        app.state.restart = server.restart
+        app.state.listening = [listener.getsockname()[:2] for listener in listeners]
+        server.run(sockets=listeners)
+        return server.again
+
+
+def configure_logging(settings: Settings) -> None:
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    for chatty in ("alembic", "httpx"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    # Errors of requests are logged where they are handled; uvicorn would add a traceback for every answer
+    # that is cut off by a shutdown.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+
+
+def check_exposed_address(settings: Settings) -> None:
+    """Check, before the port is opened, that nobody can connect without credentials."""
+    with open_store(settings.store) as store:
+        has_credentials = store.keys.any() or store.sessions.password(Scope().user) is not None
+    check_address(settings, keys=has_credentials)
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that reports when it is ready, and ends endless streams before it shuts down."""
+
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[str], None], ending: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self.again = False
+        self._ready = ready
+        self._ending = ending
+
+    def restart(self) -> None:
+        self.again = self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and sockets:
+            host, port = sockets[0].getsockname()[:2]
+            self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Event streams never end by themselves, and slow documents may take long: both would use up the
+        # time that running answers have to finish.
+        self._ending()
+        stop_readers()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio recognises TCP and switches off Nagle's delay of 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise ConfigError(
+            f"The server cannot listen on {host}:{port}: {error.strerror or error}.",
+            hint="Is Holdfast running already? Stop it, or choose another port with --port.",
+        ) from None
+    return listener

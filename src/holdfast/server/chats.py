@@ -1,6 +1,6 @@
-"""The conversations that were kept, over REST: finding, reading, renaming, forking and deleting them.
+"""Conversations over REST: listing, searching, reading, forking and deleting them, and their windows.
 
-Knows the log; what of a conversation a model is shown is in `chat_windows`.
+What is in a window and why is worked out in `fitting` and `window`; the routes here return it.
 """
 
 import asyncio
@@ -12,21 +12,44 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from holdfast.conversations import lanes
-from holdfast.conversations.identity import find_message
+from holdfast.conversations.identity import find_decision, find_message
 from holdfast.conversations.search import search
-from holdfast.conversations.serialization import serialize_conversation, serialize_results
-from holdfast.errors import BadRequest
-from holdfast.fitting.account import message_account
+from holdfast.conversations.serialization import (
+    serialize_content,
+    serialize_conversation,
+    serialize_decision,
+    serialize_message,
+    serialize_results,
+)
+from holdfast.errors import BadRequest, HoldfastError
+from holdfast.fitting.account import (
+    Standing,
+    came_back,
+    compactions_account,
+    lane_of,
+    message_account,
+    pins_of,
+    standings,
+    summary_account,
+    window_account,
+)
+from holdfast.fitting.course import Sent, last_sent, turns_of
+from holdfast.fitting.filing import files_of
+from holdfast.fitting.marks import pin
 from holdfast.fitting.reading import Part
-from holdfast.server import chat_windows, reading
-from holdfast.server.detached import Turns
-from holdfast.server.door import engine_of, scope_of
-from holdfast.store import Conversation
+from holdfast.messages import ChatRequest
+from holdfast.protocols import ollama, openai
+from holdfast.protocols.pairing import with_ids, with_names
+from holdfast.server import transcript
+from holdfast.server.detached import DetachedTurns
+from holdfast.server.endpoint import engine_of, scope_of
+from holdfast.store import Conversation, Lane, Stored
+from holdfast.upstreams.base import Dialect
 
 router = APIRouter(prefix="/api/chats", tags=["Conversations"])
 
-# A picture is a picture, whatever else it may be, and nobody but who may see it keeps it.
-_PICTURE = {
+# A browser must treat it as an image, whatever else it may be, and keep it in its private cache only.
+_IMAGE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, max-age=3600",
@@ -35,11 +58,11 @@ _PICTURE = {
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
-class Changes(BaseModel):
-    """What can be changed about a conversation, at least one of it; what is left out stays.
+class ConversationChanges(BaseModel):
+    """Changes to a conversation, at least one; what is left out stays.
 
-    `off`: its requests are passed through, and nothing more of it is kept. Without `memory` it is kept and
-    made to fit, but nothing that is remembered goes into it, and nothing of it is remembered.
+    `off`: its requests are passed through and not recorded. Without `memory` it is recorded and fitted, but
+    no memories are added to it and none are made from it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -55,8 +78,8 @@ class Changes(BaseModel):
         return self
 
 
-class ForkFrom(BaseModel):
-    """Where a fork goes on from, by default the last message, and what it is called."""
+class NewFork(BaseModel):
+    """The message after which a fork begins, by default the last one, and the title of the fork."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -64,8 +87,8 @@ class ForkFrom(BaseModel):
     title: Title | None = None
 
 
-class TurnTo(BaseModel):
-    """The message to go on from."""
+class NewHead(BaseModel):
+    """The message to continue from."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -73,27 +96,28 @@ class TurnTo(BaseModel):
 
 
 @router.get("")
-async def chats(
+async def list_chats(
     request: Request, limit: int = Query(50, ge=1, le=500), before: str | None = None
 ) -> dict[str, Any]:
-    """Conversations, the last used first; `before` is the `next` of the page before."""
+    """List conversations, the last used first; `before` is the `next` of the previous page."""
     store = engine_of(request).store
-    found = await store.run(store.log.recent, scope_of(request), limit + 1, _position(before))
-    page = found[:limit]
-    more = f"{page[-1].updated_at}:{page[-1].id}" if len(found) > limit else None
+    rows = await store.run(store.log.recent, scope_of(request), limit + 1, parse_cursor(before))
+    page = rows[:limit]
+    more = f"{page[-1].updated_at}:{page[-1].id}" if len(rows) > limit else None
     return {"chats": [serialize_conversation(row) for row in page], "next": more}
 
 
 @router.get("/search")
-async def find(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
-    """Messages of all conversations that have the words of `q`, best first, then those about the same."""
+async def search_chats(request: Request, q: str, limit: int = Query(20, ge=1, le=100)) -> dict[str, Any]:
+    """Search the messages of all conversations: first by the words of `q`, then by meaning."""
     engine, scope = engine_of(request), scope_of(request)
     near = await asyncio.to_thread(engine.remembering.messages_near, scope, q) if engine.remembering else {}
     return serialize_results(await engine.store.run(search, engine.store, scope, q, limit=limit, near=near))
 
 
 @router.patch("/{conversation}")
-async def change(request: Request, conversation: str, changes: Changes) -> dict[str, Any]:
+async def change_chat(request: Request, conversation: str, changes: ConversationChanges) -> dict[str, Any]:
+    """Change the title or the switches of a conversation."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> Conversation:
@@ -107,10 +131,12 @@ async def change(request: Request, conversation: str, changes: Changes) -> dict[
 
 
 @router.delete("/{conversation}", status_code=204)
-async def delete(request: Request, conversation: str, memories: Literal["keep", "forget"] = "keep") -> None:
-    """Remove a conversation and its words, except those that a fork shares.
+async def delete_chat(
+    request: Request, conversation: str, memories: Literal["keep", "forget"] = "keep"
+) -> None:
+    """Delete a conversation and its messages, except those that a fork shares.
 
-    What was learned in it stays, unless it is to be forgotten too.
+    Memories made from it stay, unless `memories` is `forget`.
     """
     engine, scope = engine_of(request), scope_of(request)
     store, remembering = engine.store, engine.remembering
@@ -127,10 +153,10 @@ async def delete(request: Request, conversation: str, memories: Literal["keep", 
 
 
 @router.post("/{conversation}/fork", status_code=201)
-async def fork(request: Request, conversation: str, start: ForkFrom | None = None) -> dict[str, Any]:
-    """A second conversation that shares this one's messages up to one of them."""
+async def fork_chat(request: Request, conversation: str, start: NewFork | None = None) -> dict[str, Any]:
+    """Create a second conversation that shares this one's messages up to one of them."""
     store, scope = engine_of(request).store, scope_of(request)
-    start = start or ForkFrom()
+    start = start or NewFork()
 
     def work() -> Conversation:
         row = store.log.get(conversation, scope)
@@ -141,7 +167,7 @@ async def fork(request: Request, conversation: str, start: ForkFrom | None = Non
 
 
 @router.get("/{conversation}/messages")
-async def messages(
+async def list_messages(
     request: Request,
     conversation: str,
     limit: int | None = Query(None, ge=1, le=500),
@@ -150,72 +176,72 @@ async def messages(
     around: str | None = None,
     html: bool = False,
 ) -> dict[str, Any]:
-    """The conversation as it stands, an answer that is being written included.
+    """List the messages of a conversation, including an answer that is being written.
 
-    Where its older part became a summary stands an entry of `type: compaction`, which nobody said. With
-    `limit` only so many messages from its end, or `before`, `after` or `around` a message: `next` is the
-    `before` of the older page, `newer` the `after` of the one that follows. With `html` answers are rendered,
-    and told with their numbers, files and other versions.
+    Where its older part was summarised, there is an entry of `type: compaction`. With `limit` only that many
+    messages are returned from the end, or `before`, `after` or `around` a message: `next` is the `before` of
+    the older page, `newer` the `after` of the newer one. With `html` answers are rendered, and come with
+    their numbers, files and other versions.
     """
-    if sum(one is not None for one in (before, after, around)) > 1:
+    if sum(cursor is not None for cursor in (before, after, around)) > 1:
         raise BadRequest("before, after and around are three things: one at a time", param="before")
     part = Part(limit if limit is not None or not (before or after or around) else 50, before, after, around)
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
-    turns: Turns = request.app.state.turns
+    turns: DetachedTurns = request.app.state.turns
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        told = reading.messages_out(engine, row, part, html=html)
-        return {**told, "turn": turns.running_in(row.id)} if html else told
+        page = transcript.serialize_messages(engine, row, part, html=html)
+        return {**page, "turn": turns.running_in(row.id)} if html else page
 
     return await store.run(store.at_once, work)
 
 
 @router.get("/{conversation}/messages/{message}/memories")
-async def memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """What was remembered for a question, or for the question of an answer."""
+async def list_recalled_memories(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """List the memories that were recalled for a question, or for the question of an answer."""
     engine, scope = engine_of(request), scope_of(request)
     store = engine.store
 
     def work() -> dict[str, Any]:
         row = store.log.get(conversation, scope)
-        found = find_message(store, row, message)
-        asked = found.parent if found.message.role == "assistant" else found.id
-        return {"memories": reading.told_memories(engine, row, asked) if asked else []}
+        stored = find_message(store, row, message)
+        asked = stored.parent if stored.message.role == "assistant" else stored.id
+        return {"memories": transcript.memories_for(engine, row, asked) if asked else []}
 
     return await asyncio.to_thread(work)
 
 
 @router.get("/{conversation}/messages/{message}/images/{number}")
-async def image(request: Request, conversation: str, message: str, number: int) -> Response:
-    """A picture that came with a message, counted from 0."""
+async def show_image(request: Request, conversation: str, message: str, number: int) -> Response:
+    """Return an image of a message; the first is number 0."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> tuple[bytes, str]:
-        return reading.image_of(store, store.log.get(conversation, scope), message, number)
+        return transcript.load_image(store, store.log.get(conversation, scope), message, number)
 
     content, kind = await store.run(work)
-    return Response(content, media_type=kind, headers=_PICTURE)
+    return Response(content, media_type=kind, headers=_IMAGE_HEADERS)
 
 
 @router.put("/{conversation}/head")
-async def turn_to(request: Request, conversation: str, where: TurnTo) -> dict[str, Any]:
-    """Go on from another version of a message: the newest end that comes after it."""
+async def switch_version(request: Request, conversation: str, where: NewHead) -> dict[str, Any]:
+    """Continue from another version of a message: the newest end that follows it becomes the head."""
     store, scope = engine_of(request).store, scope_of(request)
-    turns: Turns = request.app.state.turns
+    turns: DetachedTurns = request.app.state.turns
 
     def work() -> Conversation:
         row = store.log.get(conversation, scope)
         turns.check_free(row.id)
-        return reading.turn_to(store, row, where.message)
+        return transcript.move_head(store, row, where.message)
 
     return serialize_conversation(await store.run(store.atomically, work))
 
 
 @router.get("/{conversation}/messages/{message}")
-async def message(request: Request, conversation: str, message: str) -> dict[str, Any]:
-    """One message in full, and how it stands in each window: there, shortened or left out, and why."""
+async def show_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Return one message in full, and its state in each window: in, shortened or left out, and why."""
     store, scope = engine_of(request).store, scope_of(request)
 
     def work() -> dict[str, Any]:
@@ -225,10 +251,8 @@ async def message(request: Request, conversation: str, message: str) -> dict[str
     return await store.run(work)
 
 
-router.include_router(chat_windows.router)
-
-
-def _position(before: str | None) -> tuple[float, str] | None:
+def parse_cursor(before: str | None) -> tuple[float, str] | None:
+    """Return the time and id that a `before` cursor stands for."""
     if before is None:
         return None
     moment, _, name = before.partition(":")
@@ -236,3 +260,259 @@ def _position(before: str | None) -> tuple[float, str] | None:
         return float(moment), name
     except ValueError:
         raise BadRequest("`before` must be the `next` of another page", param="before") from None
+
+
+class Undo(BaseModel):
+    """The decision to undo; by default all decisions of the last batch."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    decision: str | None = None
+
+
+@router.get("/{conversation}/window")
+async def show_window(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """Return what was last sent in the newest window, or in the one of this size, and its decisions."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return window_account(store, store.log.get(conversation, scope), window)
+
+    return await store.run(work)
+
+
+@router.get("/{conversation}/files")
+async def list_files(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """List which message brought which file, how and with how many tokens, and whether it is still there."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        return {"files": files_of(store, lane_of(store, row, window))}
+
+    return await store.run(work)
+
+
+@router.get("/{conversation}/compactions")
+async def list_compactions(request: Request, conversation: str) -> dict[str, Any]:
+    """List every batch that made room, oldest first, with its decisions."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        return compactions_account(store, store.log.get(conversation, scope))
+
+    return await store.run(work)
+
+
+@router.post("/{conversation}/compact")
+async def compact_chat(request: Request, conversation: str) -> dict[str, Any]:
+    """Summarise the older part now, however much room there is; the last exchanges stay as they are."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+    row = await store.run(store.log.get, conversation, scope)
+    with engine.afterwards.person():
+        await engine.compacting.compact(row.id)
+    # Its notes still have to be written.
+    engine.afterwards.compacted(row.id)
+    return await store.run(summary_account, store, row)
+
+
+@router.post("/{conversation}/undo")
+async def undo_decision(request: Request, conversation: str, choice: Undo | None = None) -> dict[str, Any]:
+    """Undo a decision, or the last batch; the same is not decided again before the last resort.
+
+    `back` lists the messages that are sent again because of this, as far as there is room.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+    name = choice.decision if choice else None
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        undone = lanes.undo(store, row, None if name is None else find_decision(store, row, name))
+        return {
+            "undone": [serialize_decision(decision) for decision in undone],
+            "back": came_back(store, row, undone),
+        }
+
+    return await store.run(store.atomically, work)
+
+
+@router.post("/{conversation}/messages/{message}/pin")
+async def pin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Keep a message in the window as it is, whatever else has to be left out."""
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return pin(store, engine.fitter.preset, row, find_message(store, row, message).id)
+
+    return {**serialize_message(await store.run(store.atomically, work)), "pinned": True}
+
+
+@router.delete("/{conversation}/messages/{message}/pin")
+async def unpin_message(request: Request, conversation: str, message: str) -> dict[str, Any]:
+    """Let a message be shortened or left out again."""
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> Stored:
+        row = store.log.get(conversation, scope)
+        return lanes.unpin(store, row, find_message(store, row, message).id)
+
+    return {**serialize_message(await store.run(store.atomically, work)), "pinned": False}
+
+
+WindowState = Literal["in", "shortened", "out"]
+
+# Characters of a message that identify it, and of the text that replaces a shortened one.
+_EXCERPT_LENGTH, _MAX_SHOWN = 280, 4_000
+# Parts of a request that are not recorded and cannot be rebuilt.
+_NOT_RECORDED = ("options", "format", "think")
+
+
+@router.get("/{conversation}/window/messages")
+async def list_window_messages(
+    request: Request,
+    conversation: str,
+    window: int | None = Query(None, ge=1),
+    state: WindowState | None = None,
+    before: str | None = None,
+    limit: int = Query(100, ge=1, le=500),
+) -> dict[str, Any]:
+    """List the state of each message in a window, the newest first: in, shortened or out, and by which rules.
+
+    `before` is the `next` of the previous page.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        lane = lane_of(store, row, window)
+        states = standings(store, row, lane)
+        counts = {
+            name: sum(message.state == name for message in states) for name in ("in", "shortened", "out")
+        }
+        wanted = [message for message in reversed(states) if state in (None, message.state)]
+        start = position_after(wanted, before)
+        page, pins = wanted[start : start + limit], pins_of(store, row)
+        more = page[-1].stored.id if start + limit < len(wanted) else None
+        rows = [serialize_window_message(message, lane, pinned=message.stored.id in pins) for message in page]
+        return {"window": lane.window, "counts": counts, "messages": rows, "next": more}
+
+    return await store.run(store.at_once, work)
+
+
+@router.get("/{conversation}/turns")
+async def list_turns(
+    request: Request,
+    conversation: str,
+    window: int | None = Query(None, ge=1),
+    limit: int = Query(50, ge=1, le=500),
+) -> dict[str, Any]:
+    """List the last turns in a window, oldest first, and the batches that made room.
+
+    A turn has its tokens as the server counted them, its times, and how much of the previous request it began
+    with.
+    """
+    store, scope = engine_of(request).store, scope_of(request)
+
+    def work() -> dict[str, Any]:
+        row = store.log.get(conversation, scope)
+        lane = lane_of(store, row, window)
+        batches = [
+            batch for batch in compactions_account(store, row)["compactions"] if batch["lane"] == lane.id
+        ]
+        return {
+            "window": lane.window,
+            "room": lane.report["room"],
+            "turns": [turn.to_json() for turn in turns_of(store, row, lane, limit)],
+            "compactions": [serialize_batch(batch) for batch in batches],
+        }
+
+    return await store.run(store.at_once, work)
+
+
+@router.get("/{conversation}/request")
+async def show_request(
+    request: Request, conversation: str, window: int | None = Query(None, ge=1)
+) -> dict[str, Any]:
+    """Return the last request in a window as the model server received it, rebuilt from the log and
+    decisions.
+
+    It is compared with the fingerprints taken when it was sent: `exact` means that messages and tools are the
+    same to the byte, `differs` and `missing` name what is not. Options are not recorded.
+    """
+    engine, scope = engine_of(request), scope_of(request)
+    store = engine.store
+
+    def work() -> tuple[Sent, Lane]:
+        row = store.log.get(conversation, scope)
+        lane = lane_of(store, row, window)
+        return last_sent(store, row, lane), lane
+
+    sent, lane = await store.run(store.at_once, work)
+    try:
+        dialect = (await engine.upstreams.route(sent.request.model)).dialect
+    except HoldfastError:
+        # The server is unreachable; most likely it speaks the protocol that nearly all of them do.
+        dialect = "openai"
+    return {
+        "window": lane.window,
+        "job": sent.job.id if sent.job else None,
+        "upstream": sent.job.upstream if sent.job else None,
+        "at": sent.job.queued_at if sent.job else lane.updated_at,
+        "exact": sent.exact,
+        "differs": list(sent.differs),
+        "missing": list(sent.missing),
+        "not_kept": list(_NOT_RECORDED),
+        "dialect": dialect,
+        "body": serialize_body(sent.request, dialect),
+    }
+
+
+def serialize_body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
+    if dialect == "ollama":
+        return ollama.request_out(with_names(request))
+    return openai.request_out(with_ids(request))
+
+
+def serialize_window_message(message: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:
+    stored, content = message.stored, serialize_content(message.stored.message)
+    tokens = {row["id"]: row["tokens"] for row in lane.report["messages"]}
+    shown = message.shown.text if message.state == "shortened" and message.shown else None
+    return {
+        "id": stored.id,
+        "role": stored.message.role,
+        "created_at": stored.created_at,
+        "state": message.state,
+        "rules": list(message.rules),
+        "decisions": [made.id for made in message.decisions],
+        "beginning": content["content"][:_EXCERPT_LENGTH],
+        "characters": len(content["content"]),
+        "images": content.get("images", 0),
+        "tools": [call["name"] for call in content.get("tool_calls", ())],
+        "shown": None if shown is None else shown[:_MAX_SHOWN],
+        "added": [{"section": more.section, "name": more.name, "text": more.text} for more in message.added],
+        "tokens": tokens.get(stored.id),
+        "pinned": pinned,
+    }
+
+
+def serialize_batch(row: dict[str, Any]) -> dict[str, Any]:
+    """Serialize a batch without its decisions; it is undone if all of them are."""
+    decisions = row.pop("decisions")
+    return {**row, "undone": bool(decisions) and all("undone_at" in decision for decision in decisions)}
+
+
+def position_after(messages: list[Standing], before: str | None) -> int:
+    """Return the index after the message that a `before` cursor names."""
+    if before is None:
+        return 0
+    for at, message in enumerate(messages):
+        if message.stored.id == before:
+            return at + 1
+    raise BadRequest("`before` must be the `next` of another page", param="before")

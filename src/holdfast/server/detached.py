@@ -1,7 +1,6 @@
-"""Turns that go on without whoever asked: carried to their end here, and told to all who follow them.
+"""Turns that run to their end independently of the client, and the event channels to follow them.
 
-Knows what of a turn a page needs, and how often. How a turn is asked for is in `turns`; what it is, in
-`engine`.
+The routes that start and follow them are in `turns`.
 """
 
 import asyncio
@@ -15,153 +14,211 @@ from typing import Any
 from holdfast.engine import Engine, Turn
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.messages import Answer, Chunk, JsonObject, Scope
-from holdfast.server.channel import Channel, Told
-from holdfast.server.pages.markdown import Blocks, html_of
+from holdfast.server.pages.markdown import MarkdownBlocks, render_html
 from holdfast.window import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedEvent:
+    """An event of a channel. Ids rise; some are missing where a newer event replaced an older one."""
+
+    id: int
+    kind: str
+    data: JsonObject
+
+
+class EventChannel:
+    """Events that are published once and read by any number of followers, each at its own speed.
+
+    Late followers start at the beginning or after the last id they saw. Everything runs on one event loop.
+    """
+
+    def __init__(self) -> None:
+        self.over = False
+        # Events in the order of their ids, keyed by what they are the newest of.
+        self._events: dict[str, PublishedEvent] = {}
+        self._last = 0
+        self._news = asyncio.Event()
+
+    def publish(self, kind: str, data: JsonObject, *, newest_of: str = "") -> None:
+        """Publish an event; with `newest_of` it replaces the previous event of that name."""
+        self._last += 1
+        name = newest_of or f"#{self._last}"
+        self._events.pop(name, None)
+        self._events[name] = PublishedEvent(self._last, kind, data)
+        self._wake()
+
+    def end(self) -> None:
+        self.over = True
+        self._wake()
+
+    def since(self, after: int = 0) -> list[PublishedEvent]:
+        events = []
+        for event in reversed(self._events.values()):
+            if event.id <= after:
+                break
+            events.append(event)
+        return events[::-1]
+
+    async def follow(self, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
+        """Yield all events after that id until the channel ends."""
+        while True:
+            news, over = self._news, self.over
+            for event in self.since(after):
+                after = event.id
+                yield event
+            if over:
+                return
+            await news.wait()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
 
 log = logging.getLogger("holdfast.server")
 
-# Seconds between two looks at an answer that is being written; a long paragraph is looked at less often.
-_OFTEN, _CHARACTERS = 0.1, 200_000
-# Seconds between two notes on how fast it gets on, and between two looks at the line it waits in.
-_PACE, _LINE = 1.0, 1.0
-# So many turns that are over can still be read, for so many seconds: a page may have been loading.
-_KEPT, _KEPT_FOR = 100, 60.0
-# What of a window's report a meter needs, and what people should be told.
-_REPORTED = (
+# Seconds between two flushes of an answer; a long paragraph is flushed less often.
+_FLUSH_SECONDS, _CHARACTERS_PER_SECOND = 0.1, 200_000
+# Seconds between two events about the speed, and between two looks at the queue.
+_PACE_SECONDS, _QUEUE_SECONDS = 1.0, 1.0
+# How many ended turns can still be followed, and for how many seconds: a page may have been loading.
+_MAX_ENDED, _ENDED_SECONDS = 100, 60.0
+# The fields of a window report that are published.
+_REPORT_FIELDS = (
     "window", "reserve", "room", "tokens", "at_most", "sure", "method", "utilisation", "level", "history",
     "sections", "batches", "prefix", "model",
 )  # fmt: skip
 # The level that makes a summary.
-_SUMMARY = 3
+_SUMMARY_LEVEL = 3
 
-# What is to be told when it is over, of what was kept under a job; and what to do if nothing was.
-Ending = Callable[[], Awaitable[JsonObject | None]]
+# Returns what was recorded of a turn; None, after cleaning up, if nothing was.
+ResultLoader = Callable[[], Awaitable[JsonObject | None]]
 
 
 @dataclass(slots=True)
-class Detached:
-    """One turn. `ending` tells what came of it."""
+class DetachedTurn:
+    """One running turn, published on its channel. `load_result` returns what was recorded of it."""
 
     engine: Engine
     scope: Scope
     turn: Turn
-    ending: Ending
-    channel: Channel = field(default_factory=Channel)
+    load_result: ResultLoader
+    channel: EventChannel = field(default_factory=EventChannel)
     ended_at: float | None = None
     _answer: Answer = field(default_factory=Answer)
-    _blocks: Blocks = field(default_factory=Blocks)
-    # The HTML of each block as it was last told.
+    _blocks: MarkdownBlocks = field(default_factory=MarkdownBlocks)
+    # The HTML of each block as last published.
     _shown: dict[int, str] = field(default_factory=dict)
-    _thought: str = ""
-    _said: str = ""
+    _pending_thinking: str = ""
+    _pending_text: str = ""
     _timer: asyncio.TimerHandle | None = None
-    _began: float = field(default_factory=time.monotonic)
+    _started_at: float = field(default_factory=time.monotonic)
     _first: float | None = None
     _pieces: int = 0
-    _paced: float = 0.0
+    _pace_at: float = 0.0
 
-    async def carry(self, events: AsyncGenerator[Any, None]) -> None:
-        """The whole of it. `events` is what happens in its scope, followed since before it began."""
-        hearing = asyncio.create_task(self._hear(events))
-        waiting = asyncio.create_task(self._watch_line())
+    async def run(self, events: AsyncGenerator[Any, None]) -> None:
+        """Run the turn to its end. `events` are those of its scope, followed since before it started."""
+        hearing = asyncio.create_task(self._follow_events(events))
+        waiting = asyncio.create_task(self._watch_queue())
         try:
-            trouble = await _trouble_in(self._see())
+            trouble = await error_of(self._read_chunks())
         finally:
             hearing.cancel()
             waiting.cancel()
             self._flush()
-        if failed := await _trouble_in(self._end(trouble)):
-            self.channel.tell("error", _told(trouble or failed))
+        if failed := await error_of(self._finish(trouble)):
+            self.channel.publish("error", serialize_error(trouble or failed))
 
-    async def _see(self) -> None:
+    async def _read_chunks(self) -> None:
         async with aclosing(self.turn.chunks) as chunks:
             async for chunk in chunks:
-                self._saw(chunk)
+                self._add_chunk(chunk)
 
-    def closed(self) -> None:
+    def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self.ended_at = time.monotonic()
         self.channel.end()
 
-    def _saw(self, chunk: Chunk) -> None:
+    def _add_chunk(self, chunk: Chunk) -> None:
         if self._first is None:
             self._first = time.monotonic()
-            self.channel.tell("report", _report(self.turn.facts.report))
+            self.channel.publish("report", serialize_report(self.turn.facts.report))
         self._answer.add(chunk)
         self._pieces += bool(chunk.text or chunk.thinking)
-        self._thought += chunk.thinking
-        self._said += chunk.text
-        if (self._thought or self._said) and self._timer is None:
+        self._pending_thinking += chunk.thinking
+        self._pending_text += chunk.text
+        if (self._pending_thinking or self._pending_text) and self._timer is None:
             newest = next(reversed(self._shown.values()), "")
-            pause = _OFTEN + len(newest) / _CHARACTERS
+            pause = _FLUSH_SECONDS + len(newest) / _CHARACTERS_PER_SECOND
             self._timer = asyncio.get_running_loop().call_later(pause, self._flush)
 
     def _flush(self) -> None:
-        """Tells what has come since the last time: thousands of tiny pieces become a few."""
+        """Publish what arrived since the last flush: thousands of small chunks become a few events."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = None
-        thought, self._thought = self._thought, ""
-        said, self._said = self._said, ""
+        thought, self._pending_thinking = self._pending_thinking, ""
+        text, self._pending_text = self._pending_text, ""
         if thought:
-            self.channel.tell("thinking", {"text": thought})
-        for number, html in self._blocks.add(said) if said else ():
+            self.channel.publish("thinking", {"text": thought})
+        for number, html in self._blocks.add(text) if text else ():
             self._shown[number] = html
-            self.channel.tell("html", {"block": number, "html": html}, newest_of=f"block {number}")
+            self.channel.publish("html", {"block": number, "html": html}, newest_of=f"block {number}")
         now = time.monotonic()
-        if self._first is not None and now - self._paced >= _PACE and now > self._first:
-            self._paced = now
+        if self._first is not None and now - self._pace_at >= _PACE_SECONDS and now > self._first:
+            self._pace_at = now
             pace = {"pieces": self._pieces, "seconds": round(now - self._first, 2)}
-            self.channel.tell("pace", pace, newest_of="pace")
+            self.channel.publish("pace", pace, newest_of="pace")
 
-    async def _hear(self, events: AsyncGenerator[Any, None]) -> None:
-        """What the engine tells of this turn: that it waits, that it runs, that something is summarised."""
+    async def _follow_events(self, events: AsyncGenerator[Any, None]) -> None:
+        """Publish the engine's events about this turn: queued, running, summarising."""
         async with aclosing(events):
             async for event in events:
                 data = event.data
                 if event.kind == "job" and data.get("job") == self.turn.job:
-                    told = {name: data.get(name) for name in ("status", "position", "upstream")}
-                    self._state(told)
+                    state = {name: data.get(name) for name in ("status", "position", "upstream")}
+                    self._publish_state(state)
                 elif event.kind == "compaction" and data.get("conversation") == self.turn.conversation:
-                    told = {"status": "summarising", "phase": data["phase"], "percent": data["percent"]}
-                    self._state(told)
+                    state = {"status": "summarising", "phase": data["phase"], "percent": data["percent"]}
+                    self._publish_state(state)
 
-    async def _watch_line(self) -> None:
-        """People in front of it leave, one after the other; nobody tells."""
+    async def _watch_queue(self) -> None:
+        """Publish the position in the queue when it changes, since no event announces that."""
         known: int | None = None
         while self._first is None:
             position = self.engine.position(self.turn.job)
             if position != known and position is not None:
-                self._state({"status": "queued", "position": position})
+                self._publish_state({"status": "queued", "position": position})
             known = position
-            await asyncio.sleep(_LINE)
+            await asyncio.sleep(_QUEUE_SECONDS)
 
-    def _state(self, told: JsonObject) -> None:
-        if self._first is None and told["status"] in ("queued", "running", "summarising"):
-            self.channel.tell("state", told, newest_of="state")
+    def _publish_state(self, state: JsonObject) -> None:
+        if self._first is None and state["status"] in ("queued", "running", "summarising"):
+            self.channel.publish("state", state, newest_of="state")
 
-    async def _end(self, trouble: HoldfastError | None) -> None:
+    async def _finish(self, trouble: HoldfastError | None) -> None:
         message = self._answer.message
         for call in message.tool_calls:
-            self.channel.tell("tool", {"id": call.id, "name": call.name, "arguments": call.arguments})
-        kept = await self.ending()
-        if kept is None:
-            said = trouble or HoldfastError("the model said nothing", hint="Ask again.")
-            self.channel.tell("error", _told(said))
+            self.channel.publish("tool", {"id": call.id, "name": call.name, "arguments": call.arguments})
+        result = await self.load_result()
+        if result is None:
+            error = trouble or HoldfastError("the model said nothing", hint="Ask again.")
+            self.channel.publish("error", serialize_error(error))
             return
-        # Blocks are rendered one by one; where the whole comes out otherwise, the whole is right.
-        whole = await asyncio.to_thread(html_of, message.text)
-        self.channel.tell(
+        # Blocks are rendered one by one; where the whole text renders differently, the whole is right.
+        whole = await asyncio.to_thread(render_html, message.text)
+        self.channel.publish(
             "done",
             {
-                **kept,
+                **result,
                 "text": message.text,
                 **({} if "".join(self._shown.values()) == whole else {"html": whole}),
                 "finish": self._answer.finish or "cut",
                 **self._numbers(),
-                "trouble": _told(trouble) if trouble else None,
+                "trouble": serialize_error(trouble) if trouble else None,
             },
         )
 
@@ -172,25 +229,25 @@ class Detached:
             "tokens": tokens,
             "prompt_tokens": self._answer.usage.prompt,
             "cached_tokens": self._answer.usage.cached,
-            "seconds": round(now - self._began, 2),
+            "seconds": round(now - self._started_at, 2),
             "tokens_per_second": round(tokens / writing, 1) if tokens and writing > 0 else None,
         }
 
 
-class Turns:
-    """Those under way, and those that ended just now."""
+class DetachedTurns:
+    """The turns that are running, and those that ended recently."""
 
     def __init__(self) -> None:
-        # Held while a turn begins, so that no two do so in one conversation.
+        # Held while a turn starts, so that no two start in one conversation.
         self.starting = asyncio.Lock()
-        self._known: dict[str, Detached] = {}
+        self._known: dict[str, DetachedTurn] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def running_in(self, conversation: str) -> str | None:
-        """The job that is being answered in a conversation; None if there is none of ours."""
-        # A copy: this may be asked from a thread.
+        """Return the job that is running in a conversation; None if there is none here."""
+        # A copy, because this may be called from a thread.
         running = ((job, self._known.get(job)) for job in list(self._tasks))
-        return next((job for job, one in running if one and one.turn.conversation == conversation), None)
+        return next((job for job, turn in running if turn and turn.turn.conversation == conversation), None)
 
     def check_free(self, conversation: str) -> None:
         if job := self.running_in(conversation):
@@ -199,29 +256,29 @@ class Turns:
                 hint=f"Wait for it, or end it: DELETE /api/jobs/{job}.",
             )
 
-    def start(self, detached: Detached, events: AsyncGenerator[Any, None]) -> None:
+    def start(self, detached: DetachedTurn, events: AsyncGenerator[Any, None]) -> None:
         self._forget()
         job = detached.turn.job
         self._known[job] = detached
-        task = self._tasks[job] = asyncio.create_task(detached.carry(events))
+        task = self._tasks[job] = asyncio.create_task(detached.run(events))
 
         def over(_: asyncio.Task[None]) -> None:
             del self._tasks[job]
-            detached.closed()
+            detached.close()
 
         task.add_done_callback(over)
 
-    def follow(self, job: str, scope: Scope, after: int = 0) -> AsyncGenerator[Told, None]:
-        found = self._known.get(job)
-        if found is None or found.scope != scope:
+    def follow(self, job: str, scope: Scope, after: int = 0) -> AsyncGenerator[PublishedEvent, None]:
+        turn = self._known.get(job)
+        if turn is None or turn.scope != scope:
             raise NotFound(
                 f"the turn '{job}' is not followed here",
                 hint="It may be over: what was answered is among the conversation's messages.",
             )
-        return found.channel.follow(after)
+        return turn.channel.follow(after)
 
     async def close(self) -> None:
-        """What is being answered is kept as far as it came."""
+        """Cancel all running turns; what was answered so far is recorded."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -229,14 +286,14 @@ class Turns:
 
     def _forget(self) -> None:
         now = time.monotonic()
-        ended = [(job, one.ended_at) for job, one in self._known.items() if one.ended_at is not None]
+        ended = [(job, turn.ended_at) for job, turn in self._known.items() if turn.ended_at is not None]
         for number, (job, at) in enumerate(ended):
-            if now - at > _KEPT_FOR or number < len(ended) - _KEPT:
+            if now - at > _ENDED_SECONDS or number < len(ended) - _MAX_ENDED:
                 del self._known[job]
 
 
-async def _trouble_in(work: Awaitable[None]) -> HoldfastError | None:
-    """What goes wrong is for whoever follows: nobody else would tell them."""
+async def error_of(work: Awaitable[None]) -> HoldfastError | None:
+    """Return the error that `work` ended with, so that it can be published to followers."""
     try:
         await work
     except HoldfastError as error:
@@ -248,17 +305,17 @@ async def _trouble_in(work: Awaitable[None]) -> HoldfastError | None:
     return None
 
 
-def _told(trouble: HoldfastError) -> dict[str, str]:
+def serialize_error(trouble: HoldfastError) -> dict[str, str]:
     return {"message": trouble.message, "hint": trouble.hint}
 
 
-def _report(report: JsonObject) -> dict[str, Any]:
-    """What a meter draws and a person is told, without the list of messages."""
-    told = {name: report[name] for name in _REPORTED if name in report}
+def serialize_report(report: JsonObject) -> dict[str, Any]:
+    """Serialize the parts of a window report that a meter shows, without the list of messages."""
+    fields = {name: report[name] for name in _REPORT_FIELDS if name in report}
     notices = report.get("notices", ())
     return {
-        **told,
+        **fields,
         "notices": [{"name": name, "text": sentences.notice(name)} for name in notices],
         "files": [file for file in report.get("files", ()) if file["trouble"]],
-        "summarised": any(batch["level"] == _SUMMARY for batch in report.get("batches", ())),
+        "summarised": any(batch["level"] == _SUMMARY_LEVEL for batch in report.get("batches", ())),
     }

@@ -1,14 +1,11 @@
-"""What went wrong, in the status and shape that a client of each protocol expects.
-
-Knows the error tree and the three shapes, nothing of routes.
-"""
+"""HTTP status and body of an error in the format of each protocol."""
 
 from typing import Any
 
 from holdfast import errors
 from holdfast.errors import HoldfastError
 
-# The first class that fits decides.
+# The first class that matches decides.
 _STATUS: tuple[tuple[type[HoldfastError], int], ...] = (
     (errors.TooLarge, 413),
     (errors.Unauthorized, 401),
@@ -54,9 +51,9 @@ def ollama_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
     if isinstance(error, errors.UpstreamError) and isinstance((error.body or {}).get("error"), str):
         return error.status, dict(error.body or {})
     if isinstance(error, errors.ModelMissing):
-        # Clients look for these words to offer getting the model.
-        told = HoldfastError(f'model "{error.model}" not found, try pulling it first', hint=error.hint)
-        return 404, {"error": str(told)}
+        # Clients look for these words to offer pulling the model.
+        missing = HoldfastError(f'model "{error.model}" not found, try pulling it first', hint=error.hint)
+        return 404, {"error": str(missing)}
     return status_of(error), {"error": str(error)}
 
 
@@ -75,11 +72,11 @@ def openai_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
 
 
 def anthropic_error(error: HoldfastError) -> tuple[int, dict[str, Any]]:
-    """Agents of this protocol shorten their history themselves when they read that a prompt is too long."""
+    """Return Anthropic's format; agents shorten their history when told that the prompt is too long."""
     status = status_of(error)
-    said = f"prompt is too long: {error}" if isinstance(error, errors.Overflow) else str(error)
+    message = f"prompt is too long: {error}" if isinstance(error, errors.Overflow) else str(error)
     kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
-    return status, {"type": "error", "error": {"type": kind, "message": said}}
+    return status, {"type": "error", "error": {"type": kind, "message": message}}
 
 
 def _code_of(error: HoldfastError) -> str | None:

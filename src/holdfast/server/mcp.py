@@ -1,8 +1,7 @@
-"""MCP over streamable HTTP at `/mcp`, behind the same guard as every other door.
+"""MCP over streamable HTTP at `/mcp`, behind the same guard as all routes.
 
-Loads the MCP server with the first request: who never uses it pays nothing for it. Every request stands for
-itself, with its own key and headers, so there are no sessions that somebody else could take over. What the
-tools do is known in `mcp`.
+The MCP server is loaded by the first request. Every request stands for itself, with its own key and headers;
+there are no sessions that somebody else could take over.
 """
 
 import asyncio
@@ -18,8 +17,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import NotFound
-from holdfast.server.access import access_of
-from holdfast.server.door import engine_of, is_off, scope_of
+from holdfast.server.endpoint import engine_of, is_off, scope_of
+from holdfast.server.guard import access_of
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -41,7 +40,7 @@ class _Service:
     async def app(self, engine: Engine, settings: Settings) -> ASGIApp:
         async with self._starting:
             if self._manager is None:
-                self._manager = await asyncio.to_thread(_manager, engine, settings)
+                self._manager = await asyncio.to_thread(build_manager, engine, settings)
                 self._running = asyncio.create_task(self._run(self._manager))
         await self._begun.wait()
         return self._manager.handle_request
@@ -52,13 +51,13 @@ class _Service:
             await self._running
 
     async def _run(self, manager: "StreamableHTTPSessionManager") -> None:
-        """One task from beginning to end: what it holds wants to be closed by who opened it."""
+        """Run the manager in one task, since it must be closed by the task that opened it."""
         async with manager.run():
             self._begun.set()
             await self._closing.wait()
 
 
-def _manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManager":
+def build_manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManager":
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from holdfast.mcp.base import McpServices
@@ -68,15 +67,15 @@ def _manager(engine: Engine, settings: Settings) -> "StreamableHTTPSessionManage
     assert engine.research is not None
     services = McpServices(engine.store, engine.remembering, engine.research, settings.citations)
     server = build_server(lambda: services, _caller)
-    # The guard has looked at Host, Origin and size already.
+    # The guard has checked Host, Origin and size already.
     return StreamableHTTPSessionManager(
         server, json_response=True, stateless=True, max_request_body_size=settings.max_request_mb * 1_000_000
     )
 
 
 def _caller(request: Request) -> "Caller":
-    found: Caller = request.state.caller
-    return found
+    caller: Caller = request.state.caller
+    return caller
 
 
 @asynccontextmanager
@@ -89,8 +88,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(lifespan=_lifespan)
 
 
-async def door(request: Request) -> Response:
-    """Whose request it is, is settled here; from here on it speaks MCP."""
+async def serve_mcp(request: Request) -> Response:
+    """Identify the caller, and hand the request to the MCP server."""
     from holdfast.mcp.base import Caller
 
     settings: Settings = request.app.state.config.settings
@@ -98,15 +97,15 @@ async def door(request: Request) -> Response:
     if not settings.mcp or engine.remembering is None or engine.research is None:
         raise NotFound("MCP is not offered here.", hint="Set mcp = true in the settings.")
     if request.method != "POST":
-        # We have nothing to say unasked, and keep no sessions that could be ended.
+        # There are no unsolicited messages, and no sessions that could be ended.
         return Response(status_code=405, headers={"Allow": "POST"})
     memory = settings.memory and access_of(request).memory and not is_off(request)
     request.state.caller = Caller(scope_of(request), memory=memory)
-    return _Handed(await request.app.state.mcp.app(engine, settings))
+    return _DelegatedResponse(await request.app.state.mcp.app(engine, settings))
 
 
-class _Handed(Response):
-    """An answer that another app gives."""
+class _DelegatedResponse(Response):
+    """A response that another ASGI application gives."""
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__()
@@ -116,4 +115,4 @@ class _Handed(Response):
         await self._app(scope, receive, send)
 
 
-router.add_route(PATH, door, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+router.add_route(PATH, serve_mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False)

@@ -1,33 +1,74 @@
-"""What is remembered, over REST: adding, listing, searching, correcting, forgetting, moving in and out.
+"""Memories and the files they are kept in (notes), over REST.
 
-All of it is done in threads, by `memory`. The profile is in `profiles`, the files themselves in `notes`.
+Memories can be added, listed, searched, corrected, forgotten, exported and imported. Notes are read and
+written as whole files, only in the scope of the request and never over a version that the writer has not seen
+(ETag and If-Match).
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.config import Config
-from holdfast.errors import BadRequest, NotFound
+from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory
 from holdfast.memory.keeping.catalogue import Aside
 from holdfast.memory.keeping.exchange import Imported, exported, take_in
 from holdfast.memory.keeping.succession import decide, history_of, rivals
+from holdfast.memory.private import redacted_file
+from holdfast.memory.reading import MARKDOWN, note_at, notes_of, place_of
 from holdfast.memory.remembering import Remembering
-from holdfast.memory.scopes import folder, may_see, visible
-from holdfast.memory.searching.hits import cites
+from holdfast.memory.scopes import folder, is_summary, may_see, profile_file, safe_name, visible
+from holdfast.memory.searching.hits import Hit, cites
+from holdfast.memory.workspace.base import ABSENT, inside, look, not_there
 from holdfast.memory.workspace.checks import checked_kind, listed_kind
+from holdfast.memory.workspace.folder import check_size
 from holdfast.messages import Scope
-from holdfast.server.access import access_of
-from holdfast.server.belonging import conversations_of, found_by, scopes_of
-from holdfast.server.door import body_of, engine_of, scope_of
-from holdfast.server.reindexing import Reindexing
+from holdfast.server.endpoint import engine_of, read_body, scope_of
+from holdfast.server.guard import access_of
+from holdfast.server.reindex import ReindexJob
+from holdfast.store import Store
+
+
+def conversations_of(store: Store, user: str, memories: Iterable[Memory]) -> dict[str, Any]:
+    """Return the source conversations of memories by id, if they are this user's; None for deleted ones."""
+    names = sorted({source.conversation for memory in memories for source in memory.sources})
+    conversations: dict[str, Any] = dict.fromkeys(names)
+    for row in store.log.of_user(user, names):
+        conversations[row.id] = {"title": row.title, "project": row.scope.project, "kind": row.scope.kind}
+    return conversations
+
+
+def scopes_of(store: Store, remembering: Remembering, user: str) -> list[Scope]:
+    """Return the scopes of a user: their own first, then projects, then groups."""
+    mine = Scope(user)
+    # Folders do not show unusual project names as they are; the conversations do.
+    place = folder(Scope(user, "any")).parent
+    folders = {entry.path.relative_to(place).parts[0] for entry in remembering.workspace.entries(place)}
+    named = {Scope(user, name) for name in folders if safe_name(name) == name}
+    shared = {*named, *store.log.scopes(user)} - {mine}
+    return [mine, *sorted(shared, key=lambda one: (one.kind == "group", one.project))]
+
+
+def memories_in_hits(remembering: Remembering, scope: Scope, hits: Sequence[Hit]) -> list[Memory]:
+    """Return the memories among the hits of a search, reading only the files with a hit."""
+    paths = {hit.id: PurePosixPath(hit.path) for hit in hits if hit.memory_kind}
+    owners = remembering.index.owners(scope, list(paths))
+    memories_by_id: dict[str, Memory] = {}
+    for whose in set(owners.values()):
+        files = {paths[name] for name, owner in owners.items() if owner == whose}
+        for _, memories in remembering.library.notes.each(sorted(files), whose, []):
+            memories_by_id.update((memory.id, memory) for memory in memories if memory.id in paths)
+    return list(memories_by_id.values())
+
 
 router = APIRouter(prefix="/api/memory", tags=["Memory"])
 
@@ -36,7 +77,7 @@ Importance = Annotated[float, Field(ge=0, le=1)]
 
 
 class NewMemory(BaseModel):
-    """Something to be remembered, by the user or, where there is one, by the project."""
+    """A memory to add, for the user or for the project of the request."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -47,8 +88,8 @@ class NewMemory(BaseModel):
     scope: Whose | None = None
 
 
-class Correction(BaseModel):
-    """What is to be another about a memory; what is left out stays."""
+class MemoryChanges(BaseModel):
+    """Changes to a memory; what is left out stays."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -59,6 +100,7 @@ class Correction(BaseModel):
 
 
 def remembering_of(request: Request) -> Remembering:
+    """Return the memory of this server; raise `NotFound` if it has none."""
     remembering = engine_of(request).remembering
     if remembering is None:
         raise NotFound("Nothing is remembered here.", hint="This server was started without a memory.")
@@ -66,7 +108,7 @@ def remembering_of(request: Request) -> Remembering:
 
 
 def scope_for(request: Request, whose: Whose | None) -> Scope:
-    """The scope of the request, narrowed to one side of it; never another one."""
+    """Return the scope of the request, narrowed to the user or the project."""
     scope = scope_of(request)
     if whose is None:
         return scope
@@ -80,7 +122,7 @@ def scope_for(request: Request, whose: Whose | None) -> Scope:
 
 
 @router.get("/list")
-async def list_(
+async def list_memories(
     request: Request,
     kind: str | None = None,
     type: str | None = None,  # noqa: A002
@@ -91,11 +133,12 @@ async def list_(
     limit: int = Query(50, ge=1, le=500),
     offset: int = Query(0, ge=0),
 ) -> dict[str, Any]:
-    """Memories, newest first; with `history` also what no longer holds. `type` is another word for `kind`.
+    """List memories, newest first; with `history` also those that no longer hold. `type` is the same as
+    `kind`.
 
-    Of `summary` it lists the newest summary of each of this scope's conversations, which is changed there.
-    `only` lists what no longer holds (`former`) or made room (`archived`) instead. `conversations` are those
-    that they were learned in; one that is gone is null.
+    The kind `summary` lists the newest summary of each conversation of this scope; summaries are changed in
+    their conversation. `only` lists memories that no longer hold (`former`) or were archived (`archived`)
+    instead. `conversations` are their sources, null for deleted ones.
     """
     library, where = remembering_of(request).library, scope_for(request, scope)
     named = kind if kind is not None else type
@@ -113,24 +156,24 @@ async def list_(
     )
     return {
         "memories": [memory.to_json() for memory in page.memories],
-        "conversations": await _conversations(request, page.memories),
+        "conversations": await source_conversations(request, page.memories),
         "total": page.total,
         "troubles": list(page.troubles),
     }
 
 
 @router.get("/scopes")
-async def scopes(request: Request) -> dict[str, Any]:
-    """Where this user may have memories: their own, and the projects and groups they use."""
+async def list_scopes(request: Request) -> dict[str, Any]:
+    """List the scopes in which this user may have memories: their own, their projects and their groups."""
     engine, remembering, access = engine_of(request), remembering_of(request), access_of(request)
     if access.project:
         return {"scopes": [asdict(Scope(access.user, access.project))]}
-    found = await asyncio.to_thread(scopes_of, engine.store, remembering, access.user)
-    return {"scopes": [asdict(scope) for scope in found]}
+    known_scopes = await asyncio.to_thread(scopes_of, engine.store, remembering, access.user)
+    return {"scopes": [asdict(scope) for scope in known_scopes]}
 
 
 @router.get("/search")
-async def search(
+async def search_memories(
     request: Request,
     q: str,
     kind: Annotated[list[str] | None, Query()] = None,
@@ -141,14 +184,14 @@ async def search(
     citations: Literal["on", "off", "auto"] | None = None,
     whole: bool = False,
 ) -> dict[str, Any]:
-    """Notes and memories by words and meaning, best first, and how they were found.
+    """Search notes and memories by words and meaning, best first, with how each was found.
 
-    Citations are as the setting has them, unless that is said otherwise. With `whole` the memories
-    among the hits come along in full, and the conversations that they were learned in.
+    `citations` overrides the setting. With `whole` the memories among the hits are returned in full, with the
+    conversations that they come from.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
-    kinds = [checked_kind(one) for one in kind or ()]
-    found = await asyncio.to_thread(
+    kinds = [checked_kind(name) for name in kind or ()]
+    results = await asyncio.to_thread(
         remembering.search.search,
         q,
         where,
@@ -159,30 +202,30 @@ async def search(
         own=scope is not None,
     )
     config: Config = request.app.state.config
-    told = found.to_json(cited=cites(citations or config.settings.citations, where))
+    payload = results.to_json(cited=cites(citations or config.settings.citations, where))
     if whole:
-        memories = await asyncio.to_thread(found_by, remembering, where, found.hits)
-        told["memories"] = {memory.id: memory.to_json() for memory in memories}
-        told["conversations"] = await _conversations(request, memories)
-    return told
+        memories = await asyncio.to_thread(memories_in_hits, remembering, where, results.hits)
+        payload["memories"] = {memory.id: memory.to_json() for memory in memories}
+        payload["conversations"] = await source_conversations(request, memories)
+    return payload
 
 
 @router.get("/stats")
-async def stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
-    """How much is remembered, how far the index has come, and whose vectors it has.
+async def show_stats(request: Request, scope: Whose | None = None) -> dict[str, Any]:
+    """Return how much is remembered, the state of the index, and which embedder made its vectors.
 
-    `confirm` is what must be said to forget all of it.
+    `confirm` is the word that deleting all memories asks for.
     """
     remembering, where = remembering_of(request), scope_for(request, scope)
-    reindexing: Reindexing = request.app.state.reindexing
-    told = await asyncio.to_thread(_stats, remembering, where)
-    return {**told, "reindex": reindexing.state.to_json()}
+    reindexing: ReindexJob = request.app.state.reindexing
+    statistics = await asyncio.to_thread(collect_stats, remembering, where)
+    return {**statistics, "reindex": reindexing.state.to_json()}
 
 
-def _stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
+def collect_stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
     library = remembering.library
-    there = remembering.workspace.entries(folder(visible(scope)[0]))
-    sizes = [entry.size for entry in there if may_see(scope, entry.path)]
+    entries = remembering.workspace.entries(folder(visible(scope)[0]))
+    sizes = [entry.size for entry in entries if may_see(scope, entry.path)]
     return {
         **asdict(library.stats(scope)),
         **remembering.state(scope),
@@ -191,16 +234,16 @@ def _stats(remembering: Remembering, scope: Scope) -> dict[str, Any]:
     }
 
 
-async def _conversations(request: Request, memories: Sequence[Memory]) -> dict[str, Any]:
+async def source_conversations(request: Request, memories: Sequence[Memory]) -> dict[str, Any]:
     store, user = engine_of(request).store, access_of(request).user
     return await store.run(conversations_of, store, user, memories)
 
 
 @router.post("", status_code=201)
-async def add(request: Request, new: NewMemory) -> dict[str, Any]:
-    """Remember something. What says the same is brought up to date, what contradicts it is replaced."""
+async def add_memory(request: Request, new: NewMemory) -> dict[str, Any]:
+    """Add a memory. One that says the same is updated, one that it contradicts is replaced."""
     library, scope = remembering_of(request).library, scope_for(request, new.scope)
-    made = await asyncio.to_thread(
+    outcome = await asyncio.to_thread(
         library.add,
         scope,
         new.text,
@@ -208,33 +251,33 @@ async def add(request: Request, new: NewMemory) -> dict[str, Any]:
         importance=new.importance,
         pinned=new.pinned,
     )
-    replaced = [old.to_json() for old in made.others]
-    return {"action": made.action, "memory": made.memory.to_json(), "replaced": replaced}
+    replaced = [old.to_json() for old in outcome.others]
+    return {"action": outcome.action, "memory": outcome.memory.to_json(), "replaced": replaced}
 
 
 @router.post("/reindex", status_code=202)
-async def reindex(request: Request, wait: bool = False) -> Response:
-    """Build the index anew from the notes, in the background; events `memory` say how far it is."""
+async def start_reindex(request: Request, wait: bool = False) -> Response:
+    """Rebuild the index from the notes in the background; events `memory` report the progress."""
     remembering, scope = remembering_of(request), scope_of(request)
-    reindexing: Reindexing = request.app.state.reindexing
+    reindexing: ReindexJob = request.app.state.reindexing
     reindexing.start(remembering, scope)
     if wait:
-        await reindexing.finished()
+        await reindexing.wait()
     state = await asyncio.to_thread(remembering.state, scope)
-    told = {**reindexing.state.to_json(), "index": state["index"]}
-    return JSONResponse(told, 200 if wait else 202)
+    payload = {**reindexing.state.to_json(), "index": state["index"]}
+    return JSONResponse(payload, 200 if wait else 202)
 
 
 @router.post("/export")
-async def export(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
-    """All memories as a file; JSON has their history and the archive too, and says what was left out."""
+async def export_memories(request: Request, format: Literal["json", "markdown"] = "json") -> Response:  # noqa: A002
+    """Export all memories as a file; JSON includes their history and the archive, and what was left out."""
     library = remembering_of(request).library
-    made = await asyncio.to_thread(exported, library, scope_of(request), format)
+    exported_memories = await asyncio.to_thread(exported, library, scope_of(request), format)
     media, name = ("application/json", "json") if format == "json" else ("text/markdown", "md")
     head = {"Content-Disposition": f'attachment; filename="memories.{name}"'}
-    if made.left_out:
-        head["X-Holdfast-Left-Out"] = str(len(made.left_out))
-    return Response(made.text.encode("utf-8", "replace"), media_type=media, headers=head)
+    if exported_memories.left_out:
+        head["X-Holdfast-Left-Out"] = str(len(exported_memories.left_out))
+    return Response(exported_memories.text.encode("utf-8", "replace"), media_type=media, headers=head)
 
 
 @router.post(
@@ -243,59 +286,59 @@ async def export(request: Request, format: Literal["json", "markdown"] = "json")
         "requestBody": {"required": True, "content": {"application/json": {}, "text/markdown": {}}}
     },
 )
-async def import_(request: Request) -> dict[str, Any]:
-    """Bring memories in, from what an export gave. What is there already stays as it is."""
+async def import_memories(request: Request) -> dict[str, Any]:
+    """Import memories from an export. Existing memories stay as they are."""
     library, scope = remembering_of(request).library, scope_of(request)
-    text = (await body_of(request)).decode("utf-8", "replace")
+    text = (await read_body(request)).decode("utf-8", "replace")
     taken: Imported = await asyncio.to_thread(take_in, library, scope, text)
     return asdict(taken)
 
 
 @router.delete("/all")
-async def clear(request: Request, confirm: str = "", scope: Whose | None = None) -> dict[str, Any]:
-    """Forget all memories of a scope; `confirm` is the name that a refusal tells."""
+async def clear_memories(request: Request, confirm: str = "", scope: Whose | None = None) -> dict[str, Any]:
+    """Forget all memories of a scope; `confirm` is the name that the refusal mentions."""
     library, where = remembering_of(request).library, scope_for(request, scope)
     return {"forgotten": await asyncio.to_thread(library.clear, where, confirm)}
 
 
 @router.get("/proposals")
-async def proposals(request: Request) -> dict[str, Any]:
-    """Memories that may replace an older one, each with that one: both hold until somebody decides."""
+async def list_proposals(request: Request) -> dict[str, Any]:
+    """List memories that may replace an older one, each with that one: both hold until somebody decides."""
     library, scope = remembering_of(request).library, scope_of(request)
     pairs = await asyncio.to_thread(rivals, library, scope)
     return {"proposals": [{"newer": new.to_json(), "older": old.to_json()} for new, old in pairs]}
 
 
 @router.post("/{memory}/replace")
-async def replace_(request: Request, memory: str) -> dict[str, Any]:
-    """Say that a memory takes the place of the one it was proposed to replace."""
-    return await _decided(request, memory, replaces=True)
+async def replace_memory(request: Request, memory: str) -> dict[str, Any]:
+    """Decide that a memory replaces the older one that it was proposed to replace."""
+    return await decide_proposal(request, memory, replaces=True)
 
 
 @router.post("/{memory}/keep-both")
-async def keep_both(request: Request, memory: str) -> dict[str, Any]:
-    """Say that a memory and the one it was proposed to replace both hold."""
-    return await _decided(request, memory, replaces=False)
+async def keep_both_memories(request: Request, memory: str) -> dict[str, Any]:
+    """Decide that a memory and the one it was proposed to replace both hold."""
+    return await decide_proposal(request, memory, replaces=False)
 
 
-async def _decided(request: Request, memory: str, *, replaces: bool) -> dict[str, Any]:
+async def decide_proposal(request: Request, memory: str, *, replaces: bool) -> dict[str, Any]:
     library, scope = remembering_of(request).library, scope_of(request)
     newer, replaced = await asyncio.to_thread(decide, library, scope, memory, replaces=replaces)
     return {"memory": newer.to_json(), "replaced": replaced.to_json() if replaced else None}
 
 
 @router.get("/{memory}")
-async def show(request: Request, memory: str) -> dict[str, Any]:
-    """One memory, the file it stands in, and where it comes from."""
+async def show_memory(request: Request, memory: str) -> dict[str, Any]:
+    """Return one memory, the file it is in, and its sources."""
     remembering, scope = remembering_of(request), scope_of(request)
-    return await asyncio.to_thread(_shown, remembering, scope, memory)
+    return await asyncio.to_thread(serialize_with_path, remembering, scope, memory)
 
 
 @router.get("/{memory}/history")
-async def history(request: Request, memory: str) -> dict[str, Any]:
-    """One memory, what it took the place of, and what took its place; `slot` is all of them, newest first.
+async def show_history(request: Request, memory: str) -> dict[str, Any]:
+    """Return a memory, what it replaced, and what replaced it; `slot` is all of these, newest first.
 
-    `rival` is an older one that it may replace, if somebody says so.
+    `rival` is an older memory that it may replace, if somebody decides so.
     """
     library, scope = remembering_of(request).library, scope_of(request)
 
@@ -304,30 +347,30 @@ async def history(request: Request, memory: str) -> dict[str, Any]:
         return asked, library.replaced(scope, memory), history_of(library, scope, memory)
 
     asked, replaced, slot = await asyncio.to_thread(work)
-    newer = next((one for one in slot if one.id == asked.superseded_by), None)
+    newer = next((memory_row for memory_row in slot if memory_row.id == asked.superseded_by), None)
     pairs = await asyncio.to_thread(rivals, library, scope) if asked.may_replace else []
     rival = next((old for new, old in pairs if new.id == asked.id), None)
     return {
         "memory": asked.to_json(),
-        "replaced": [one.to_json() for one in replaced],
+        "replaced": [memory_row.to_json() for memory_row in replaced],
         "replaced_by": newer.to_json() if newer else None,
         "rival": rival.to_json() if rival else None,
-        "slot": [one.to_json() for one in slot],
-        "conversations": await _conversations(request, slot),
+        "slot": [memory_row.to_json() for memory_row in slot],
+        "conversations": await source_conversations(request, slot),
     }
 
 
 @router.post("/{memory}/take-back")
-async def take_back_(request: Request, memory: str) -> dict[str, Any]:
-    """Forget what should not have been kept; what it took the place of holds again."""
+async def take_back_memory(request: Request, memory: str) -> dict[str, Any]:
+    """Forget a memory that was wrong; what it replaced holds again."""
     library, scope = remembering_of(request).library, scope_of(request)
     wrong, restored = await asyncio.to_thread(library.take_back, scope, memory)
-    return {"forgotten": wrong.to_json(), "restored": [one.to_json() for one in restored]}
+    return {"forgotten": wrong.to_json(), "restored": [memory_row.to_json() for memory_row in restored]}
 
 
 @router.put("/{memory}")
-async def correct(request: Request, memory: str, changes: Correction) -> dict[str, Any]:
-    """Correct a memory where it stands."""
+async def correct_memory(request: Request, memory: str, changes: MemoryChanges) -> dict[str, Any]:
+    """Correct a memory in place."""
     remembering, scope = remembering_of(request), scope_of(request)
     kind = None if changes.kind is None else checked_kind(changes.kind)
 
@@ -340,18 +383,158 @@ async def correct(request: Request, memory: str, changes: Correction) -> dict[st
             importance=changes.importance,
             pinned=changes.pinned,
         )
-        return _shown(remembering, scope, memory)
+        return serialize_with_path(remembering, scope, memory)
 
     return await asyncio.to_thread(work)
 
 
 @router.delete("/{memory}", status_code=204)
-async def forget(request: Request, memory: str) -> None:
-    """Forget a memory for good; it is not learned again from where it came from."""
+async def forget_memory(request: Request, memory: str) -> None:
+    """Forget a memory for good; it is not learned again from the same source."""
     library, scope = remembering_of(request).library, scope_of(request)
     await asyncio.to_thread(library.forget, scope, memory)
 
 
-def _shown(remembering: Remembering, scope: Scope, name: str) -> dict[str, Any]:
+def serialize_with_path(remembering: Remembering, scope: Scope, name: str) -> dict[str, Any]:
     memory: Memory = remembering.library.get(scope, name)
     return {**memory.to_json(), "path": str(remembering.library.place(scope, name))}
+
+
+def etag(tag: str) -> str:
+    return f'"{tag}"'
+
+
+def tag_to_match(request: Request, current_tag: str, *, needed: bool = True) -> str | None:
+    """Return the tag that a file must still have when it is written; None if any will do.
+
+    `current_tag` is the tag it has now. To replace a file, If-Match must name the version that was read; a
+    new file needs no condition.
+    """
+    if request.headers.get("if-none-match", "").strip() == "*":
+        return ABSENT
+    if_match = request.headers.get("if-match")
+    if if_match is None:
+        if needed and current_tag != ABSENT:
+            raise HTTPException(
+                428,
+                "It is there already. Read it first, and send its ETag as If-Match.",
+                {"ETag": etag(current_tag)},
+            )
+        return ABSENT if needed else None
+    tags = [part.strip() for part in if_match.split(",")]
+    if current_tag != ABSENT and ("*" in tags or etag(current_tag) in tags):
+        return current_tag
+    # An old version, or a tag that never existed.
+    raise version_conflict(current_tag)
+
+
+def is_current(request: Request, current_tag: str) -> bool:
+    """Whether the client already has the current version."""
+    tags = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
+    return "*" in tags or etag(current_tag) in tags
+
+
+def version_conflict(current_tag: str = ABSENT) -> HTTPException:
+    headers = {"ETag": etag(current_tag)} if current_tag != ABSENT else None
+    return HTTPException(412, "It was changed by somebody else meanwhile. Read it again.", headers)
+
+
+notes_router = APIRouter(prefix="/api/notes", tags=["Notes"])
+
+# The profile is a YAML file beside the notes.
+_NOTE_SUFFIXES = MARKDOWN | {".yaml", ".yml"}
+
+
+@notes_router.get("")
+async def list_notes(request: Request) -> dict[str, Any]:
+    """List the files of this scope with the tags of their versions, and those that cannot be used."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+    entries = await asyncio.to_thread(notes_of, workspace, scope, _NOTE_SUFFIXES)
+    return {
+        "notes": [
+            {"path": str(entry.path), "size": entry.size, "modified_at": entry.mtime, "tag": entry.tag}
+            for entry in entries
+            if not entry.trouble
+        ],
+        "left_out": {str(entry.path): entry.trouble for entry in entries if entry.trouble},
+    }
+
+
+@notes_router.get("/{path:path}", response_class=Response)
+async def read_note(request: Request, path: str) -> Response:
+    """Return a file byte for byte; to change it, its ETag has to be sent."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+    note = await asyncio.to_thread(note_at, workspace, scope, path, _NOTE_SUFFIXES)
+    headers = {"ETag": etag(note.tag), "X-Content-Type-Options": "nosniff"}
+    if is_current(request, note.tag):
+        return Response(status_code=304, headers=headers)
+    media = "text/markdown" if PurePosixPath(path).suffix.lower() in MARKDOWN else "text/plain"
+    return Response(note.text.encode("utf-8", "surrogateescape"), headers=headers, media_type=media)
+
+
+@notes_router.put(
+    "/{path:path}", openapi_extra={"requestBody": {"required": True, "content": {"text/markdown": {}}}}
+)
+async def write_note(request: Request, path: str) -> Response:
+    """Replace a file as a whole, with its version in `If-Match`, or create a new one.
+
+    412 if the version is another by now, 428 if none was named. Secrets and private text are removed.
+    """
+    remembering, scope = remembering_of(request), scope_of(request)
+    content = await read_body(request)
+
+    def work() -> tuple[str, bool]:
+        place = writable_path(scope, path)
+        # Checked before the slow search for secrets.
+        check_size(place, len(content))
+        text = content.decode("utf-8", "surrogateescape")
+        current_tag = look(remembering.workspace, place).tag
+        tag = put_note(remembering, scope, place, text, tag_to_match(request, current_tag))
+        return tag, current_tag == ABSENT
+
+    tag, new = await asyncio.to_thread(work)
+    payload = {"path": str(inside(path)), "tag": tag}
+    return JSONResponse(payload, 201 if new else 200, {"ETag": etag(tag)})
+
+
+@notes_router.delete("/{path:path}", status_code=204)
+async def remove_note(request: Request, path: str) -> None:
+    """Delete a file, with its version in `If-Match`. Its memories are forgotten."""
+    workspace, scope = remembering_of(request).workspace, scope_of(request)
+
+    def work() -> None:
+        place = writable_path(scope, path)
+        current_tag = look(workspace, place).tag
+        if current_tag == ABSENT:
+            raise not_there(place)
+        try:
+            workspace.remove(place, tag_to_match(request, current_tag))
+        except Conflict as error:
+            raise version_conflict() from error
+
+    await asyncio.to_thread(work)
+
+
+def put_note(
+    remembering: Remembering, scope: Scope, place: PurePosixPath, text: str, expect: str | None
+) -> str:
+    if "\0" in text:
+        raise BadRequest("This is no text.", hint="A note is Markdown.")
+    try:
+        if place == profile_file(scope):
+            return remembering.profile.replace(scope, text, expect)
+        return remembering.workspace.write(place, redacted_file(text), expect)
+    except Conflict as error:
+        raise version_conflict() from error
+
+
+def writable_path(scope: Scope, path: str) -> PurePosixPath:
+    place = place_of(scope, path, _NOTE_SUFFIXES)
+    if is_summary(place):
+        raise BadRequest(
+            "Summaries are written from their conversations.",
+            hint="Undo one in its conversation; notes of your own go beside MEMORY.md.",
+        )
+    if place.suffix.lower() not in MARKDOWN and place != profile_file(scope):
+        raise BadRequest("Notes are Markdown.", hint="Name a file that ends in .md.")
+    return place

@@ -1,12 +1,15 @@
-"""`/metrics`: how the server does, in Prometheus' text format. Hears events and the ends of requests.
+"""Figures of the server: `/metrics` in Prometheus' text format, and daily statistics over REST.
 
-Numbers only: nobody's words, names or addresses are in them but those of model servers. For administrators;
-that only they come here is the guard's business.
+They contain numbers only, no texts, names or addresses except those of model servers. `/metrics` is for
+administrators (see the guard); statistics show everybody their own numbers, and administrators all.
 """
 
+import time
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0, generate_latest
@@ -18,16 +21,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from holdfast.engine import Engine
 from holdfast.events import Event
 from holdfast.messages import JsonObject
+from holdfast.server.endpoint import engine_of
+from holdfast.server.guard import access_of
+from holdfast.store.statistics import DAY, DayOfCompactions, DayOfJobs, DayOfWaiting, Span, Statistics
 
 router = APIRouter(tags=["Server"])
 
-_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-# The level whose work is told by events of its own.
-_SUMMARY = 3
+_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+# The level that has events of its own.
+_SUMMARY_LEVEL = 3
 
 
 class Metrics:
-    """`hear` is for events, `answered` for every response. Each app has its own."""
+    """The metrics of one application: `observe` takes events, `count_response` every response."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -41,21 +47,21 @@ class Metrics:
             "holdfast_first_token_seconds",
             "From a request to the first piece of its answer, waiting included.",
             ["upstream"],
-            buckets=_SECONDS,
+            buckets=_BUCKETS,
             registry=registry,
         )
         self._duration = Histogram(
             "holdfast_job_seconds",
             "From a request to the end of its answer, waiting included.",
             ["upstream"],
-            buckets=_SECONDS,
+            buckets=_BUCKETS,
             registry=registry,
         )
         self._waited = Histogram(
             "holdfast_wait_seconds",
             "From a request to its turn.",
             ["upstream"],
-            buckets=_SECONDS,
+            buckets=_BUCKETS,
             registry=registry,
         )
         self._tokens = Counter(
@@ -80,26 +86,26 @@ class Metrics:
             registry=registry,
         )
 
-    def answered(self, door: str, status: int) -> None:
-        self._requests.labels(door, str(status)).inc()
+    def count_response(self, route: str, status: int) -> None:
+        self._requests.labels(route, str(status)).inc()
 
-    def hear(self, event: Event) -> None:
+    def observe(self, event: Event) -> None:
         data = event.data
         match event.kind:
             case "job" if data.get("status") in ("done", "failed", "cut"):
-                self._ended(data)
+                self._count_job(data)
             case "overflow":
                 self._overflows.inc()
             case "window":
                 for batch in data.get("batches", ()):
-                    if batch["level"] != _SUMMARY:
+                    if batch["level"] != _SUMMARY_LEVEL:
                         self._compactions.labels(str(batch["level"])).inc()
             case "compaction" if data.get("phase") == "done":
-                self._compactions.labels(str(_SUMMARY)).inc()
+                self._compactions.labels(str(_SUMMARY_LEVEL)).inc()
             case "memory" if "change" in data:
                 self._memories.labels(data["change"]).inc()
 
-    def _ended(self, data: JsonObject) -> None:
+    def _count_job(self, data: JsonObject) -> None:
         upstream = data.get("upstream", "")
         self._jobs.labels(data["kind"], data["status"]).inc()
         for name, histogram in (
@@ -116,16 +122,16 @@ class Metrics:
             self._errors.labels(data["reason"]).inc()
 
 
-def of(engine: Engine) -> Metrics:
-    """What is counted of an engine from now on."""
-    made = Metrics()
-    made.registry.register(_Lines(engine))
-    engine.events.listeners.append(made.hear)
-    return made
+def create_metrics(engine: Engine) -> Metrics:
+    """Create the metrics of an engine, and subscribe to its events."""
+    metrics = Metrics()
+    metrics.registry.register(_QueueCollector(engine))
+    engine.events.listeners.append(metrics.observe)
+    return metrics
 
 
-class _Lines:
-    """How long the lines before model servers are at the moment of asking."""
+class _QueueCollector:
+    """Collects the current lengths of the queues of model servers."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -140,8 +146,8 @@ class _Lines:
         yield waiting
 
 
-class Measured:
-    """Counts every request by the route that it came to and the status it got; of a path of ours only."""
+class MetricsMiddleware:
+    """Counts every request by route and status."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -151,27 +157,91 @@ class Measured:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # A client that left before there was an answer is counted as servers usually do.
+        # The usual status for a client that disconnected before the response.
         status = 499
 
-        async def seen(message: Message) -> None:
+        async def watch_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, seen)
+            await self._app(scope, receive, watch_status)
         finally:
-            self._metrics.answered(_door(scope.get("route")), status)
+            self._metrics.count_response(route_path(scope.get("route")), status)
 
 
-def _door(route: BaseRoute | None) -> str:
-    """Paths that are no routes could be anything, and there is no end of them."""
+def route_path(route: BaseRoute | None) -> str:
+    """Return the path of the route; unknown paths share one label, since there is no end of them."""
     return str(getattr(route, "path", "")) or "none"
 
 
 @router.get("/metrics", include_in_schema=False)
-async def metrics(request: Request) -> Response:
-    found: Metrics = request.app.state.metrics
-    return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)
+async def show_metrics(request: Request) -> Response:
+    metrics: Metrics = request.app.state.metrics
+    return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_PLAIN_1_0_0)
+
+
+statistics_router = APIRouter(prefix="/api/statistics", tags=["Jobs"])
+
+
+@statistics_router.get("")
+async def show_statistics(
+    request: Request,
+    days: int = Query(30, ge=1, le=366),
+    utc_offset: int = Query(0, ge=-840, le=840),
+) -> dict[str, Any]:
+    """Return figures day by day, today last; `utc_offset` is the reader's offset from UTC in minutes.
+
+    `cached` are tokens of prompts that were not read again; `freed` is what compactions took out of windows,
+    by level. A day on which no answer began has no times.
+    """
+    store, access = engine_of(request).store, access_of(request)
+    offset = utc_offset * 60
+    today = (int(time.time()) + offset) // DAY
+    first = today - days + 1
+    who = {} if access.admin else {"user": access.user, "project": access.project or None}
+    span, repository = Span(float(first * DAY - offset), offset, **who), Statistics(store.database)
+
+    def work() -> dict[str, Any]:
+        waiting = {row.day: row for row in repository.waiting(span)}
+        compactions: dict[int, list[DayOfCompactions]] = defaultdict(list)
+        for row in repository.compactions(span):
+            compactions[row.day].append(row)
+        jobs = {row.day: row for row in repository.jobs(span)}
+        return {
+            "days": [
+                serialize_day(day, jobs.get(day), waiting.get(day), compactions[day])
+                for day in range(first, today + 1)
+            ],
+            "models": [
+                {"model": row.model, "jobs": row.jobs, "prompt": row.prompt, "completion": row.completion}
+                for row in repository.models(span)
+            ],
+        }
+
+    return await store.run(store.at_once, work)
+
+
+def serialize_day(
+    day: int, jobs: DayOfJobs | None, waiting: DayOfWaiting | None, compactions: list[DayOfCompactions]
+) -> dict[str, Any]:
+    speed = round(jobs.written / jobs.writing, 2) if jobs and jobs.writing else None
+    return {
+        "day": time.strftime("%Y-%m-%d", time.gmtime(day * DAY)),
+        "jobs": jobs.jobs if jobs else 0,
+        "failed": jobs.failed if jobs else 0,
+        "tokens": {
+            "prompt": jobs.prompt if jobs else 0,
+            "cached": jobs.cached if jobs else 0,
+            "completion": jobs.completion if jobs else 0,
+        },
+        "first_token_seconds": {
+            "median": round(waiting.median, 3) if waiting else None,
+            "slow": round(waiting.slow, 3) if waiting else None,
+        },
+        "tokens_per_second": speed,
+        "compactions": {str(row.level): row.times for row in compactions},
+        "freed": {str(row.level): row.freed for row in compactions},
+    }

@@ -1,18 +1,24 @@
-"""The models that are installed, with the windows they were trained for, run with, and should have.
+"""Installed models with their windows, model servers and their state, and tokenizing, over REST.
 
-Knows the routes of our own REST interface; the protocols' own lists are at their doors.
+`/api/tokenize` and `/api/detokenize` follow the format that has been proposed for Ollama.
 """
 
+import asyncio
+import time
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
-from holdfast.errors import Forbidden
+from holdfast.errors import BadRequest, UpstreamError
+from holdfast.memory.gate import Gate
+from holdfast.messages import JsonObject
 from holdfast.models.windows import Windows, decides_itself
-from holdfast.server.access import access_of
-from holdfast.server.door import engine_of
+from holdfast.protocols.wire import expect, parse_object
+from holdfast.server.endpoint import engine_of, read_body, require_admin
+from holdfast.server.settings import next_config
 from holdfast.upstreams.base import ModelInfo, Provider
 
 router = APIRouter(prefix="/api/models", tags=["Models"])
@@ -21,7 +27,7 @@ router = APIRouter(prefix="/api/models", tags=["Models"])
 Window = Annotated[int | None, Field(ge=0, le=100_000_000)]
 
 
-class Fixed(BaseModel):
+class ModelWindow(BaseModel):
     """The window of a model, and the one recommended for it; 0 leaves it to Holdfast again."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -31,30 +37,30 @@ class Fixed(BaseModel):
 
 
 @router.get("/installed")
-async def installed(request: Request) -> dict[str, Any]:
+async def list_installed(request: Request) -> dict[str, Any]:
+    """List the installed models with the windows they were trained for, run with, and should have."""
     engine = engine_of(request)
     rows = []
     for model in await engine.upstreams.models():
         provider = await engine.upstreams.route(model.name)
-        rows.append(_row(model, provider, await engine.models.windows(provider, model.name)))
+        rows.append(serialize_model(model, provider, await engine.models.windows(provider, model.name)))
     return {"models": rows}
 
 
 @router.put("/{name:path}")
-async def fix(request: Request, name: str, fixed: Fixed) -> dict[str, Any]:
-    """Fix the window of a model: every request to it then carries the same one. For administrators."""
-    if not access_of(request).admin:
-        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
+async def fix_window(request: Request, name: str, fixed: ModelWindow) -> dict[str, Any]:
+    """Fix the window of a model, so that every request to it has the same one. For administrators."""
+    require_admin(request)
     engine = engine_of(request)
     provider = await engine.upstreams.route(name)
     windows = await engine.models.set_window(
         provider, name, num_ctx=fixed.num_ctx, recommended=fixed.recommended
     )
-    return _row(await provider.describe(name), provider, windows)
+    return serialize_model(await provider.describe(name), provider, windows)
 
 
-def _row(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, Any]:
-    """`fixed`: the server has the window it was started with, whatever a request says."""
+def serialize_model(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, Any]:
+    """Serialize a model; `fixed` means that its server was started with this window and keeps it."""
     return {
         "name": model.name,
         "family": model.family or None,
@@ -66,4 +72,77 @@ def _row(model: ModelInfo, provider: Provider, windows: Windows) -> dict[str, An
         "num_ctx_source": windows.used.source,
         "fixed": decides_itself(provider),
         "server": {"kind": provider.name, "location": provider.location},
+    }
+
+
+tokens_router = APIRouter(prefix="/api", tags=["Tokens"])
+
+
+@tokens_router.post("/tokenize")
+async def tokenize(request: Request) -> dict[str, Any]:
+    began = time.perf_counter_ns()
+    fields = parse_object(await read_body(request))
+    model, provider = await resolve_model(request, fields)
+    text = expect(fields.get("content", fields.get("text")), str, "content")
+    vocabularies = engine_of(request).models.vocabularies
+    tokenizer = await vocabularies.tokenizer(provider, model)
+    loaded = time.perf_counter_ns()
+    tokens = tokenizer.encode(text) if tokenizer else await provider.tokenize(model, text)
+    if tokens is None:
+        raise unknown_tokens(model, vocabularies.why_not(provider, model))
+    return {"model": model, "tokens": tokens, **_durations(began, loaded)}
+
+
+@tokens_router.post("/detokenize")
+async def detokenize(request: Request) -> dict[str, Any]:
+    began = time.perf_counter_ns()
+    fields = parse_object(await read_body(request))
+    model, provider = await resolve_model(request, fields)
+    tokens = expect(fields.get("tokens"), list, "tokens")
+    if not all(isinstance(token, int) and not isinstance(token, bool) and token >= 0 for token in tokens):
+        raise BadRequest("tokens must be numbers, zero or more", param="tokens")
+    vocabularies = engine_of(request).models.vocabularies
+    tokenizer = await vocabularies.tokenizer(provider, model)
+    loaded = time.perf_counter_ns()
+    try:
+        text = tokenizer.decode(tokens) if tokenizer else await provider.detokenize(model, tokens)
+    except IndexError:
+        raise BadRequest("there is no such token in the model's vocabulary", param="tokens") from None
+    if text is None:
+        raise unknown_tokens(model, vocabularies.why_not(provider, model))
+    return {"model": model, "content": text, **_durations(began, loaded)}
+
+
+async def resolve_model(request: Request, fields: JsonObject) -> tuple[str, Provider]:
+    """Return the model of a request and its server; raise an error if the server does not have it."""
+    model = expect(fields.get("model"), str, "model")
+    upstreams = engine_of(request).upstreams
+    provider = await upstreams.route(model)
+    await provider.describe(model)
+    return model, provider
+
+
+def _durations(began: int, loaded: int) -> dict[str, int]:
+    return {"total_duration": time.perf_counter_ns() - began, "load_duration": loaded - began}
+
+
+def unknown_tokens(model: str, why: str) -> UpstreamError:
+    reason = f": {why}" if why else ""
+    return UpstreamError(f"the tokens of '{model}' are not known{reason}", status=501)
+
+
+upstreams_router = APIRouter(prefix="/api/upstreams", tags=["Models"])
+
+
+@upstreams_router.get("")
+async def list_upstreams(request: Request) -> dict[str, Any]:
+    """List the model servers: kind, state, when each was last heard of, and its last error.
+
+    `memory`: whether it may receive memories, as it is set now.
+    """
+    known = engine_of(request).upstreams
+    await known.look()
+    gate = Gate.of((await asyncio.to_thread(next_config, request)).settings.memory_gate)
+    return {
+        "upstreams": [{**asdict(state), "memory": gate.lets_pass(state.location)} for state in known.states()]
     }

@@ -1,44 +1,51 @@
-"""Ollama's API: chat, generate, and what clients ask about models.
+"""Ollama's API: chat, generate, and the routes that list and manage models.
 
-Knows the routes; the wire format is in `dialects`, the turn in `engine`. What an Ollama server says about its
-models is passed on as it is; for any other server the same questions are answered in Ollama's words.
+An Ollama server's own answers about its models are relayed unchanged; for other servers the same questions
+are answered in Ollama's format. Managing models needs an Ollama server.
 """
 
 import asyncio
 import hashlib
+import re
+from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast import __version__
-from holdfast.errors import BadRequest, ProviderError
+from holdfast.engine import Engine
+from holdfast.errors import BadRequest, HoldfastError, ProviderError, UpstreamError
 from holdfast.messages import ChatRequest, canonical
 from holdfast.protocols import ollama, ollama_writer
 from holdfast.protocols.wire import expect, parse_object, without
-from holdfast.server import encoder
-from holdfast.server.door import (
-    Shape,
-    answer,
-    body_of,
-    converse,
+from holdfast.server import embeddings
+from holdfast.server.endpoint import (
+    ChatProtocol,
+    answer_chat,
+    content_type_of,
+    continue_conversation,
     engine_of,
-    forwarded,
+    forward_response,
     is_off,
     ndjson_frame,
     pass_through,
-    posted,
+    post_route,
+    read_body,
+    require_admin,
+    unless_disconnected,
 )
 from holdfast.server.errors import ollama_error
-from holdfast.upstreams.base import ModelInfo, Provider, understands
+from holdfast.upstreams.base import Forwarded, ModelInfo, Provider, understands
 from holdfast.upstreams.ollama import keep_alive_from
 
 router = APIRouter(tags=["Ollama"])
 
-# Clients look at this to see which features they may use; it names the protocol we speak, not ourselves.
+# The version of the protocol, by which clients decide what features they use.
 PROTOCOL_VERSION = "0.30.0"
 
 
@@ -46,13 +53,13 @@ def _read_chat(fields: dict[str, Any]) -> ChatRequest:
     chat = ollama.request_in(fields)
     if not chat.model:
         raise BadRequest("model is required", param="model")
-    if encoder.is_encoder(chat.model):
+    if embeddings.is_encoder(chat.model):
         raise BadRequest(f'"{chat.model}" does not support chat', hint="It makes embeddings.")
     return chat
 
 
 def _read_generate(fields: dict[str, Any]) -> ChatRequest:
-    """A prompt is a chat of one message."""
+    """Read a prompt as a chat with one message."""
     messages = []
     if fields.get("system"):
         messages.append({"role": "system", "content": fields["system"]})
@@ -61,7 +68,7 @@ def _read_generate(fields: dict[str, Any]) -> ChatRequest:
     return _read_chat(without(fields, "prompt", "system", "images", "context") | {"messages": messages})
 
 
-CHAT = Shape(
+CHAT = ChatProtocol(
     path="/api/chat",
     read=_read_chat,
     writer=lambda chat, _: ollama_writer.Writer(chat.model),
@@ -69,7 +76,7 @@ CHAT = Shape(
     media_type="application/x-ndjson",
     frame=ndjson_frame,
 )
-GENERATE = Shape(
+GENERATE = ChatProtocol(
     path="/api/generate",
     read=_read_generate,
     writer=lambda chat, turn: ollama_writer.Writer(
@@ -81,60 +88,62 @@ GENERATE = Shape(
 )
 
 
-@posted(router, "/api/chat")
+@post_route(router, "/api/chat")
 async def chat(request: Request) -> Response:
-    body = await body_of(request)
+    body = await read_body(request)
     fields = parse_object(body)
     if not fields.get("messages"):
         # Not a chat: the client wants the model loaded, or unloaded with `keep_alive: 0`.
-        return await _load(request, CHAT, body, fields)
-    return await answer(request, CHAT, body, fields)
+        return await load_model(request, CHAT, body, fields)
+    return await answer_chat(request, CHAT, body, fields)
 
 
-@posted(router, "/api/generate")
+@post_route(router, "/api/generate")
 async def generate(request: Request) -> Response:
-    body = await body_of(request)
+    body = await read_body(request)
     fields = parse_object(body)
     if not fields.get("prompt"):
-        return await _load(request, GENERATE, body, fields)
+        return await load_model(request, GENERATE, body, fields)
     conversation = conversation_in(fields.get("context"))
     foreign = bool(fields.get("context")) and conversation is None
     if is_off(request):
         return await pass_through(request, GENERATE, body, fields)
     if foreign or any(fields.get(name) for name in ("raw", "suffix", "template")):
-        return await _only_ollama(request, body, fields)
+        return await pass_to_ollama(request, body, fields)
     chat = _read_generate(fields)
-    return await converse(request, GENERATE, chat, goes_on=conversation)
+    return await continue_conversation(request, GENERATE, chat, continues=conversation)
 
 
-async def _load(request: Request, shape: Shape, body: bytes, fields: dict[str, Any]) -> Response:
+async def load_model(request: Request, shape: ChatProtocol, body: bytes, fields: dict[str, Any]) -> Response:
+    """Load or unload a model, as an empty chat or prompt asks for."""
     name = _read_chat(without(fields, "messages", "prompt")).model
     provider = await engine_of(request).upstreams.route(name)
     if understands(provider, shape.path):
-        return await pass_through(request, shape, *await _in_its_window(request, body, fields))
+        return await pass_through(request, shape, *await with_model_window(request, body, fields))
     await engine_of(request).upstreams.describe(name)
     reason = "unload" if fields.get("keep_alive") == 0 else "load"
     empty = {"response": ""} if shape is GENERATE else {"message": {"role": "assistant", "content": ""}}
     return JSONResponse({"model": name, "created_at": _now(), **empty, "done": True, "done_reason": reason})
 
 
-async def _only_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
-    """Bare prompts and fill-in-the-middle are no conversation: the model server answers them by itself."""
+async def pass_to_ollama(request: Request, body: bytes, fields: dict[str, Any]) -> Response:
+    """Relay bare prompts and fill-in-the-middle to the model server, since they are no conversation."""
     provider = await engine_of(request).upstreams.route(str(fields.get("model", "")))
     if not understands(provider, GENERATE.path):
         raise BadRequest(
             "raw, suffix, template and context need an Ollama server behind Holdfast",
             hint=f"This one is {provider.name} at {provider.location}.",
         )
-    return await pass_through(request, GENERATE, *await _in_its_window(request, body, fields))
+    return await pass_through(request, GENERATE, *await with_model_window(request, body, fields))
 
 
-async def _in_its_window(
+async def with_model_window(
     request: Request, body: bytes, fields: dict[str, Any]
 ) -> tuple[bytes, dict[str, Any]]:
-    """The same request with the window that all others have: with another, the model would be loaded anew.
+    """Return the request with the window and `keep_alive` that all requests to the model have.
 
-    With another time to stay, the model would leave before the next one of ours.
+    With another window the model would be loaded again; with another `keep_alive` it would be unloaded before
+    our next request.
     """
     if is_off(request):
         return body, fields
@@ -158,7 +167,7 @@ def context_of(conversation: str | None) -> list[int] | None:
 
 
 def conversation_in(context: Any) -> str | None:
-    """The conversation that a `context` of ours names; None for what another server made."""
+    """Return the conversation that a `context` of ours names; None for a `context` of another server."""
     if not isinstance(context, list) or context[:2] != _CONTEXT_MARK or len(context) > 40:
         return None
     if not all(isinstance(code, int) and 32 < code < 127 for code in context):
@@ -169,63 +178,63 @@ def conversation_in(context: Any) -> str | None:
 
 @router.head("/api/tags", include_in_schema=False)
 @router.get("/api/tags")
-async def tags(request: Request) -> Response:
-    found = await engine_of(request).upstreams.models()
-    return JSONResponse({"models": [_tag(model) for model in (*found, *encoder.listed())]})
+async def list_tags(request: Request) -> Response:
+    models = await engine_of(request).upstreams.models()
+    return JSONResponse({"models": [serialize_tag(model) for model in (*models, *embeddings.list_encoder())]})
 
 
 @router.get("/api/ps")
-async def running(request: Request) -> Response:
+async def list_running(request: Request) -> Response:
     servers = await engine_of(request).upstreams.servers()
     if len(servers) == 1 and understands(servers[0], "/api/ps"):
-        return forwarded(await servers[0].forward("GET", "/api/ps", {}))
-    found = await asyncio.gather(*(_loaded(server) for server in servers))
-    return JSONResponse({"models": [row for rows in found for row in rows]})
+        return forward_response(await servers[0].forward("GET", "/api/ps", {}))
+    rows_by_server = await asyncio.gather(*(list_loaded(server) for server in servers))
+    return JSONResponse({"models": [row for rows in rows_by_server for row in rows]})
 
 
-async def _loaded(server: Provider) -> list[dict[str, Any]]:
-    """What a server holds in memory, as `/api/ps` tells it."""
+async def list_loaded(server: Provider) -> list[dict[str, Any]]:
+    """Return the models that a server has loaded, as `/api/ps` lists them."""
     if understands(server, "/api/ps"):
         answer = await server.forward("GET", "/api/ps", {})
-        told = parse_object(b"".join([data async for data in answer.stream])).get("models")
-        return told if isinstance(told, list) else []
+        models_field = parse_object(b"".join([data async for data in answer.stream])).get("models")
+        return models_field if isinstance(models_field, list) else []
     models = [model for model in await server.models() if model.running_window]
-    return [_tag(model) | {"context_length": model.running_window} for model in models]
+    return [serialize_tag(model) | {"context_length": model.running_window} for model in models]
 
 
 @router.post("/api/show")
-async def show(request: Request) -> Response:
-    body = await body_of(request)
+async def show_model(request: Request) -> Response:
+    body = await read_body(request)
     fields = parse_object(body)
     name = fields.get("model") or fields.get("name")
     if not name:
         raise BadRequest("model is required", param="model")
-    if encoder.is_encoder(expect(name, str, "model")) and (ours := encoder.listed()):
-        return JSONResponse(_shown(ours[0]))
+    if embeddings.is_encoder(expect(name, str, "model")) and (ours := embeddings.list_encoder()):
+        return JSONResponse(serialize_model(ours[0]))
     provider = await engine_of(request).upstreams.route(name)
     if understands(provider, "/api/show"):
-        return forwarded(
+        return forward_response(
             await provider.forward("POST", "/api/show", {"content-type": "application/json"}, body)
         )
-    return JSONResponse(_shown(await provider.describe(name)))
+    return JSONResponse(serialize_model(await provider.describe(name)))
 
 
 @router.head("/api/version", include_in_schema=False)
 @router.get("/api/version")
-async def version(request: Request) -> Response:
-    """The protocol that is spoken here; our own name in it keeps two Holdfasts from asking each other."""
+async def show_version(request: Request) -> Response:
+    """Return the version of the protocol; our own name in it keeps two Holdfasts from calling each other."""
     provider = await engine_of(request).upstreams.main()
     spoken = PROTOCOL_VERSION
     if understands(provider, "/api/version"):
         with suppress(BadRequest, ProviderError):
-            # A server that is away just now speaks no other protocol for that.
+            # If the server is unreachable just now, the default version is returned.
             answer = await provider.forward("GET", "/api/version", {})
             spoken = parse_object(b"".join([data async for data in answer.stream])).get("version", spoken)
     return JSONResponse({"version": spoken, "holdfast": __version__})
 
 
-def _tag(model: ModelInfo) -> dict[str, Any]:
-    """A model as `/api/tags` lists it; an Ollama server's own row as it is."""
+def serialize_tag(model: ModelInfo) -> dict[str, Any]:
+    """Serialize a model for `/api/tags`; the entry of an Ollama server is returned unchanged."""
     if "details" in model.raw and "modified_at" in model.raw:
         return dict(model.raw)
     return {
@@ -240,7 +249,7 @@ def _tag(model: ModelInfo) -> dict[str, Any]:
 
 
 def _digest(model: ModelInfo) -> str:
-    """For a server that names none: clients take models of one digest for one model with several names."""
+    """Return a digest for a server that has none: clients take models with one digest for the same model."""
     return hashlib.sha256(model.name.encode()).hexdigest()
 
 
@@ -255,7 +264,7 @@ def _details(model: ModelInfo) -> dict[str, Any]:
     }
 
 
-def _shown(model: ModelInfo) -> dict[str, Any]:
+def serialize_model(model: ModelInfo) -> dict[str, Any]:
     family = model.family or "unknown"
     info: dict[str, Any] = {"general.architecture": family}
     if model.trained_window:
@@ -273,3 +282,88 @@ def _shown(model: ModelInfo) -> dict[str, Any]:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+# The fields that name models; `name` is what older clients call `model`.
+_MODEL_FIELDS = ("model", "name", "source", "destination")
+_DIGEST = re.compile(r"sha256[:-][0-9a-fA-F]{64}")
+
+
+@router.post("/api/pull")
+@router.post("/api/push")
+@router.post("/api/create")
+@router.post("/api/copy")
+@router.delete("/api/delete")
+async def manage_model(request: Request) -> Response:
+    """Pull, push, create, copy or delete a model. For administrators, since everybody shares the models."""
+    require_admin(request)
+    body, path = await read_body(request), request.url.path
+    fields = parse_object(body)
+    names = [name for field in _MODEL_FIELDS if (name := expect(fields.get(field) or "", str, field))]
+    if not names:
+        raise BadRequest("model is required", param="model")
+    engine = engine_of(request)
+    provider = await find_manager(engine, path, names[0])
+    passed = provider.forward(request.method, path, content_type_of(request), body)
+    answer = await unless_disconnected(request, passed)
+    return forward_response(refresh_after(answer, engine, provider, names))
+
+
+@router.head("/api/blobs/{digest}", include_in_schema=False)
+@router.post("/api/blobs/{digest}")
+async def transfer_blob(request: Request, digest: str) -> Response:
+    """Relay a file for `/api/create`. It is never held in memory as a whole."""
+    require_admin(request)
+    if not _DIGEST.fullmatch(digest):
+        raise BadRequest("invalid digest format", hint="It is sha256: and 64 hexadecimal digits.")
+    provider = await find_ollama(engine_of(request))
+    body: Any = request.stream() if request.method == "POST" else b""
+    try:
+        answer = await provider.forward(
+            request.method, f"/api/blobs/{digest}", content_type_of(request), body
+        )
+    except ClientDisconnect:
+        raise BadRequest("the client went away before its request was complete") from None
+    return forward_response(answer)
+
+
+async def find_manager(engine: Engine, path: str, model: str) -> Provider:
+    """Return the server that has the model; to get a new model, any Ollama server."""
+    if path in ("/api/pull", "/api/create") and not engine.upstreams.names_server(model):
+        return await find_ollama(engine)
+    return require_ollama(await engine.upstreams.route(model))
+
+
+async def find_ollama(engine: Engine) -> Provider:
+    servers = await engine.upstreams.servers()
+    return require_ollama(
+        next((server for server in servers if understands(server, "/api/pull")), servers[0])
+    )
+
+
+def require_ollama(provider: Provider) -> Provider:
+    if understands(provider, "/api/pull"):
+        return provider
+    raise UpstreamError(
+        f"{provider.name} at {provider.location} does not manage models.",
+        status=501,
+        hint="Only an Ollama server does; with another, use its own way to get a model.",
+    )
+
+
+def refresh_after(answer: Forwarded, engine: Engine, provider: Provider, names: list[str]) -> Forwarded:
+    """Return the same response; at its end, what is known about these models is discarded."""
+
+    async def stream() -> AsyncIterator[bytes]:
+        try:
+            async for data in answer.stream:
+                yield data
+        except HoldfastError as error:
+            # The headers are sent: errors can only follow in the stream, as the server would send them.
+            yield ndjson_frame({"error": str(error)})
+        finally:
+            for name in names:
+                engine.models.changed(provider, name)
+            engine.upstreams.changed()
+
+    return replace(answer, stream=stream())

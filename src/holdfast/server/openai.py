@@ -1,9 +1,13 @@
-"""OpenAI's API: chat completions and the list of models.
+"""OpenAI's API: chat completions, the older completions, and the list of models.
 
-Knows the routes; the wire format is in `dialects`, the turn in `engine`.
+Completions are not recorded, since they are no conversation. Ollama gets them through its own API, because
+its `/v1` cuts long prompts silently and takes no window.
 """
 
 import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -11,17 +15,31 @@ from starlette.responses import JSONResponse, Response
 
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
-from holdfast.messages import ChatRequest
-from holdfast.protocols import openai, openai_writer
-from holdfast.protocols.wire import parse_object
-from holdfast.server import encoder
-from holdfast.server.door import Shape, answer, body_of, engine_of, posted, sse_frame
+from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
+from holdfast.protocols import completions, ollama, openai, openai_writer
+from holdfast.protocols.wire import expect, ndjson, parse_object
+from holdfast.server import embeddings
+from holdfast.server.endpoint import (
+    ChatProtocol,
+    answer_chat,
+    engine_of,
+    is_off,
+    pass_through,
+    post_route,
+    read_body,
+    respond,
+    sse_frame,
+)
 from holdfast.server.errors import openai_error
+from holdfast.server.guard import access_of
+from holdfast.upstreams.base import Provider
+from holdfast.upstreams.refusals import refusal
+from holdfast.upstreams.streams import chunks
 
 router = APIRouter(tags=["OpenAI"])
 
 
-def _read(fields: dict[str, object]) -> ChatRequest:
+def _read_chat(fields: dict[str, object]) -> ChatRequest:
     chat = openai.request_in(fields)
     if not chat.messages:
         raise BadRequest(
@@ -32,17 +50,17 @@ def _read(fields: dict[str, object]) -> ChatRequest:
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
+def _chat_writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
     del turn
     options = chat.extra.get(openai.NAME, {}).get("stream_options")
     wanted = isinstance(options, dict) and bool(options.get("include_usage"))
     return openai_writer.Writer(chat.model, include_usage=wanted)
 
 
-CHAT = Shape(
+CHAT = ChatProtocol(
     path="/v1/chat/completions",
-    read=_read,
-    writer=_writer,
+    read=_read_chat,
+    writer=_chat_writer,
     error=openai_error,
     media_type="text/event-stream",
     frame=sse_frame,
@@ -50,15 +68,15 @@ CHAT = Shape(
 )
 
 
-@posted(router, "/v1/chat/completions")
+@post_route(router, "/v1/chat/completions")
 async def chat_completions(request: Request) -> Response:
-    body = await body_of(request)
-    return await answer(request, CHAT, body, parse_object(body))
+    body = await read_body(request)
+    return await answer_chat(request, CHAT, body, parse_object(body))
 
 
 @router.get("/v1/models")
-async def models(request: Request) -> JSONResponse:
-    found = await engine_of(request).upstreams.models()
+async def list_models(request: Request) -> JSONResponse:
+    models = await engine_of(request).upstreams.models()
     created = int(time.time())
     rows = [
         {
@@ -68,14 +86,99 @@ async def models(request: Request) -> JSONResponse:
             "owned_by": "holdfast",
             **{name: value for name, value in model.raw.items() if model.raw.get("object") == "model"},
         }
-        for model in (*found, *encoder.listed())
+        for model in (*models, *embeddings.list_encoder())
     ]
     return JSONResponse({"object": "list", "data": rows})
 
 
 @router.get("/v1/models/{name:path}")
-async def model(request: Request, name: str) -> JSONResponse:
-    ours = encoder.listed() if encoder.is_encoder(name) else []
-    found = ours[0] if ours else await engine_of(request).upstreams.describe(name)
-    row = {"id": found.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
+async def show_model(request: Request, name: str) -> JSONResponse:
+    ours = embeddings.list_encoder() if embeddings.is_encoder(name) else []
+    model = ours[0] if ours else await engine_of(request).upstreams.describe(name)
+    row = {"id": model.name, "object": "model", "created": int(time.time()), "owned_by": "holdfast"}
     return JSONResponse(row)
+
+
+_GENERATE = "/api/generate"
+
+
+def _completion_writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
+    del turn
+    given = chat.extra.get(openai.NAME, {})
+    options = given.get("stream_options")
+    return completions.Writer(
+        chat.model,
+        echo=chat.messages[0].text if given.get("echo") else "",
+        include_usage=isinstance(options, dict) and bool(options.get("include_usage")),
+    )
+
+
+COMPLETIONS = ChatProtocol(
+    path="/v1/completions",
+    read=completions.request_in,
+    writer=_completion_writer,
+    error=openai_error,
+    media_type="text/event-stream",
+    frame=sse_frame,
+    closing=b"data: [DONE]\n\n",
+)
+
+
+@post_route(router, "/v1/completions")
+async def complete_text(request: Request) -> Response:
+    body = await read_body(request)
+    fields = parse_object(body)
+    engine = engine_of(request)
+    provider = await engine.upstreams.route(expect(fields.get("model"), str, "model"))
+    if is_off(request) or provider.dialect != "ollama":
+        return await pass_through(request, COMPLETIONS, body, fields)
+    chat = completions.request_in(fields)
+    windows = await engine.models.windows(provider, chat.model)
+    asked = _generate_out(chat.with_options(num_ctx=windows.used.tokens))
+    return await respond(
+        request, COMPLETIONS, chat, Turn(chat.model, generate_in_queue(request, provider, asked))
+    )
+
+
+def _generate_out(chat: ChatRequest) -> dict[str, Any]:
+    """Return the body for `/api/generate`: the raw prompt, or with a suffix the model's own template."""
+    suffix = chat.extra.get(openai.NAME, {}).get("suffix")
+    options = ollama.request_out(chat.with_messages(())).get("options", {})
+    return {
+        "model": chat.model,
+        "prompt": chat.messages[0].text,
+        **({"suffix": expect(suffix, str, "suffix")} if suffix else {"raw": True}),
+        "options": options,
+        "stream": True,
+        "truncate": False,
+        "shift": False,
+    }
+
+
+async def generate_in_queue(
+    request: Request, provider: Provider, asked: JsonObject
+) -> AsyncGenerator[Chunk, None]:
+    with engine_of(request).serving(provider, access_of(request).user) as place:
+        await place.turn()
+        async with aclosing(stream_generate(provider, asked)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+
+async def stream_generate(provider: Provider, asked: JsonObject) -> AsyncGenerator[Chunk, None]:
+    body = canonical(asked).encode()
+    answer = await provider.forward("POST", _GENERATE, {"content-type": "application/json"}, body)
+    try:
+        if answer.status != 200:
+            refusal_body = b"".join([data async for data in answer.stream])
+            raise refusal(answer.status, refusal_body, model=asked["model"], where=provider.location)
+        async for chunk in chunks(ndjson(answer.stream), _chunk_in, where=provider.location):
+            yield chunk
+    finally:
+        await answer.close()
+
+
+def _chunk_in(payload: JsonObject) -> Chunk:
+    """Read a line of `/api/generate` as the equivalent line of a chat."""
+    message = {"content": payload.get("response"), "thinking": payload.get("thinking")}
+    return ollama.chunk_in({**payload, "message": message})

@@ -1,6 +1,6 @@
-"""The profile of a person, over REST: the file, its fields, and what is proposed for them.
+"""The profile of a person over REST: its file, its fields, and proposals for them. Groups have none.
 
-Knows the wire; what a profile may be is known in `memory`. A group has none.
+The company context and the answers of the set-up are views of fields of the same file.
 """
 
 import asyncio
@@ -14,11 +14,10 @@ from starlette.requests import Request
 
 from holdfast.errors import BadRequest, Conflict, HoldfastError, TooLarge
 from holdfast.memory.profiles.profile import Profile
-from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, label_of, language_in, told
+from holdfast.memory.profiles.text import LARGEST, NoProfile, Told, label_of, language_in, told, value_of
 from holdfast.messages import Scope
-from holdfast.server.door import scope_of
-from holdfast.server.matching import changed, etag, expected
-from holdfast.server.memories import remembering_of
+from holdfast.server.endpoint import scope_of
+from holdfast.server.memories import etag, remembering_of, tag_to_match, version_conflict
 from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import SMALLEST, budget_for
 from holdfast.tokens.estimate import estimate
@@ -35,8 +34,8 @@ class ProfileText(BaseModel):
     text: str
 
 
-class Draft(BaseModel):
-    """A profile that somebody writes, and the window of the model that would be told."""
+class ProfileDraft(BaseModel):
+    """A profile that is being written, and the window of the model that would get it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -45,7 +44,7 @@ class Draft(BaseModel):
 
 
 class SetupForm(BaseModel):
-    """The questions of the setup; products as a list, or with commas between them."""
+    """The questions of the set-up; products as a list, or separated by commas."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -57,36 +56,36 @@ class SetupForm(BaseModel):
 
 
 @router.get("")
-async def show(request: Request, response: Response) -> dict[str, Any]:
-    """The file as it is, its fields, and what is wrong with it where it cannot be read."""
+async def show_profile(request: Request, response: Response) -> dict[str, Any]:
+    """Return the file, its fields, and what is wrong with it if it cannot be read."""
     profile, scope = remembering_of(request).profile, scope_of(request)
-    return await _changed(response, profile, scope)
+    return await apply_and_show(response, profile, scope)
 
 
 @router.post("/preview")
-async def preview(request: Request, draft: Draft) -> dict[str, Any]:
-    """What a model with such a window would be told of a profile, by an estimate; nothing is kept.
+async def preview_profile(request: Request, draft: ProfileDraft) -> dict[str, Any]:
+    """Return what a model with this window would get of a profile, by an estimate; nothing is stored.
 
-    Where it cannot be one, `trouble` says why and `line` where.
+    If it is no valid profile, `trouble` says why and `line` where.
     """
     scope = scope_of(request)
     if scope.kind == "group":
         raise BadRequest("A group has no profile.", hint="A profile belongs to one person.")
     cap = budget_for(draft.window).profile
-    return await asyncio.to_thread(_previewed, draft.text, cap)
+    return await asyncio.to_thread(preview_text, draft.text, cap)
 
 
-def _previewed(text: str, cap: int) -> dict[str, Any]:
+def preview_text(text: str, cap: int) -> dict[str, Any]:
     shown, line, trouble = Told(), 0, None
     try:
-        shown = told(text, cap, _tokens, language_in(text))
+        shown = told(text, cap, count_tokens, language_in(text))
     except NoProfile as error:
         line, trouble = error.line, str(error)
     except TooLarge as error:
         trouble = str(error)
     return {
         "text": shown.text,
-        "tokens": _tokens(shown.text),
+        "tokens": count_tokens(shown.text),
         "cap": cap,
         "left_out": list(shown.left_out),
         "bytes": len(text.encode(errors="replace")),
@@ -96,77 +95,83 @@ def _previewed(text: str, cap: int) -> dict[str, Any]:
     }
 
 
-def _tokens(text: str) -> int:
+def count_tokens(text: str) -> int:
     return estimate(text, UNKNOWN).tokens
 
 
 @router.put("")
-async def replace(request: Request, response: Response, whole: ProfileText) -> dict[str, Any]:
-    """Put another text in place, if it is a profile; with `If-Match` only over the version it names."""
+async def replace_profile(request: Request, response: Response, whole: ProfileText) -> dict[str, Any]:
+    """Replace the profile if the text is a valid one; with `If-Match` only the version it names."""
     profile, scope = remembering_of(request).profile, scope_of(request)
 
     def work() -> None:
-        expect = expected(request, profile.show(scope).tag, needed=False)
+        expect = tag_to_match(request, profile.show(scope).tag, needed=False)
         try:
             profile.replace(scope, whole.text, expect)
         except Conflict as error:
-            raise changed() from error
+            raise version_conflict() from error
 
-    return await _changed(response, profile, scope, work)
+    return await apply_and_show(response, profile, scope, work)
 
 
 @router.post("")
-async def fill(
+async def fill_profile(
     request: Request,
     response: Response,
     form: SetupForm,
     language: Annotated[Literal["de", "en"], Query()] = "en",
 ) -> dict[str, Any]:
-    """Take over what a setup asked; fields of the file that were not asked about stay."""
+    """Store the answers of the set-up; other fields of the file stay."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     answers = form.model_dump(by_alias=True, exclude_none=True)
-    return await _changed(response, profile, scope, lambda: profile.fill(scope, answers, language))
+    return await apply_and_show(response, profile, scope, lambda: profile.fill(scope, answers, language))
 
 
 @router.patch("")
-async def patch(
+async def patch_profile(
     request: Request, response: Response, fields: Annotated[dict[str, Any], Body()]
 ) -> dict[str, Any]:
-    """Set these fields and take those away that are null; all of it or nothing. Comments stay."""
+    """Set these fields and remove those that are null; all of them or none. Comments stay."""
     profile, scope = remembering_of(request).profile, scope_of(request)
-    return await _changed(response, profile, scope, lambda: profile.patch(scope, fields))
+    return await apply_and_show(response, profile, scope, lambda: profile.patch(scope, fields))
 
 
 @router.get("/proposals")
-async def proposals(request: Request) -> dict[str, Any]:
-    """What the profile might learn, each with the words it was taken from; `label` is what the reader calls
-    the field."""
+async def list_proposals(request: Request) -> dict[str, Any]:
+    """List proposals for the profile with the words they were taken from.
+
+    `label` is the name of the field in the reader's language.
+    """
     profile, scope = remembering_of(request).profile, scope_of(request)
     waiting = await asyncio.to_thread(profile.proposals, scope)
     language = language_of(request)
-    return {"proposals": [{**asdict(one), "label": label_of(one.field, language)} for one in waiting]}
+    return {
+        "proposals": [
+            {**asdict(proposal), "label": label_of(proposal.field, language)} for proposal in waiting
+        ]
+    }
 
 
 @router.post("/proposals/{proposal}/accept")
-async def accept(request: Request, proposal: str) -> dict[str, Any]:
-    """Set the field to what is proposed."""
+async def accept_proposal(request: Request, proposal: str) -> dict[str, Any]:
+    """Set the field to the proposed value."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return asdict(await asyncio.to_thread(profile.accept, scope, proposal))
 
 
 @router.post("/proposals/{proposal}/dismiss")
-async def dismiss(request: Request, proposal: str) -> dict[str, Any]:
-    """Turn it down; it is not proposed again."""
+async def dismiss_proposal(request: Request, proposal: str) -> dict[str, Any]:
+    """Dismiss a proposal; it is not made again."""
     profile, scope = remembering_of(request).profile, scope_of(request)
     return asdict(await asyncio.to_thread(profile.dismiss, scope, proposal))
 
 
-async def _changed(
+async def apply_and_show(
     response: Response, profile: Profile, scope: Scope, work: Callable[[], object] = lambda: None
 ) -> dict[str, Any]:
-    """Do the work, and tell the profile as it is after it."""
+    """Do the work, and return the profile as it is afterwards."""
 
-    def told() -> tuple[str, dict[str, Any]]:
+    def work_and_load() -> tuple[str, dict[str, Any]]:
         work()
         note = profile.show(scope)
         fields, trouble = None, None
@@ -177,7 +182,56 @@ async def _changed(
         text = note.text.encode("utf-8", "replace").decode()
         return note.tag, {"text": text, "fields": fields, "trouble": trouble, "tag": note.tag}
 
-    tag, shown = await asyncio.to_thread(told)
+    tag, shown = await asyncio.to_thread(work_and_load)
     if tag:
         response.headers["ETag"] = etag(tag)
     return shown
+
+
+company_router = APIRouter(prefix="/api/settings/company-context", tags=["Settings"])
+
+_COMPANY = {"companyName": "company", "industry": "industry", "teamSize": "team_size", "products": "products"}
+_PREFERENCES = {
+    "answerLength": "preferences.answer_length",
+    "formality": "preferences.formality",
+    "style": "preferences.style",
+}
+
+
+class CompanyFields(BaseModel):
+    """Fields of the company: what is left out stays, null removes it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    company_name: Annotated[str | None, Field(alias="companyName", max_length=200)] = None
+    industry: Annotated[str | None, Field(max_length=200)] = None
+    team_size: Annotated[str | int | None, Field(alias="teamSize")] = None
+    products: list[str] | None = None
+
+
+@company_router.get("")
+async def show_company(request: Request) -> dict[str, Any]:
+    """Return what models are told about the company; null for what is not set."""
+    profile, scope = remembering_of(request).profile, scope_of(request)
+    note = await asyncio.to_thread(profile.show, scope)
+    return {name: value_of(note.text, field) for name, field in _COMPANY.items()}
+
+
+@company_router.put("")
+async def change_company(request: Request, company: CompanyFields) -> dict[str, Any]:
+    """Set these fields in the profile."""
+    profile, scope = remembering_of(request).profile, scope_of(request)
+    given = company.model_dump(by_alias=True, exclude_unset=True)
+    fields = {_COMPANY[name]: value if value not in ("", []) else None for name, value in given.items()}
+    await asyncio.to_thread(profile.patch, scope, fields)
+    return await show_company(request)
+
+
+def setup_answers(text: str) -> dict[str, Any]:
+    """Return the profile as answers to the set-up's questions; preferences in one line are the style."""
+    answers = {name: value_of(text, field) for name, field in _COMPANY.items()}
+    whole = value_of(text, "preferences")
+    inner = {name: value_of(text, field) for name, field in _PREFERENCES.items()}
+    if whole is not None and not isinstance(whole, dict):
+        inner["style"] = ", ".join(map(str, whole)) if isinstance(whole, list) else str(whole)
+    return {**answers, "preferences": inner}

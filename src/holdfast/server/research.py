@@ -1,7 +1,6 @@
-"""Research over REST: findings brought in or fetched, listed, read, forgotten; known ones are used again.
+"""Research over REST: findings that are sent in or fetched, listed, read and forgotten.
 
-Whatever takes long is done in threads or waited for, and told by events `research`. How it is done is in
-`research.library`.
+Events `research` report the progress of what takes long. A finding that still holds is used again.
 """
 
 import asyncio
@@ -19,26 +18,26 @@ from holdfast.messages import Scope
 from holdfast.research.finding import Finding, Mode, ResearchSource
 from holdfast.research.library import Research, ResearchAnswer
 from holdfast.research.repository import path_of_note
-from holdfast.server.door import engine_of, scope_of, unless_gone
+from holdfast.server.endpoint import engine_of, scope_of, unless_disconnected
 from holdfast.server.memories import Whose, scope_for
 
 router = APIRouter(prefix="/api/research", tags=["Research"])
 
 RESEARCH = "research"
 
-# No page has more; what is kept of it is less.
-_LONGEST = 2_000_000
+# The longest text of a source, in characters; less of it is stored.
+_MAX_TEXT = 2_000_000
 
 
 class NewSource(BaseModel):
-    """What a client has read: an address or the name of a file, and its text, at a time in seconds."""
+    """A source that the client has read: a URL or file name, its text, and the time in seconds."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     url: str = Field("", max_length=2_000)
     file: str = Field("", max_length=2_000)
     title: str = Field("", max_length=1_000)
-    text: str = Field(max_length=_LONGEST)
+    text: str = Field(max_length=_MAX_TEXT)
     at: Annotated[float | None, Field(ge=0, le=250_000_000_000, allow_inf_nan=False)] = None
 
     def value(self, now: float) -> ResearchSource:
@@ -48,11 +47,11 @@ class NewSource(BaseModel):
 
 
 class NewFinding(BaseModel):
-    """A question, with `sources` that were read for it, or `urls` to be read, or `fetch` to read the pages
-    that it names, or else to look for some.
+    """A question with `sources` that were read for it, `urls` to read, or `fetch` to find pages.
 
-    With none of these only what is known already is given. `fresh` leaves that aside. `conversation` is the
-    one whose next message is about it.
+    `fetch` reads the pages that the question names, or else searches for some. With none of these, only a
+    known finding is returned; `fresh` ignores known ones. `conversation` is the one whose next message is
+    about it.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -68,6 +67,7 @@ class NewFinding(BaseModel):
 
 
 def research_of(request: Request) -> Research:
+    """Return the research of this server; raise `NotFound` if it has none."""
     research: Research | None = engine_of(request).research
     if research is None:
         raise NotFound("There is no research here.", hint="This server was started without a memory.")
@@ -75,7 +75,7 @@ def research_of(request: Request) -> Research:
 
 
 @router.get("")
-async def list_(
+async def list_findings(
     request: Request,
     text: str = "",
     mode: Mode | None = None,
@@ -84,39 +84,46 @@ async def list_(
     limit: int = Query(50, ge=1, le=500),
     offset: int = Query(0, ge=0),
 ) -> dict[str, Any]:
-    """Findings, newest first, without their texts; `expired` asks for those that are, or not."""
+    """List findings, newest first, without their texts; `expired` selects those that are, or are not."""
     research, where = research_of(request), scope_for(request, scope)
     troubles: list[str] = []
-    found = await asyncio.to_thread(research.search, where, text, own=scope is not None, troubles=troubles)
+    findings = await asyncio.to_thread(research.search, where, text, own=scope is not None, troubles=troubles)
     now = research.clock()
-    wanted = [one for one in found if mode in (None, one.mode) and expired in (None, one.is_expired(now))]
-    page = [one.to_json(now, whole=False) for one in wanted[offset : offset + limit]]
+    wanted = [
+        finding
+        for finding in findings
+        if mode in (None, finding.mode) and expired in (None, finding.is_expired(now))
+    ]
+    page = [finding.to_json(now, whole=False) for finding in wanted[offset : offset + limit]]
     return {"findings": page, "total": len(wanted), "troubles": troubles}
 
 
 @router.post("", status_code=201)
-async def add(request: Request, new: NewFinding) -> Response:
-    """Keep what was found for a question, find it out, or say what is known already (200, `reused`)."""
+async def add_finding(request: Request, new: NewFinding) -> Response:
+    """Store the sources for a question, fetch some, or return a known finding (200, `reused`)."""
     research, scope = research_of(request), scope_for(request, new.scope)
     store = engine_of(request).store
-    # Before anything is fetched: a conversation of somebody else's is none.
+    # Checked before anything is fetched: it must be a conversation of this scope.
     row = await store.run(store.log.get, new.conversation, scope_of(request)) if new.conversation else None
     conversation = row.id if row else ""
     if new.sources:
-        sources = [one.value(time.time()) for one in new.sources]
-        made = await asyncio.to_thread(research.add, scope, new.question, sources, new.mode, conversation)
-        answered = ResearchAnswer(made)
+        sources = [source.value(time.time()) for source in new.sources]
+        finding = await asyncio.to_thread(research.add, scope, new.question, sources, new.mode, conversation)
+        answered = ResearchAnswer(finding)
     elif new.fetch or new.urls:
-        answered = await unless_gone(request, _found_out(request, research, scope, new, conversation))
+        answered = await unless_disconnected(
+            request, gather_finding(request, research, scope, new, conversation)
+        )
     else:
-        answered = await _known(research, scope, new)
+        answered = await find_known(research, scope, new)
     if row is not None:
         await store.run(store.log.update_settings, row.id, {RESEARCH_SETTING: answered.finding.id})
-    told = answered.finding.to_json(research.clock(), whole=False)
-    return JSONResponse({**told, "reused": answered.reused}, 200 if answered.reused else 201)
+    payload = answered.finding.to_json(research.clock(), whole=False)
+    return JSONResponse({**payload, "reused": answered.reused}, 200 if answered.reused else 201)
 
 
-async def _known(research: Research, scope: Scope, new: NewFinding) -> ResearchAnswer:
+async def find_known(research: Research, scope: Scope, new: NewFinding) -> ResearchAnswer:
+    """Return a known finding that still holds; raise an error if there is none."""
     known = await asyncio.to_thread(research.find_known, scope, new.question, new.mode)
     if known is None or new.fresh:
         raise BadRequest(
@@ -127,10 +134,10 @@ async def _known(research: Research, scope: Scope, new: NewFinding) -> ResearchA
     return known
 
 
-async def _found_out(
+async def gather_finding(
     request: Request, research: Research, scope: Scope, new: NewFinding, conversation: str
 ) -> ResearchAnswer:
-    """What is gathered for a question; whoever follows the scope hears how far it is."""
+    """Fetch sources for a question, and publish the progress to the scope."""
     local = next((url for url in new.urls if not url.lower().startswith(("http://", "https://"))), None)
     if local is not None:
         raise BadRequest(
@@ -141,8 +148,8 @@ async def _found_out(
     events = engine_of(request).events
 
     def tell(phase: str, **more: Any) -> None:
-        told = {"phase": phase, "question": new.question, "conversation": conversation or None, **more}
-        events.publish(RESEARCH, told, scope_of(request))
+        data = {"phase": phase, "question": new.question, "conversation": conversation or None, **more}
+        events.publish(RESEARCH, data, scope_of(request))
 
     try:
         answered = await research.answer(
@@ -162,23 +169,23 @@ async def _found_out(
 
 
 @router.post("/prune")
-async def prune(request: Request) -> dict[str, list[str]]:
-    """Take away what is long out of date in this scope, and make one of findings that are alike."""
+async def prune_findings(request: Request) -> dict[str, list[str]]:
+    """Remove findings of this scope that expired long ago, and merge those that are alike."""
     research, scope = research_of(request), scope_of(request)
     pruned = await asyncio.to_thread(research.prune, research.clock(), scope)
     return {"removed": list(pruned.removed), "merged": list(pruned.merged), "left": list(pruned.left)}
 
 
 @router.get("/{finding}")
-async def show(request: Request, finding: str, texts: Literal["on", "off"] = "on") -> dict[str, Any]:
-    """One finding with its sources and the file it stands in; without their texts if these are `off`."""
+async def show_finding(request: Request, finding: str, texts: Literal["on", "off"] = "on") -> dict[str, Any]:
+    """Return one finding with its sources and the file it is in; without texts if `texts` is `off`."""
     research, scope = research_of(request), scope_of(request)
-    found: Finding = await asyncio.to_thread(research.get, scope, finding)
-    return {**found.to_json(research.clock(), whole=texts == "on"), "path": str(path_of_note(found))}
+    row: Finding = await asyncio.to_thread(research.get, scope, finding)
+    return {**row.to_json(research.clock(), whole=texts == "on"), "path": str(path_of_note(row))}
 
 
 @router.delete("/{finding}", status_code=204)
-async def forget(request: Request, finding: str) -> None:
+async def forget_finding(request: Request, finding: str) -> None:
     """Forget a finding for good, with all its texts."""
     research, scope = research_of(request), scope_of(request)
     await asyncio.to_thread(research.forget, scope, finding)

@@ -1,7 +1,6 @@
-"""OpenAI's responses: with the whole history in the request, or with the name of the answer it continues.
+"""OpenAI's responses API, with the whole history in the request or the id of the response it continues.
 
-Knows the routes; the wire format is in `dialects`, the turn in `engine`. What was answered is in the log, and
-an answer's id is the name of the job that it is kept under.
+Responses are read from the log; the id of a response is that of its job.
 """
 
 import re
@@ -18,25 +17,25 @@ from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Scope
 from holdfast.protocols import responses, responses_writer
 from holdfast.protocols.wire import expect, parse_object
-from holdfast.server.door import (
-    Shape,
-    body_of,
+from holdfast.server.endpoint import (
+    ChatProtocol,
+    adapt_thinking,
     engine_of,
     event_frame,
     is_off,
     pass_through,
-    posted,
+    post_route,
+    read_body,
     respond,
     scope_of,
-    turn_of,
+    start_turn,
 )
 from holdfast.server.errors import openai_error
-from holdfast.server.thinking import if_it_can
 from holdfast.store import Job, Store
 
 router = APIRouter(tags=["OpenAI"])
 
-# What would have to be kept or done at OpenAI's, and what to do instead.
+# Options that only OpenAI's own service offers, and what to do instead.
 _IMPOSSIBLE = {
     "background": "Keep the connection open until the answer is there.",
     "conversation": "Use previous_response_id, or metadata.conversation_id.",
@@ -59,12 +58,12 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
 
 def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.Writer:
     settings = responses_writer.settings_of(chat)
-    # What is not to be stored has a name that leads nowhere, though the log of the conversation is kept.
-    kept = turn.job if settings["store"] else ""
-    return responses_writer.Writer(f"resp_{kept or secrets.token_hex(16)}", settings)
+    # With `store: false` the id leads nowhere, although the conversation is recorded.
+    job = turn.job if settings["store"] else ""
+    return responses_writer.Writer(f"resp_{job or secrets.token_hex(16)}", settings)
 
 
-RESPONSES = Shape(
+RESPONSES = ChatProtocol(
     path="/v1/responses",
     read=_read,
     writer=_writer,
@@ -74,26 +73,26 @@ RESPONSES = Shape(
 )
 
 
-@posted(router, "/v1/responses")
-async def create(request: Request) -> Response:
-    body = await body_of(request)
+@post_route(router, "/v1/responses")
+async def create_response(request: Request) -> Response:
+    body = await read_body(request)
     fields = parse_object(body)
     if is_off(request):
         return await pass_through(request, RESPONSES, body, fields)
     engine, named = engine_of(request), fields
     if fields.get("previous_response_id") or any(map(_is_reference, _items(fields))):
-        named = await engine.store.run(_resolved, engine.store, scope_of(request), fields)
-    chat = await if_it_can(engine, _read(named))
-    turn = await turn_of(request, chat)
+        named = await engine.store.run(resolve_references, engine.store, scope_of(request), fields)
+    chat = await adapt_thinking(engine, _read(named))
+    turn = await start_turn(request, chat)
     if turn.off:
         return await pass_through(request, RESPONSES, body, fields)
     return await respond(request, RESPONSES, chat, turn)
 
 
 @router.post("/v1/responses/input_tokens")
-async def input_tokens(request: Request) -> dict[str, Any]:
-    """How many tokens the client's own items have, before anything is brought in or made to fit."""
-    chat = _read(parse_object(await body_of(request)))
+async def count_input_tokens(request: Request) -> dict[str, Any]:
+    """Count the tokens of the client's own items, before anything is added or fitted."""
+    chat = _read(parse_object(await read_body(request)))
     engine = engine_of(request)
     provider = await engine.upstreams.route(chat.model)
     count = await engine.models.counters.count_request(provider, chat)
@@ -101,13 +100,13 @@ async def input_tokens(request: Request) -> dict[str, Any]:
 
 
 @router.get("/v1/responses/{name}")
-async def response(request: Request, name: str) -> JSONResponse:
+async def show_response(request: Request, name: str) -> JSONResponse:
     store = engine_of(request).store
-    return JSONResponse(await store.run(_given, store, scope_of(request), name))
+    return JSONResponse(await store.run(load_response, store, scope_of(request), name))
 
 
 @router.delete("/v1/responses/{name}")
-async def delete(request: Request, name: str) -> None:
+async def delete_response(request: Request, name: str) -> None:
     store = engine_of(request).store
     given = await store.run(find_answer, store, scope_of(request), name)
     raise BadRequest(
@@ -116,12 +115,14 @@ async def delete(request: Request, name: str) -> None:
     )
 
 
-def _resolved(store: Store, scope: Scope, fields: dict[str, Any]) -> dict[str, Any]:
-    """The request with the items that it only names; what it continues must be there."""
+def resolve_references(store: Store, scope: Scope, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the request with the items that it references by id; raise an error if one is missing."""
     if previous := fields.get("previous_response_id"):
         find_answer(store, scope, expect(previous, str, "previous_response_id"))
     answers: dict[str, dict[str, Any]] = {}
-    named = [_item(store, scope, item, answers) if _is_reference(item) else item for item in _items(fields)]
+    named = [
+        resolve_item(store, scope, item, answers) if _is_reference(item) else item for item in _items(fields)
+    ]
     return {**fields, "input": named} if named else fields
 
 
@@ -131,30 +132,30 @@ def _items(fields: dict[str, Any]) -> list[Any]:
 
 
 def _is_reference(item: Any) -> bool:
-    """Clients may leave out the type of a reference, as they may that of a message."""
+    """Whether an item is a reference; clients may leave out its type, as they may that of a message."""
     return isinstance(item, dict) and "role" not in item and item.get("type") in (None, "item_reference")
 
 
-def _item(
+def resolve_item(
     store: Store, scope: Scope, item: dict[str, Any], answers: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
-    """The item that a reference stands for; `answers` are the items of those that were looked up before."""
+    """Return the item that a reference stands for; `answers` caches the items of answers already loaded."""
     name = expect(item.get("id"), str, "input[].id")
-    if (found := _ITEM.fullmatch(name)) and found[1] not in answers:
-        answer = find_answer(store, scope, found[1]).answer
-        items = responses_writer.items_of(found[1], answer.message) if answer else []
-        answers[found[1]] = {one["id"]: one for one in items}
-    known = answers[found[1]].get(name) if found else None
+    if (match := _ITEM.fullmatch(name)) and match[1] not in answers:
+        answer = find_answer(store, scope, match[1]).answer
+        items = responses_writer.items_of(match[1], answer.message) if answer else []
+        answers[match[1]] = {entry["id"]: entry for entry in items}
+    known = answers[match[1]].get(name) if match else None
     if known is None:
         raise NotFound(f"Item with id '{name}' not found.", hint="Send the item itself.")
     return dict(known)
 
 
-def _given(store: Store, scope: Scope, name: str) -> dict[str, Any]:
-    """An answer as it is in the log, with the instructions and tools that were sent with its question."""
+def load_response(store: Store, scope: Scope, name: str) -> dict[str, Any]:
+    """Return an answer from the log, with the instructions and tools that were sent with its question."""
     given = find_answer(store, scope, name)
     job, answer = given.job, given.answer
-    settings = responses_writer.settings_of(_asked(store, job))
+    settings = responses_writer.settings_of(load_request(store, job))
     how = responses_writer.ended(answer.finish if answer else None)
     if job.status in _STATUS:
         how = {"status": _STATUS[job.status]}
@@ -165,11 +166,13 @@ def _given(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     return responses_writer.response_of(name, settings, items, **how, usage=usage, created_at=created)
 
 
-def _asked(store: Store, job: Job) -> ChatRequest:
-    """What is still known of the request that an answer was given to."""
+def load_request(store: Store, job: Job) -> ChatRequest:
+    """Return what was recorded of the request that a job answered."""
     try:
         prompt = store.prompts.get(job.prompt or "")
     except NotFound:
         return ChatRequest(job.model, ())
-    said = "\n\n".join(message.text for message in prompt.system)
-    return ChatRequest(job.model, (), prompt.tools, extra={responses.NAME: {"instructions": said or None}})
+    instructions = "\n\n".join(message.text for message in prompt.system)
+    return ChatRequest(
+        job.model, (), prompt.tools, extra={responses.NAME: {"instructions": instructions or None}}
+    )

@@ -1,21 +1,23 @@
-"""The settings over REST: each with its value, where that comes from, and what a change would do.
+"""The settings over REST: value, source and effect of each, and changing them.
 
-What is set here is the layer "page" of `config`: above the file, below environment and command line. Whether
-a value can be used is asked of those who use it, before anything is kept.
+Changes are the layer "page" of `config`: above the file, below environment and command line. Before they are
+stored, the parts that use the settings check that the server could start with them.
 """
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from holdfast.background.queue import parallel_from
 from holdfast.config import (
     FILE,
     HIDDEN,
@@ -28,40 +30,127 @@ from holdfast.config import (
     set_on_page,
     shown_value,
 )
-from holdfast.errors import BadRequest, ConfigError, Forbidden, HoldfastError
+from holdfast.errors import BadRequest, ConfigError, HoldfastError
 from holdfast.i18n import speak
+from holdfast.memory.embedders.choice import headers_from
+from holdfast.memory.embedders.locations import located
+from holdfast.memory.embedders.prompts import prompts_from
+from holdfast.memory.gate import Gate
+from holdfast.memory.searching.ranking import weights_from
+from holdfast.memory.searching.vectors.choice import chosen
 from holdfast.messages import Scope
-from holdfast.server.access import access_of
-from holdfast.server.door import engine_of
+from holdfast.server.endpoint import engine_of, require_admin
+from holdfast.server.guard import Origins, access_of, is_loopback
 from holdfast.server.pages.site import language_of
-from holdfast.server.settings_checks import wrong_in
 from holdfast.settings_words import GROUPS, group_of
 from holdfast.tokens.budget import NEVER, SMALLEST, Budget
+from holdfast.upstreams.discovery import is_embedded, keys_from, named_locations, parse_location
+from holdfast.upstreams.ollama import keep_alive_from
 from holdfast.window.presets import Preset, preset_from, preset_named
+from holdfast.wiring import qmd_options, vector_options
+
+# Which settings each check is about.
+_CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
+    (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
+    (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
+    (("upstream_parallel",), lambda settings: parallel_from(settings.upstream_parallel)),
+    (("keep_alive",), lambda settings: keep_alive_from(settings.keep_alive)),
+    (("embedder",), lambda settings: located(settings.embedder)),
+    (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),
+    (("qmd_command", "qmd_paths", "qmd_scope"), qmd_options),
+    (("embedder_headers",), lambda settings: headers_from(settings.embedder_headers)),
+    (("embedder_prompts",), lambda settings: prompts_from(settings.embedder_prompts)),
+    (("search_weights",), lambda settings: weights_from(settings.search_weights)),
+    (("allowed_hosts", "cors_origins"), Origins),
+    (("upstream",), lambda settings: check_upstream(settings)),
+    (("upstreams", "upstream_keys", "upstream"), lambda settings: check_upstreams(settings)),
+    (("research_private",), lambda settings: check_private_hosts(settings)),
+    (("searxng",), lambda settings: check_web_address(settings.searxng)),
+)
+
+
+def find_problems(settings: Settings, changed: Collection[str], *, password: bool) -> dict[str, str]:
+    """Return what would prevent the next start, by the first changed setting that may cause it.
+
+    `password` says whether one is set, so that browsers can log in.
+    """
+    parts = (
+        *_CHECKS,
+        (("host", "require_key", "key"), lambda settings: check_browser_access(settings, password)),
+    )
+    wrong: dict[str, str] = {}
+    for names, look in parts:
+        touched = [name for name in names if name in changed]
+        if not touched:
+            continue
+        try:
+            look(settings)
+        except HoldfastError as error:
+            wrong.setdefault(touched[0], str(error))
+    return wrong
+
+
+def check_browser_access(settings: Settings, password: bool) -> None:
+    """Refuse a change that would lock out the browser that makes it."""
+    if password or not (settings.key or settings.require_key or not is_loopback(settings.host)):
+        return
+    raise ConfigError(
+        "Then browsers need a password, and there is none: this page could not be opened again.",
+        hint="Set a password first.",
+    )
+
+
+def check_upstream(settings: Settings) -> None:
+    if settings.upstream and not is_embedded(settings.upstream):
+        parse_location(settings.upstream)
+
+
+def check_upstreams(settings: Settings) -> None:
+    if not settings.upstreams:
+        return
+    locations = named_locations(", ".join(filter(None, (settings.upstream, settings.upstreams))))
+    keys_from(settings.upstream_keys, locations)
+    for location in locations.values():
+        if not is_embedded(location):
+            parse_location(location)
+
+
+def check_private_hosts(settings: Settings) -> None:
+    # Imported late: it loads everything for fetching.
+    from holdfast.research.web.addresses import AddressGuard
+
+    AddressGuard.from_setting(settings.research_private, own_port=settings.port)
+
+
+def check_web_address(address: str) -> None:
+    parts = urlsplit(address)
+    if address and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ConfigError(f"{address!r} is no address.", hint="It is like http://127.0.0.1:8080.")
+
 
 router = APIRouter(prefix="/api/settings", tags=["Settings"])
 
-# Where all the rest lies is not for a page that lies there, too; nor is what is run here.
-_ELSEWHERE = (
+# Where data is stored and which programs are run cannot be set on a page that is part of it.
+_NOT_ON_PAGE = (
     "home", "store", "workspace", "s3_endpoint", "s3_region", "s3_key", "s3_secret", "s3_path_style",
     "vectors", "vectors_extension", "qmd_command", "qmd_paths",
 )  # fmt: skip
-# What opens this machine's folders, or this server to whoever has a key, is for people who signed in.
-_SIGNED_IN = ("file_roots", "notes_paths", "models_dir", "embedded_model", "key")
-# Read anew by every command; all else is read when the server starts.
-_AT_ONCE = ("model", "language")
+# What opens folders of this machine, or the server itself, needs a login with the password.
+_SESSION_ONLY = ("file_roots", "notes_paths", "models_dir", "embedded_model", "key")
+# Read by every command; all others are read when the server starts.
+_IMMEDIATE = ("model", "language")
 _KINDS: Mapping[type, str] = {bool: "switch", int: "whole", float: "number", type(None): "share", str: "text"}
 _WINDOWS = (4_096, 8_192, 16_384, 32_768)
 _LEVELS = ("prune", "leave_out", "ahead", "summarise")
 
-# One change at a time: each reads what the last one kept.
-_changing = threading.Lock()
+# One change at a time, since each reads what the previous one stored.
+_change_lock = threading.Lock()
 
 Share = Annotated[float | None, Field(gt=0, le=1)]
 
 
-class Wanted(BaseModel):
-    """A preset, what else differs from it, and the windows to look at."""
+class PreviewRequest(BaseModel):
+    """A preset, what differs from it, and the window to show."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -75,48 +164,43 @@ class Wanted(BaseModel):
     window: Annotated[int, Field(ge=SMALLEST, le=10_000_000)] | None = None
 
 
-def for_administrators(request: Request) -> None:
-    if not access_of(request).admin:
-        raise Forbidden("only an administrator may do this", hint="Use a key made with --admin.")
-
-
 @router.get("")
-async def settings(
+async def list_settings(
     request: Request, language: Annotated[Literal["de", "en"] | None, Query()] = None
 ) -> dict[str, Any]:
-    """Every setting: its value, default and source, what it is for, and whether it can be set here.
+    """List every setting: value, default and source, what it is for, and whether it can be set here.
 
-    `pending`: it is set, but the server runs with `in_force` until it is restarted.
+    `pending`: it is set, but the server uses `in_force` until it is restarted.
     """
-    for_administrators(request)
+    require_admin(request)
     speak(language or language_of(request))
-    return await asyncio.to_thread(_all, request)
+    return await asyncio.to_thread(serialize_settings, request)
 
 
 @router.put("", response_model=None)
-async def change(
+async def change_settings(
     request: Request, wanted: Annotated[dict[str, Any], Body()]
 ) -> dict[str, Any] | JSONResponse:
-    """Set these, and take back those that are null; all of them or none.
+    """Set these settings, and reset those that are null; all of them or none.
 
-    A refusal has `wrong`: what is the matter with which of them.
+    A refusal has `wrong`: the problem with each setting.
     """
-    for_administrators(request)
+    require_admin(request)
     speak(language_of(request))
     store = engine_of(request).store
     password = await store.run(store.sessions.password, Scope().user) is not None
-    wrong = await asyncio.to_thread(_change, request, wanted, password)
+    wrong = await asyncio.to_thread(apply_changes, request, wanted, password)
     if wrong:
-        said = " ".join(f"{name}: {why}" for name, why in wrong.items())
-        return JSONResponse({"error": f"Nothing was changed. {said}", "wrong": wrong}, 400)
-    return await asyncio.to_thread(_all, request)
+        reasons = " ".join(f"{name}: {why}" for name, why in wrong.items())
+        return JSONResponse({"error": f"Nothing was changed. {reasons}", "wrong": wrong}, 400)
+    return await asyncio.to_thread(serialize_settings, request)
 
 
 @router.get("/presets")
-async def presets(request: Request) -> dict[str, Any]:
-    """The presets there are, in words and numbers; `current` is the one that is set."""
+async def list_presets(request: Request) -> dict[str, Any]:
+    """List the presets in words and numbers; `current` is the one that is set."""
     speak(language_of(request))
-    after = await asyncio.to_thread(coming, request)
+    after = await asyncio.to_thread(next_config, request)
     rows = [preset_named(name) for name in PRESETS]
     return {
         "current": after.settings.preset,
@@ -134,10 +218,10 @@ async def presets(request: Request) -> dict[str, Any]:
 
 
 @router.post("/preview")
-async def preview(request: Request, wanted: Wanted) -> dict[str, Any]:
-    """How windows are shared out now, and how they would be: nothing is changed.
+async def preview_windows(request: Request, wanted: PreviewRequest) -> dict[str, Any]:
+    """Return how windows are divided now, and how they would be; nothing is changed.
 
-    Thresholds are tokens of history where nothing else is in the window; null is a level that never comes.
+    Thresholds are tokens of history if nothing else is in the window; null is a level that is never reached.
     """
     running: Config = request.app.state.config
     given = wanted.model_dump(exclude={"window"}, exclude_none=True)
@@ -152,17 +236,23 @@ async def preview(request: Request, wanted: Wanted) -> dict[str, Any]:
         "before": before.name,
         "after": after.name,
         "windows": [
-            {"window": window, "before": _shared_out(before, window), "after": _shared_out(after, window)}
+            {
+                "window": window,
+                "before": serialize_budget(before, window),
+                "after": serialize_budget(after, window),
+            }
             for window in windows
         ],
     }
 
 
-def _all(request: Request) -> dict[str, Any]:
+def serialize_settings(request: Request) -> dict[str, Any]:
     running: Config = request.app.state.config
-    after = coming(request)
+    after = next_config(request)
     helps = {row["name"]: row["help"] for row in after.shown()}
-    rows = [{**_row(request, name, running, after), "help": helps[name]} for name in _names()]
+    rows = [
+        {**serialize_setting(request, name, running, after), "help": helps[name]} for name in setting_names()
+    ]
     return {
         "settings": rows,
         "groups": list(GROUPS),
@@ -174,22 +264,22 @@ def _all(request: Request) -> dict[str, Any]:
     }
 
 
-def coming(request: Request) -> Config:
-    """The settings as they will be after the next start."""
+def next_config(request: Request) -> Config:
+    """Return the settings as they will be after the next start."""
     running: Config = request.app.state.config
     return running.with_page(set_on_page(running.settings.home))
 
 
-def _names() -> list[str]:
+def setting_names() -> list[str]:
     ordered = [name for names in GROUPS.values() for name in names]
     known = list(Settings.__dataclass_fields__)
     return [name for name in ordered if name in known] + [name for name in known if name not in ordered]
 
 
-def _row(request: Request, name: str, running: Config, after: Config) -> dict[str, Any]:
+def serialize_setting(request: Request, name: str, running: Config, after: Config) -> dict[str, Any]:
     item, source = field_named(name), after.sources[name]
     value, now = getattr(after.settings, name), getattr(running.settings, name)
-    pending = value != now and name not in _AT_ONCE
+    pending = value != now and name not in _IMMEDIATE
     choices = item.metadata["choices"]
     return {
         "name": name,
@@ -197,19 +287,19 @@ def _row(request: Request, name: str, running: Config, after: Config) -> dict[st
         "value": shown_value(name, value),
         "default": shown_value(name, item.default),
         "source": source,
-        "set_by": _set_by(name, after),
+        "set_by": source_location(name, after),
         "kind": "choice" if choices else _KINDS.get(type(item.default), "path"),
         "choices": list(choices),
         "secret": item.metadata["secret"],
-        "read_only": bool(_why_not(request, name, after)),
-        "sign_in": _needs_session(request, name),
-        "takes_effect": "now" if name in _AT_ONCE else "restart",
+        "read_only": bool(why_read_only(request, name, after)),
+        "sign_in": needs_session(request, name),
+        "takes_effect": "now" if name in _IMMEDIATE else "restart",
         "pending": pending,
         "in_force": shown_value(name, now) if pending else None,
     }
 
 
-def _set_by(name: str, config: Config) -> str | None:
+def source_location(name: str, config: Config) -> str | None:
     match config.sources[name]:
         case "file":
             return str(config.settings.home / FILE)
@@ -221,48 +311,55 @@ def _set_by(name: str, config: Config) -> str | None:
             return None
 
 
-def _why_not(request: Request, name: str, config: Config) -> str:
-    """Why a setting cannot be set here; empty if it can."""
-    if name in _ELSEWHERE:
+def why_read_only(request: Request, name: str, config: Config) -> str:
+    """Return why a setting cannot be set here; empty if it can."""
+    if name in _NOT_ON_PAGE:
         return f"It can only be set in {FILE}, the environment or on the command line."
     if config.sources[name] in ("environment", "command line"):
-        return f"It is set by {_set_by(name, config)}, which comes before the page."
-    if _needs_session(request, name):
+        return f"It is set by {source_location(name, config)}, which comes before the page."
+    if needs_session(request, name):
         return f"It takes the password: sign in on the page, or use {FILE} or the environment."
     return ""
 
 
-def _needs_session(request: Request, name: str) -> bool:
+def needs_session(request: Request, name: str) -> bool:
     how = access_of(request).how
-    return how != "session" and name in _SIGNED_IN and not (name == "key" and how == "key")
+    return how != "session" and name in _SESSION_ONLY and not (name == "key" and how == "key")
 
 
-def _change(request: Request, wanted: Mapping[str, Any], password: bool) -> dict[str, str]:
-    """What is wrong with a change, by name; if nothing is, it is kept."""
+def apply_changes(request: Request, wanted: Mapping[str, Any], password: bool) -> dict[str, str]:
+    """Store the changes if they are valid; return the problems by setting."""
     running: Config = request.app.state.config
-    with _changing:
-        after = coming(request)
+    with _change_lock:
+        after = next_config(request)
         wrong: dict[str, str] = {}
-        kept = dict(set_on_page(running.settings.home))
+        values = dict(set_on_page(running.settings.home))
         for name, value in wanted.items():
-            if why := _wrong_with(request, name, value, after):
+            if why := problem_with(request, name, value, after):
                 wrong[name] = why
             elif value is None:
-                kept.pop(name, None)
+                values.pop(name, None)
             else:
-                made = converted(name, value, "page")
-                kept[name] = str(made) if isinstance(made, Path) else "" if made is None else made
+                converted_value = converted(name, value, "page")
+                values[name] = (
+                    str(converted_value)
+                    if isinstance(converted_value, Path)
+                    else ""
+                    if converted_value is None
+                    else converted_value
+                )
         if not wrong:
-            wrong = wrong_in(running.with_page(kept).settings, set(wanted), password=password)
+            wrong = find_problems(running.with_page(values).settings, set(wanted), password=password)
         if not wrong:
-            keep_page(running.settings.home, kept)
+            keep_page(running.settings.home, values)
     return wrong
 
 
-def _wrong_with(request: Request, name: str, value: Any, config: Config) -> str:
+def problem_with(request: Request, name: str, value: Any, config: Config) -> str:
+    """Return what is wrong with a value by itself; empty if nothing is."""
     if name not in Settings.__dataclass_fields__:
         return "There is no such setting. GET /api/settings lists all."
-    if why := _why_not(request, name, config):
+    if why := why_read_only(request, name, config):
         return why
     if isinstance(value, str) and HIDDEN in value:
         return "This is what stands in place of a secret; give the whole value."
@@ -274,7 +371,7 @@ def _wrong_with(request: Request, name: str, value: Any, config: Config) -> str:
     return ""
 
 
-def _shared_out(preset: Preset, window: int) -> dict[str, Any]:
+def serialize_budget(preset: Preset, window: int) -> dict[str, Any]:
     budget: Budget = preset.budget(window)
     thresholds = budget.thresholds(0)
     return {

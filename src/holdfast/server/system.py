@@ -1,11 +1,14 @@
-"""The set-up and the server itself, over REST: how far the set-up is, where clients find us, starting anew.
+"""The set-up and the server itself over REST: progress of the set-up, addresses, restart.
 
-Knows what was done, kept in the store; the questions and their order are the page's business.
+Also what clients in Docker containers need: an address that they can reach, and a key.
 """
 
 import asyncio
 import socket
+import struct
+import sys
 import time
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -13,37 +16,93 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from holdfast.config import Config
-from holdfast.errors import Conflict, HoldfastError
+from holdfast.errors import ConfigError, Conflict, HoldfastError
 from holdfast.messages import Scope
-from holdfast.server.company import answers_in
-from holdfast.server.docker import HOST
-from holdfast.server.door import engine_of, scope_of
+from holdfast.server.endpoint import engine_of, require_admin, scope_of
+from holdfast.server.guard import is_loopback
 from holdfast.server.memories import remembering_of
-from holdfast.server.origins import is_loopback
-from holdfast.server.profiles import SetupForm
-from holdfast.server.settings import for_administrators
-from holdfast.store import Store
+from holdfast.server.profiles import SetupForm, setup_answers
+from holdfast.store import Key, Store
+
+# What containers call the machine they run on.
+DOCKER_HOST = "host.docker.internal"
+
+_KEY_NAME = "docker"
+_BRIDGE = "docker0"
+# Linux: asks the kernel for the address of a network interface.
+_GET_ADDRESS = 0x8915
+
+
+@dataclass(frozen=True, slots=True)
+class DockerKey:
+    """The key of containers. The secret is empty if the key existed before."""
+
+    key: Key
+    secret: str = ""
+
+
+def bridge_address() -> str | None:
+    """Return where containers reach this machine; None if by loopback, as on macOS and Windows."""
+    if sys.platform != "linux":
+        return None
+    address = interface_address(_BRIDGE)
+    if address is None:
+        raise ConfigError(
+            f"There is no {_BRIDGE} here, Docker's usual way to this machine.",
+            hint="Start Docker, or name the address that containers reach with --host.",
+        )
+    return address
+
+
+def interface_address(interface: str) -> str | None:
+    """Return the IPv4 address of a network interface on Linux; None if there is none."""
+    import fcntl
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        asked = struct.pack("256s", interface.encode()[:15])
+        try:
+            answer = fcntl.ioctl(probe.fileno(), _GET_ADDRESS, asked)
+        except OSError:
+            return None
+    return socket.inet_ntoa(answer[20:24])
+
+
+def docker_key(store: Store) -> DockerKey:
+    """Return the key for containers, which may name the people they speak for; it is created if missing."""
+    key = next((key for key in store.keys.all() if key.name == _KEY_NAME and key.forwarder), None)
+    return DockerKey(key) if key else DockerKey(*store.keys.create(Key(name=_KEY_NAME, forwarder=True)))
+
+
+def docker_options(port: int, secret: str) -> list[str]:
+    """Return the options with which an Open WebUI container finds us and names its people."""
+    return [
+        f"--add-host={DOCKER_HOST}:host-gateway",
+        f"-e OPENAI_API_BASE_URL=http://{DOCKER_HOST}:{port}/v1",
+        f"-e OPENAI_API_KEY={secret}",
+        "-e ENABLE_FORWARD_USER_INFO_HEADERS=true",
+    ]
+
 
 router = APIRouter(prefix="/api/system", tags=["Server"])
 
-# From 1 on; 0 is before the first.
+# Numbered from 1; 0 is before the first.
 STEPS = ("welcome", "profile", "password", "network", "models", "summary")
 
-# Each under a name of its own: what one tab notes does not undo what another did.
-_NOTED = {"step": 0, "completed": None, "skipped": None}
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
-# Seconds between the word and the deed, for the answer to get out.
-_A_MOMENT = 0.2
+# Each is a setting of its own, so that one tab does not overwrite what another stored.
+_SETUP_DEFAULTS = {"step": 0, "completed": None, "skipped": None}
+_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+# Seconds before a restart, so that the response is sent first.
+_RESTART_DELAY = 0.2
 
 
-class Step(BaseModel):
+class SetupStep(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     step: Annotated[int, Field(ge=0, le=len(STEPS))]
 
 
-class Completion(BaseModel):
-    """What was answered, if it was not kept before; `skipped`: nobody wanted to be asked."""
+class SetupCompletion(BaseModel):
+    """Answers that were not stored before; `skipped` if the set-up was skipped."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -52,52 +111,52 @@ class Completion(BaseModel):
 
 
 @router.get("/setup-status")
-async def status(request: Request) -> dict[str, Any]:
-    """How far the set-up is. `needed`: nobody has done or skipped it, and nothing was said here yet.
+async def show_setup(request: Request) -> dict[str, Any]:
+    """Return the progress of the set-up. `needed`: it was neither done nor skipped, and nothing was said yet.
 
-    `aiProfile` has the answers that stand in the profile.
+    `aiProfile` has the answers that are in the profile.
     """
     store = engine_of(request).store
-    state = await store.run(_state, store)
-    answers, trouble = await _answers(request)
+    state = await store.run(setup_state, store)
+    answers, trouble = await load_answers(request)
     return {
         **state,
         "steps": list(STEPS),
-        "needed": await store.run(is_needed, store),
+        "needed": await store.run(is_setup_needed, store),
         "aiProfile": answers,
         "trouble": trouble,
     }
 
 
 @router.put("/setup-step")
-async def step(request: Request, wanted: Step) -> dict[str, Any]:
-    """Note the step that somebody is at, so that they find it again."""
-    for_administrators(request)
-    return await _keep(request, step=wanted.step)
+async def save_step(request: Request, wanted: SetupStep) -> dict[str, Any]:
+    """Store the step that the person is at, so that they can continue there."""
+    require_admin(request)
+    return await save_setup(request, step=wanted.step)
 
 
 @router.post("/setup-complete")
-async def complete(
+async def complete_setup(
     request: Request,
-    completion: Completion,
+    completion: SetupCompletion,
     language: Annotated[Literal["de", "en"], Query()] = "en",
 ) -> dict[str, Any]:
-    """The set-up is done, or skipped: the page begins with a chat from now on."""
-    for_administrators(request)
+    """Mark the set-up as done or skipped: from now on the start page is the chat."""
+    require_admin(request)
     if completion.ai_profile is not None:
         profile, scope = remembering_of(request).profile, scope_of(request)
         given = completion.ai_profile.model_dump(by_alias=True, exclude_none=True)
         await asyncio.to_thread(profile.fill, scope, given, language)
     now = time.time()
     if completion.skipped:
-        return await _keep(request, skipped=now)
-    return await _keep(request, step=len(STEPS), completed=now)
+        return await save_setup(request, skipped=now)
+    return await save_setup(request, step=len(STEPS), completed=now)
 
 
 @router.get("/network")
-async def network(request: Request) -> dict[str, Any]:
-    """Where this server listens, what clients are told, and whether they need a key."""
-    for_administrators(request)
+async def show_network(request: Request) -> dict[str, Any]:
+    """Return where the server listens, which addresses clients use, and whether they need a key."""
+    require_admin(request)
     config: Config = request.app.state.config
     settings, store = config.settings, engine_of(request).store
     here = request.scope["server"] or (settings.host, settings.port)
@@ -105,61 +164,61 @@ async def network(request: Request) -> dict[str, Any]:
     port = listening[0][1]
     return {
         "listening": [f"{host}:{port}" for host, port in listening],
-        "addresses": [f"http://{name}:{port}" for name in _names(host for host, _ in listening)],
+        "addresses": [f"http://{name}:{port}" for name in own_names(host for host, _ in listening)],
         "only_here": all(is_loopback(host) for host, _ in listening),
         "key_needed": bool(settings.require_key or settings.key or not is_loopback(listening[0][0])),
         "password": await store.run(store.sessions.password, Scope().user) is not None,
         "keys": len(await store.run(store.keys.all)),
-        "docker": f"http://{HOST}:{port}",
+        "docker": f"http://{DOCKER_HOST}:{port}",
     }
 
 
 @router.post("/restart", status_code=202)
 async def restart(request: Request) -> dict[str, Any]:
-    """Start the server anew with the settings as they are set; what is being answered has a moment to end."""
-    for_administrators(request)
+    """Restart the server with the settings as they are set; running answers get a moment to finish."""
+    require_admin(request)
     again = request.app.state.restart
     if again is None:
         raise Conflict(
             "this server was not started by `holdfast serve`", hint="Restart the program that started it."
         )
-    asyncio.get_running_loop().call_later(_A_MOMENT, again)
+    asyncio.get_running_loop().call_later(_RESTART_DELAY, again)
     return {"restarting": True}
 
 
-def is_needed(store: Store) -> bool:
-    state = _state(store)
+def is_setup_needed(store: Store) -> bool:
+    state = setup_state(store)
     if state["completed"] or state["skipped"]:
         return False
     return not store.log.used_since(0.0, limit=1)
 
 
-def _state(store: Store) -> dict[str, Any]:
-    return {name: store.settings.get(f"setup.{name}", before) for name, before in _NOTED.items()}
+def setup_state(store: Store) -> dict[str, Any]:
+    return {name: store.settings.get(f"setup.{name}", before) for name, before in _SETUP_DEFAULTS.items()}
 
 
-async def _keep(request: Request, **changes: Any) -> dict[str, Any]:
+async def save_setup(request: Request, **changes: Any) -> dict[str, Any]:
     store = engine_of(request).store
 
     for name, value in changes.items():
         await store.run(store.settings.set, f"setup.{name}", value)
-    return await store.run(_state, store)
+    return await store.run(setup_state, store)
 
 
-async def _answers(request: Request) -> tuple[dict[str, Any] | None, str | None]:
-    """None where nothing is remembered here, or not for a group."""
+async def load_answers(request: Request) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the set-up's answers from the profile, or None and the reason why there is none."""
     try:
         profile, scope = remembering_of(request).profile, scope_of(request)
         note = await asyncio.to_thread(profile.show, scope)
-        return answers_in(note.text), None
+        return setup_answers(note.text), None
     except HoldfastError as error:
         return None, str(error)
 
 
-def _names(hosts: Any) -> list[str]:
-    """What to call us: a server that listens everywhere has this machine's name, too."""
-    found: list[str] = []
+def own_names(hosts: Any) -> list[str]:
+    """Return the host names for URLs; a server that listens everywhere also has this machine's name."""
+    names: list[str] = []
     for host in hosts:
-        here = ["127.0.0.1", socket.gethostname()] if host in _EVERYWHERE else [host]
-        found += [f"[{name}]" if ":" in name else name for name in here]
-    return list(dict.fromkeys(found))
+        here = ["127.0.0.1", socket.gethostname()] if host in _ANY_ADDRESS else [host]
+        names += [f"[{name}]" if ":" in name else name for name in here]
+    return list(dict.fromkeys(names))

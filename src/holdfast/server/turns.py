@@ -1,8 +1,7 @@
-"""Turns for the page: asked over REST, told as server-sent events, and carried on whoever leaves.
+"""Turns for the page: started over REST, followed as server-sent events, and finished if the page is closed.
 
-A question goes on with a conversation, is put anew in the place of an earlier one, or is answered once more;
-in each case nothing is lost, and where nothing comes of it the conversation ends where it did. Knows the
-routes; how a turn is carried to its end is in `detached`.
+A question continues a conversation, replaces an earlier question, or has its answer regenerated. Earlier
+versions are kept; if a turn fails, the conversation ends where it did before.
 """
 
 import asyncio
@@ -24,24 +23,22 @@ from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.fitting.intake import title_of
 from holdfast.i18n import speak
 from holdfast.messages import ChatRequest, JsonObject, Message, Scope, canonical
-from holdfast.server.access import access_of
-from holdfast.server.attached import added_to, file_parts, image_part, question
-from holdfast.server.channel import Told
-from holdfast.server.detached import Detached, Turns
-from holdfast.server.door import engine_of, is_off, scope_of
-from holdfast.server.files import roots_for
+from holdfast.server.detached import DetachedTurn, DetachedTurns, PublishedEvent
+from holdfast.server.endpoint import engine_of, is_off, scope_of
+from holdfast.server.files import attachments_of, build_question, file_parts, image_part, roots_for
+from holdfast.server.guard import access_of
 from holdfast.server.pages.site import language_of
-from holdfast.server.reading import banners_out, brought_in, told_memories
+from holdfast.server.transcript import context_by_question, memories_for, serialize_banners
 from holdfast.store import Conversation, Store
 
 router = APIRouter(prefix="/api/chats/turns", tags=["Conversations"])
 
-# As a conversation knows who began it.
+# The client that is recorded for conversations of the page.
 _CLIENT = "holdfast page"
 
 
-class File(BaseModel):
-    """A file in base64; `media_type` is what the browser takes it for, and not believed."""
+class UploadedFile(BaseModel):
+    """A file in base64; `media_type` is what the browser claims, and is not relied on."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -53,9 +50,9 @@ class File(BaseModel):
 class NewTurn(BaseModel):
     """A question for a model, in a new conversation or at the end of one.
 
-    `edit` names a message of the person's that is asked in other words, `regenerate` an answer that is wanted
-    once more, or a question that was not answered: the earlier ones stay, beside the new. Pictures are in
-    base64; what is left out in an edit stays as it was. `research` names a finding for the question.
+    `edit` names a question to ask in other words, `regenerate` an answer to generate again or a question
+    without an answer; the earlier versions stay. Images are in base64; what is left out of an edit stays as
+    it was. `research` names a finding for the question.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -64,7 +61,7 @@ class NewTurn(BaseModel):
     text: str = ""
     conversation: str | None = None
     images: Annotated[list[str], Field(max_length=20)] | None = None
-    files: Annotated[list[File], Field(max_length=50)] | None = None
+    files: Annotated[list[UploadedFile], Field(max_length=50)] | None = None
     research: str = ""
     edit: str | None = None
     regenerate: str | None = None
@@ -86,8 +83,8 @@ class NewTurn(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a question goes: a conversation, and the head it had where that was moved for it."""
+class QuestionPlace:
+    """Where a question goes: the conversation, and its previous head if that was moved."""
 
     conversation: Conversation
     message: Message | None
@@ -96,13 +93,13 @@ class _Place:
     before: str | None = None
 
 
-def turns_of(request: Request) -> Turns:
-    turns: Turns = request.app.state.turns
+def turns_of(request: Request) -> DetachedTurns:
+    turns: DetachedTurns = request.app.state.turns
     return turns
 
 
-async def _asked(request: Request, wanted: NewTurn) -> AsyncGenerator[Told, None]:
-    """Begun before the response is, while a refusal can still be one."""
+async def begin_turn(request: Request, wanted: NewTurn) -> AsyncGenerator[PublishedEvent, None]:
+    """Start a turn and return its events; runs before the response starts, so that errors get a status."""
     if is_off(request):
         raise BadRequest("this key is switched off", hint="Use one for which Holdfast keeps what is said.")
     speak(language_of(request))
@@ -110,121 +107,128 @@ async def _asked(request: Request, wanted: NewTurn) -> AsyncGenerator[Told, None
     if wanted.kind is not None:
         scope = replace(scope, kind=wanted.kind)
     store = engine.store
-    given = await _given(wanted)
+    given = await build_message(wanted)
     async with turns.starting:
-        place = await store.run(store.atomically, _placed, store, turns, scope, wanted, given)
+        place = await store.run(store.atomically, place_question, store, turns, scope, wanted, given)
         try:
-            job = await _started(engine, turns, place, _ask(request, wanted, scope, place))
+            job = await start_detached(engine, turns, place, build_ask(request, wanted, scope, place))
         except BaseException:
-            await asyncio.shield(store.run(store.atomically, _put_back, store, place, None))
+            await asyncio.shield(store.run(store.atomically, restore_head, store, place, None))
             raise
     return turns.follow(job, scope)
 
 
-async def _started(engine: Engine, turns: Turns, place: _Place, ask: Ask) -> str:
-    """The job under which the question is answered from now on."""
+async def start_detached(engine: Engine, turns: DetachedTurns, place: QuestionPlace, ask: Ask) -> str:
+    """Start the turn in the background, and return its job."""
     store = engine.store
-    # Followed from before it begins, so that nothing is missed.
+    # Followed from before the start, so that no event is missed.
     events = engine.events.follow(ask.scope)
     turn = await engine.turn(ask)
     if turn.off:
         await turn.chunks.aclose()
         raise Conflict("this conversation is switched off", hint="Switch it on again first.")
-    parent, row = await store.run(_begun, store, place, turn)
-    ending = _Ending(engine, ask.scope, place, turn, parent)
-    detached = Detached(engine, ask.scope, turn, ending.told)
+    parent, row = await store.run(load_start, store, place, turn)
+    ending = TurnResult(engine, ask.scope, place, turn, parent)
+    detached = DetachedTurn(engine, ask.scope, turn, ending.load)
     start = {"conversation": row.id, "job": turn.job, "question": parent}
-    detached.channel.tell("start", {**start, "chat": serialize_conversation(row)})
+    detached.channel.publish("start", {**start, "chat": serialize_conversation(row)})
     turns.start(detached, events)
     return turn.job
 
 
 @router.post("", response_class=EventSourceResponse)
-async def ask(told: Annotated[AsyncGenerator[Told, None], Depends(_asked)]) -> AsyncIterable[ServerSentEvent]:
-    """Ask, and be told how it goes. The turn goes on if nobody follows it any more."""
-    async for event in _sent(told):
+async def ask(
+    events: Annotated[AsyncGenerator[PublishedEvent, None], Depends(begin_turn)],
+) -> AsyncIterable[ServerSentEvent]:
+    """Ask a question and stream the events of its turn, which continues if nobody follows it any more."""
+    async for event in send_events(events):
         yield event
 
 
-def _followed(
+def find_turn(
     request: Request, job: str, after: int = 0, last_event_id: Annotated[int | None, Header()] = None
-) -> AsyncGenerator[Told, None]:
+) -> AsyncGenerator[PublishedEvent, None]:
+    """Return the events of a turn; runs before the response starts, so that errors get a status."""
     place = after if last_event_id is None else last_event_id
     return turns_of(request).follow(job, scope_of(request), place)
 
 
 @router.get("/{job}", response_class=EventSourceResponse)
 async def follow(
-    told: Annotated[AsyncGenerator[Told, None], Depends(_followed)],
+    events: Annotated[AsyncGenerator[PublishedEvent, None], Depends(find_turn)],
 ) -> AsyncIterable[ServerSentEvent]:
-    """A turn that is under way or ended just now, from its beginning or after an event's id."""
-    async for event in _sent(told):
+    """Follow a turn that is running or ended recently, from its beginning or after an event's id."""
+    async for event in send_events(events):
         yield event
 
 
-async def _sent(told: AsyncGenerator[Told, None]) -> AsyncIterable[ServerSentEvent]:
-    async with aclosing(told):
-        async for one in told:
-            yield ServerSentEvent(raw_data=canonical(one.data), event=one.kind, id=str(one.id))
+async def send_events(events: AsyncGenerator[PublishedEvent, None]) -> AsyncIterable[ServerSentEvent]:
+    async with aclosing(events):
+        async for event in events:
+            yield ServerSentEvent(raw_data=canonical(event.data), event=event.kind, id=str(event.id))
 
 
-async def _given(wanted: NewTurn) -> Message | None:
-    """The question as it is given; None for one that is there already."""
+async def build_message(wanted: NewTurn) -> Message | None:
+    """Build the message of the question; None if it is in the conversation already."""
     if wanted.regenerate:
         return None
     files = await file_parts((file.name, file.data) for file in wanted.files or ())
     images = await asyncio.to_thread(lambda: [image_part(data) for data in wanted.images or ()])
-    return question(wanted.text, [*files, *images])
+    return build_question(wanted.text, [*files, *images])
 
 
-def _placed(store: Store, turns: Turns, scope: Scope, wanted: NewTurn, given: Message | None) -> _Place:
+def place_question(
+    store: Store, turns: DetachedTurns, scope: Scope, wanted: NewTurn, given: Message | None
+) -> QuestionPlace:
     if wanted.conversation is None:
         assert given is not None
         row = store.log.create(scope, title=title_of((given,)), client=_CLIENT)
-        return _Place(row, given, new=True)
+        return QuestionPlace(row, given, new=True)
     row = store.log.get(wanted.conversation, scope)
     turns.check_free(row.id)
     if wanted.edit:
         assert given is not None
-        return _instead(store, row, wanted, given)
+        return place_edit(store, row, wanted, given)
     if wanted.regenerate:
-        return _once_more(store, row, wanted.regenerate)
-    return _Place(row, given)
+        return place_regeneration(store, row, wanted.regenerate)
+    return QuestionPlace(row, given)
 
 
-def _instead(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> _Place:
-    """In the place of a question: the conversation goes on from what was before it."""
+def place_edit(store: Store, row: Conversation, wanted: NewTurn, given: Message) -> QuestionPlace:
+    """Put an edited question in the place of the earlier one: the conversation continues before it."""
     asked = get_message(store, row, wanted.edit or "")
     if asked.message.role != "user":
         raise BadRequest("only a question can be edited", hint="An answer can be regenerated.", param="edit")
     if wanted.images is None and wanted.files is None:
-        given = question(wanted.text, added_to(asked.message))
+        given = build_question(wanted.text, attachments_of(asked.message))
     if not given.parts:
         raise BadRequest("there is no question", hint="Give a text, images or files.", param="text")
     moved = store.log.set_head(row.id, asked.parent, expect=row.head)
-    if not wanted.research and (finding := _found_for(store, row, asked.id)):
-        # What was looked up for the question is for its other words as well.
+    if not wanted.research and (finding := finding_behind(store, row, asked.id)):
+        # A finding for the question is also for its edited version.
         store.log.update_settings(row.id, {"research": finding})
-    return _Place(moved, given, moved=True, before=row.head)
+    return QuestionPlace(moved, given, moved=True, before=row.head)
 
 
-def _found_for(store: Store, row: Conversation, question: str) -> str:
-    """The finding whose sources stand behind a question, if there is one."""
-    made = (one for one in store.decisions.by_rule(row.id, "context") if question in one.messages)
-    return next((one.data["name"] for one in made if one.data.get("name")), "")
+def finding_behind(store: Store, row: Conversation, question: str) -> str:
+    """Return the id of the finding that was attached to a question; empty if there is none."""
+    decisions = (
+        decision for decision in store.decisions.by_rule(row.id, "context") if question in decision.messages
+    )
+    return next((decision.data["name"] for decision in decisions if decision.data.get("name")), "")
 
 
-def _once_more(store: Store, row: Conversation, name: str) -> _Place:
-    found = get_message(store, row, name)
-    asked = found.id if found.message.role in ("user", "tool") else found.parent
+def place_regeneration(store: Store, row: Conversation, name: str) -> QuestionPlace:
+    message = get_message(store, row, name)
+    asked = message.id if message.message.role in ("user", "tool") else message.parent
     if asked is None:
         raise BadRequest("there is no question before this answer", param="regenerate")
     moved = store.log.set_head(row.id, asked, expect=row.head)
-    return _Place(moved, None, moved=asked != row.head, before=row.head)
+    return QuestionPlace(moved, None, moved=asked != row.head, before=row.head)
 
 
-def _put_back(store: Store, place: _Place, question: str | None) -> None:
-    """Nothing came of it: the conversation ends where it did, unless somebody has gone on with it."""
+def restore_head(store: Store, place: QuestionPlace, question: str | None) -> None:
+    """Undo the placing of a failed question, unless somebody has continued the conversation since."""
     row = place.conversation
     try:
         if place.new and question is None:
@@ -235,7 +239,7 @@ def _put_back(store: Store, place: _Place, question: str | None) -> None:
         pass
 
 
-def _ask(request: Request, wanted: NewTurn, scope: Scope, place: _Place) -> Ask:
+def build_ask(request: Request, wanted: NewTurn, scope: Scope, place: QuestionPlace) -> Ask:
     system = (Message.of("system", wanted.system),) if wanted.system else ()
     messages = (*system, *((place.message,) if place.message else ()))
     return Ask(
@@ -249,27 +253,27 @@ def _ask(request: Request, wanted: NewTurn, scope: Scope, place: _Place) -> Ask:
     )
 
 
-def _begun(store: Store, place: _Place, turn: Turn) -> tuple[str | None, Conversation]:
-    """The message that the answer will follow, and the conversation as it is by now."""
+def load_start(store: Store, place: QuestionPlace, turn: Turn) -> tuple[str | None, Conversation]:
+    """Return the message that the answer will follow, and the conversation as it is now."""
     drafts = store.drafts.of(place.conversation.id)
-    return next((one.parent for one in drafts if one.job == turn.job), None), store.log.get(
+    return next((draft.parent for draft in drafts if draft.job == turn.job), None), store.log.get(
         place.conversation.id
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
-    """What came of a turn: the message it became, what was remembered for it, what was summarised."""
+class TurnResult:
+    """What came of a turn: the recorded answer, the recalled memories and findings, and the summaries."""
 
     engine: Engine
     scope: Scope
-    place: _Place
+    place: QuestionPlace
     turn: Turn
     question: str | None
 
-    async def told(self) -> JsonObject | None:
+    async def load(self) -> JsonObject | None:
         store = self.engine.store
-        # The window's decisions are written beside the answer.
+        # The window's decisions are written at the same time as the answer.
         await self.engine.turns.settle(self.place.conversation.id)
         return await store.run(self._read)
 
@@ -277,14 +281,14 @@ class _Ending:
         store = self.engine.store
         answer = find_answer(store, self.scope, self.turn.job).answer
         if answer is None or answer.message.role != "assistant":
-            store.atomically(_put_back, store, self.place, self.question)
+            store.atomically(restore_head, store, self.place, self.question)
             return None
         row = store.log.get(self.place.conversation.id)
         asked = self.question or ""
-        there = brought_in(store, row).get(asked)
+        context = context_by_question(store, row).get(asked)
         return {
             "message": answer.id,
-            "memories": told_memories(self.engine, row, asked),
-            "findings": list(there.findings) if there else [],
-            "banners": banners_out(store, row),
+            "memories": memories_for(self.engine, row, asked),
+            "findings": list(context.findings) if context else [],
+            "banners": serialize_banners(store, row),
         }

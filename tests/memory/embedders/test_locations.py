@@ -7,7 +7,7 @@ import pytest
 from holdfast.config import load
 from holdfast.errors import ConfigError
 from holdfast.memory.embedders.locations import Location, located
-from holdfast.server.settings_checks import wrong_in
+from holdfast.server.settings import find_problems
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_nonsense_is_refused_with_a_remedy(text):
 def test_the_page_of_settings_takes_no_nonsense(tmp_path):
     for text, wrong in [("cohere+https://x", {"embedder"}), ("gemini", set()), ("~/e5.gguf", set())]:
         settings = load(environ={"HOLDFAST_HOME": str(tmp_path), "HOLDFAST_EMBEDDER": text}).settings
-        assert wrong_in(settings, {"embedder"}, password=False).keys() == wrong
+        assert find_problems(settings, {"embedder"}, password=False).keys() == wrong

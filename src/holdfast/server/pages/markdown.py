@@ -1,7 +1,6 @@
-"""Markdown as HTML that a page may show, whoever wrote it: rendered here, and cleaned once more.
+"""Renders Markdown as HTML that is safe to show whoever wrote it: raw HTML is off, and the result cleaned.
 
-`Blocks` does it piece by piece while an answer is being written: only what is not finished is rendered again.
-Knows no page and no conversation.
+`MarkdownBlocks` renders an answer while it is being written: only the unfinished block is rendered again.
 """
 
 from collections.abc import Sequence
@@ -24,22 +23,22 @@ _SCHEMES = {"http", "https", "mailto"}
 _REL = "noopener noreferrer nofollow"
 # Deeper than anybody writes, and shallow enough for every browser.
 _NESTING = 20
-# Where so many more brackets are opened than closed, nobody means links; each would be followed to the end.
+# With this many unclosed brackets links are not parsed: each bracket would be searched to the end.
 _UNCLOSED = 200
-# A place that is named once can be linked to from everywhere, and stands in the HTML each time.
+# Longer link definitions are dropped: every use of one would repeat it in the HTML.
 _LONGEST_PLACE = 2_000
 
 
-def html_of(text: str) -> str:
+def render_html(text: str) -> str:
     links = text.count("[") - text.count("]") <= _UNCLOSED
-    return _cleaned(_markdown(links=links).render(text))
+    return clean_html(_markdown(links=links).render(text))
 
 
 @dataclass(slots=True)
-class Blocks:
-    """An answer as it grows: its paragraphs, lists and blocks of code, by number.
+class MarkdownBlocks:
+    """A growing answer as numbered blocks: paragraphs, lists, code.
 
-    Those before the last one do not change any more, so whoever shows them replaces only the newest.
+    Blocks before the last one do not change any more, so a page only replaces the newest.
     """
 
     text: str = ""
@@ -48,22 +47,22 @@ class Blocks:
     _number: int = 0
 
     def add(self, more: str) -> list[tuple[int, str]]:
-        """The blocks that are new or have changed by this, each with its HTML."""
+        """Append text, and return the number and HTML of the blocks that are new or changed."""
         self.text += more
         tail = self.text[self._start :]
-        starts = _starts(tail)
+        starts = block_starts(tail)
         changed = []
         for at, start in enumerate(starts):
             end = starts[at + 1] if at + 1 < len(starts) else len(tail)
-            changed.append((self._number + at, html_of(tail[start:end])))
+            changed.append((self._number + at, render_html(tail[start:end])))
         if len(starts) > 1:
             self._number += len(starts) - 1
             self._start += starts[-1]
         return changed
 
 
-def _starts(text: str) -> list[int]:
-    """Where the blocks of a text begin, in characters."""
+def block_starts(text: str) -> list[int]:
+    """Return the offsets at which the blocks of a text begin."""
     tokens = [token for token in _markdown().parse(text) if token.level == 0 and token.map]
     firsts = sorted({token.map[0] for token in tokens if token.map})
     offsets = [0]
@@ -72,7 +71,7 @@ def _starts(text: str) -> list[int]:
     return [offsets[first] for first in firsts]
 
 
-def _cleaned(html: str) -> str:
+def clean_html(html: str) -> str:
     return nh3.clean(
         html,
         tags=_TAGS,
@@ -84,10 +83,10 @@ def _cleaned(html: str) -> str:
 
 @cache
 def _markdown(*, links: bool = True) -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}, renderer_cls=_Renderer)
-    made.core.ruler.after("block", "long_places", _drop_long_places)
-    made.enable(["table", "strikethrough"])
-    return made if links else made.disable(["link", "image"])
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}, renderer_cls=_Renderer)
+    markdown.core.ruler.after("block", "long_places", _drop_long_places)
+    markdown.enable(["table", "strikethrough"])
+    return markdown if links else markdown.disable(["link", "image"])
 
 
 def _drop_long_places(state: StateCore) -> None:
@@ -98,14 +97,14 @@ def _drop_long_places(state: StateCore) -> None:
 
 
 class _Renderer(RendererHTML):
-    """A picture from elsewhere would tell its server who reads this, so it is a link that one may follow."""
+    """Renders images as links, because loading one would tell its server who reads the page."""
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
         shown = self.renderInlineAsText(token.children or [], options, env) or str(token.attrs.get("src", ""))
         link = Token("link_open", "a", 1, attrs={"href": token.attrs.get("src", "")})
-        return f"<a{self.renderAttrs(link)}>{_escaped(shown)}</a>"
+        return f"<a{self.renderAttrs(link)}>{escape_html(shown)}</a>"
 
 
-def _escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     return nh3.clean_text(text)

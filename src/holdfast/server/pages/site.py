@@ -1,6 +1,6 @@
-"""Which template answers at which address, in whose language, and what a browser may do with it.
+"""The routes of the pages: which template is at which path, its language, and its security headers.
 
-Knows templates and headers. What stands on a page is fetched by its scripts, from the REST routes.
+Scripts of the pages fetch their data from the REST routes.
 """
 
 import hashlib
@@ -19,8 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from holdfast import __version__
 from holdfast.errors import NotFound
 from holdfast.i18n import Language, say, speak
-from holdfast.server.access import access_of
-from holdfast.server.guard import Guard
+from holdfast.server.guard import RequestGuard, access_of
 from holdfast.server.pages.words import words_of
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 
-# What a browser remembers of a person's taste; no secret, so scripts may set it.
+# Cookies for a person's preferences; scripts may set them.
 LANGUAGE, THEME = "holdfast_language", "holdfast_theme"
 THEMES = ("auto", "light", "dark")
 
-# Nothing comes from elsewhere, no script stands inside a page, and no other page may frame this one.
+# Nothing from other origins, no inline scripts, and no framing by other pages.
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
@@ -47,7 +46,7 @@ _HEADERS = {
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
-# Address, and what it is called in the menu.
+# Path, and the title in the menu.
 MENU = (
     ("/", "Chat", "Chat"),
     ("/settings/memory", "Memory", "Erinnerungen"),
@@ -55,7 +54,7 @@ MENU = (
     ("/statistics", "Statistics", "Statistik"),
     ("/settings", "Settings", "Einstellungen"),
 )
-# What stands alone: the page, by its address.
+# Pages without parameters, by path.
 _PAGES = {
     "/settings/memory": "memory",
     "/research": "research",
@@ -68,39 +67,39 @@ _PAGES = {
 
 @router.get("/c/{conversation}")
 async def chat(request: Request, conversation: str) -> Response:
-    return await page(request, "chat", conversation=conversation)
+    return await render_page(request, "chat", conversation=conversation)
 
 
 @router.get("/c/{conversation}/context")
 async def context(request: Request, conversation: str) -> Response:
-    return await page(request, "context", conversation=conversation)
+    return await render_page(request, "context", conversation=conversation)
 
 
-def _shown(name: str) -> Callable[[Request], Awaitable[Response]]:
-    async def shown(request: Request) -> Response:
-        return await page(request, name)
+def page_route(name: str) -> Callable[[Request], Awaitable[Response]]:
+    async def show(request: Request) -> Response:
+        return await render_page(request, name)
 
-    return shown
+    return show
 
 
 for _path, _name in _PAGES.items():
-    router.add_api_route(_path, _shown(_name), methods=["GET"])
+    router.add_api_route(_path, page_route(_name), methods=["GET"])
 
 
 @router.get("/static/{version}/{path:path}")
 async def static(version: str, path: str) -> Response:
-    """What a version is called by never changes; an older page gets what there is now, and keeps it not."""
-    found = _static().get(path)
-    if found is None:
+    """Serve a static file; forever cacheable under the current version, not cacheable under an older one."""
+    content = _static().get(path)
+    if content is None:
         raise NotFound(f"there is nothing at /static/{path}")
     kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    kept = _FOR_EVER if version == static_version() else "no-cache"
-    headers = {"Cache-Control": kept, "X-Content-Type-Options": "nosniff"}
-    return Response(found, media_type=kind, headers=headers)
+    caching = _FOR_EVER if version == static_version() else "no-cache"
+    headers = {"Cache-Control": caching, "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type=kind, headers=headers)
 
 
-async def page(request: Request, name: str, **values: object) -> Response:
-    """The page of this name for whoever asks; `values` are for its template."""
+async def render_page(request: Request, name: str, **values: object) -> Response:
+    """Render the page of this name for the sender; `values` are for its template."""
     language, theme = language_of(request), theme_of(request)
     speak(language)
     text = (
@@ -121,20 +120,20 @@ async def page(request: Request, name: str, **values: object) -> Response:
         )
     )
     response = HTMLResponse(text, headers=_HEADERS)
-    guard: Guard = request.app.state.guard
-    if guard.may_have_token(request):
-        await guard.page_token.give(request, response)
+    guard: RequestGuard = request.app.state.guard
+    if guard.may_get_page_token(request):
+        await guard.page_token.set_cookie(request, response)
     return response
 
 
-def to_login(request: Request) -> Response:
-    """For a person who has to come in first, and wants to get back to where they were."""
+def redirect_to_login(request: Request) -> Response:
+    """Redirect to the login page, and back to this path afterwards."""
     wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"/login?next={quote(wanted, safe='')}", 303)
 
 
 def wants_page(headers: Mapping[str, str]) -> bool:
-    """Whether it is a person with a browser who asks, and not a program."""
+    """Whether the request comes from a person with a browser."""
     return "text/html" in headers.get("accept", "")
 
 
@@ -154,7 +153,7 @@ def static_url(path: str) -> str:
 
 @cache
 def static_version() -> str:
-    """One name for all styles and scripts as they are now: modules import each other by it."""
+    """Return the hash of all styles and scripts; it is part of their URLs."""
     digest = hashlib.sha256()
     for name, content in sorted(_static().items()):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -163,22 +162,22 @@ def static_version() -> str:
 
 @cache
 def _static() -> dict[str, bytes]:
-    """Few and small, so they are held in memory: then no address can lead to any other file."""
+    """Load all static files. They are few and small, and no path can lead to any other file."""
     folder = files("holdfast.server.pages") / "static"
-    return dict(_read(folder, ""))
+    return dict(read_files(folder, ""))
 
 
-def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+def read_files(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    contents: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         name = f"{prefix}{entry.name}"
-        found += _read(entry, f"{name}/") if entry.is_dir() else [(name, entry.read_bytes())]
-    return found
+        contents += read_files(entry, f"{name}/") if entry.is_dir() else [(name, entry.read_bytes())]
+    return contents
 
 
 @cache
 def _templates() -> "Environment":
-    """Made for the first page that somebody looks at."""
+    """Create the template environment with the first page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(

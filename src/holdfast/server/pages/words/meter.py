@@ -17,16 +17,19 @@ SECTIONS = (
 MARKS = ("1", "2", "3 ahead", "3")
 
 
-def both(prefix: str, said: Callable[[Name], str], names: Iterable[Name]) -> dict[str, tuple[str, str]]:
+def both(prefix: str, render: Callable[[Name], str], names: Iterable[Name]) -> dict[str, tuple[str, str]]:
     """What `said` makes of each name, English and German."""
 
-    def spoken(language: str, name: Name) -> str:
+    def render_in(language: str, name: Name) -> str:
         speak(language)
-        return said(name)
+        return render(name)
 
     # In a context of its own: whoever asks goes on in the language they spoke.
     return {
-        f"{prefix}_{name}": (copy_context().run(spoken, "en", name), copy_context().run(spoken, "de", name))
+        f"{prefix}_{name}": (
+            copy_context().run(render_in, "en", name),
+            copy_context().run(render_in, "de", name),
+        )
         for name in names
     }
 

@@ -1,7 +1,4 @@
-"""Building the index of notes anew, beside everything else the server does: one at a time, in a thread.
-
-Whoever asked follows it by events. Knows how far it is, nothing of how an index is made.
-"""
+"""The job that rebuilds the index of the notes: one at a time, in a thread, reporting by events."""
 
 import asyncio
 import logging
@@ -18,13 +15,13 @@ log = logging.getLogger("holdfast.server")
 
 Phase = Literal["idle", "files", "vectors", "done", "failed"]
 
-# Events are few, since each scope remembers only its last ones.
+# Percent between two events: few, since each scope keeps only its last ones.
 _STEP = 5
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """How far it is. `trouble` says why it failed, or why it has words only."""
+class ReindexState:
+    """The progress. `trouble` says why it failed, or why the index has no vectors."""
 
     phase: Phase = "idle"
     done: int = 0
@@ -39,57 +36,59 @@ class State:
         return {**asdict(self), "percent": self.percent, "trouble": self.trouble or None}
 
 
-class Reindexing:
+class ReindexJob:
+    """Rebuilds the index on request, and publishes its progress to the scopes that asked for it."""
+
     def __init__(self, events: Events) -> None:
-        self.state = State()
+        self.state = ReindexState()
         self._events = events
         self._followers: set[Scope] = set()
         self._task: asyncio.Task[None] | None = None
         self._stop = threading.Event()
 
     def start(self, remembering: Remembering, scope: Scope) -> None:
-        """Begin, unless it is under way already; either way this scope hears how it goes."""
+        """Start, unless it is running already; in both cases this scope gets its events."""
         if self._task is None or self._task.done():
             self._followers.clear()
-            self.state = State("files")
+            self.state = ReindexState("files")
             self._task = asyncio.create_task(asyncio.to_thread(self._work, remembering))
-            self._task.add_done_callback(_report)
+            self._task.add_done_callback(log_failure)
         self._followers.add(scope)
 
-    async def finished(self) -> None:
-        """Wait for what is under way. Whoever gives up waiting does not end it."""
+    async def wait(self) -> None:
+        """Wait until the running job ends; cancelling the wait does not cancel the job."""
         if self._task is not None:
             await asyncio.wait({self._task})
 
     async def close(self) -> None:
         self._stop.set()
-        await self.finished()
+        await self.wait()
 
     def _work(self, remembering: Remembering) -> None:
-        ended = State("failed", trouble="It was broken off.")
+        ended = ReindexState("failed", trouble="It was broken off.")
         try:
             _, trouble = remembering.rebuild(self._tell, self._stop.is_set)
             if self._stop.is_set():
                 log.info("the index was not finished; it is caught up with later")
             else:
-                ended = State("done", trouble=trouble)
+                ended = ReindexState("done", trouble=trouble)
         except HoldfastError as error:
-            ended = State("failed", trouble=str(error))
+            ended = ReindexState("failed", trouble=str(error))
         finally:
             self._publish(ended)
 
     def _tell(self, phase: Phase, done: int, total: int) -> None:
-        state = State(phase, done, total)
+        state = ReindexState(phase, done, total)
         if (phase, state.percent // _STEP) != (self.state.phase, self.state.percent // _STEP):
             self._publish(state)
         self.state = state
 
-    def _publish(self, state: State) -> None:
+    def _publish(self, state: ReindexState) -> None:
         self.state = state
         for scope in tuple(self._followers):
             self._events.publish("memory", {"work": "reindex", **state.to_json()}, scope)
 
 
-def _report(task: asyncio.Task[None]) -> None:
+def log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("the index could not be built", exc_info=error)

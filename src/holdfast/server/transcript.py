@@ -1,0 +1,210 @@
+"""A conversation as the pages show it: page by page from its end, with what belongs to each answer."""
+
+import base64
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from holdfast.conversations.lanes import get_message
+from holdfast.engine import Engine
+from holdfast.errors import BadRequest, NotFound
+from holdfast.fitting.reading import Part, Reading, banners_of, reading_of
+from holdfast.memory.base import Memory
+from holdfast.memory.scopes import is_summary
+from holdfast.server.files import BROWSER_IMAGE_TYPES, files_in, image_part, text_without_files
+from holdfast.server.pages.markdown import render_html
+from holdfast.store import Conversation, Decision, Job, Store, Stored
+
+# Characters of the longest message that is rendered; longer ones are slow in browsers and shown as text.
+_MAX_RENDERED = 400_000
+# Characters of a note that are shown as a quote.
+_QUOTE_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionContext:
+    """The ids of the memories and findings that were added to a question, each once."""
+
+    memories: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+
+    def with_decision(self, decision: Decision) -> "QuestionContext":
+        data = decision.data
+        named = (data["name"],) if data.get("section") == "research" and data.get("name") else ()
+        return QuestionContext(
+            tuple(dict.fromkeys((*self.memories, *data.get("memories", ())))),
+            tuple(dict.fromkeys((*self.findings, *named))),
+        )
+
+
+_NO_CONTEXT = QuestionContext()
+
+
+def serialize_messages(engine: Engine, row: Conversation, part: Part, *, html: bool) -> dict[str, Any]:
+    """Serialize a part of a conversation; `next` and `newer` are where the adjoining parts begin."""
+    store = engine.store
+    reading = reading_of(store, row, part)
+    payload = reading.to_json()
+    if part.limit is not None:
+        payload |= {"next": reading.older, "newer": reading.newer, "banners": serialize_banners(store, row)}
+    if html:
+        shown = {stored.id: stored for stored in reading.path}
+        brought, learned = context_by_question(store, row), memories_by_message(engine, row)
+        for entry in payload["messages"]:
+            if (stored := shown.get(entry["id"] or "")) is not None:
+                entry |= page_fields(store, reading, stored, brought)
+                if stored.message.role == "assistant":
+                    entry["kept"] = [*learned.get(stored.parent or "", ()), *learned.get(stored.id, ())]
+            elif entry.get("finish") == "writing":
+                entry["html"] = render_answer(entry["content"])
+    return payload
+
+
+def serialize_banners(store: Store, row: Conversation) -> list[dict[str, Any]]:
+    """Serialize the summaries of a conversation, each after the last message it covers."""
+    return [
+        {"after": name, **banner.to_json(), "html": render_html(banner.decision.data.get("text", ""))}
+        for name, banners in banners_of(store, row).items()
+        for banner in banners
+    ]
+
+
+def memories_for(engine: Engine, row: Conversation, question: str) -> list[dict[str, Any]]:
+    """Return the memories that were recalled for a question with their sources, without forgotten ones."""
+    names = context_by_question(engine.store, row).get(question, _NO_CONTEXT).memories
+    if not names or engine.remembering is None:
+        return []
+    active, archived = engine.remembering.library.everything(row.scope, [])
+    entries = {
+        memory.id: serialize_memory(engine.store, row, memory)
+        for memory in (*archived, *active)
+        if memory.id in names
+    }
+    entries |= quote_passages(engine.store, row, [name for name in names if name not in entries])
+    return [entries[name] for name in names if name in entries]
+
+
+def memories_by_message(engine: Engine, row: Conversation) -> dict[str, list[dict[str, Any]]]:
+    """Return the active memories of a conversation, by the message they were last taken from."""
+    by_message: dict[str, list[dict[str, Any]]] = {}
+    if engine.remembering is None:
+        return by_message
+    memories, _ = engine.remembering.library.everything(row.scope, [])
+    for memory in memories:
+        here = [source for source in memory.sources if source.conversation == row.id and source.messages]
+        if memory.active and here:
+            entry = {"id": memory.id, "kind": memory.kind, "text": memory.text}
+            by_message.setdefault(here[-1].messages[-1], []).append(entry)
+    return by_message
+
+
+def load_image(store: Store, row: Conversation, message: str, number: int) -> tuple[bytes, str]:
+    """Return an image of a message and its media type; only types that browsers can show safely."""
+    images = get_message(store, row, message).message.images
+    if not 0 <= number < len(images) or not images[number].data:
+        raise NotFound(f"{message} has no picture number {number} of its own")
+    image = images[number]
+    kind = image.media_type or image_part(image.data).media_type
+    if kind not in BROWSER_IMAGE_TYPES:
+        raise BadRequest(f"pictures of the kind {kind} are not shown", hint="PNG, JPEG, GIF and WebP are.")
+    return base64.b64decode("".join(image.data.split())), kind
+
+
+def move_head(store: Store, row: Conversation, message: str) -> Conversation:
+    """Move the head of a conversation to the newest end that follows a message."""
+    end = get_message(store, row, message)
+    while after := store.log.children(end.id):
+        end = after[-1]
+    return store.log.set_head(row.id, end.id, expect=row.head)
+
+
+def page_fields(
+    store: Store, reading: Reading, stored: Stored, brought: Mapping[str, QuestionContext]
+) -> dict[str, Any]:
+    message = stored.message
+    fields: dict[str, Any] = {"text": text_without_files(message)}
+    if message.role == "assistant":
+        fields["html"] = render_answer(message.text)
+        fields["numbers"] = answer_numbers(store, stored.job)
+        # The context was added to the question.
+        context = brought.get(stored.parent or "", _NO_CONTEXT)
+        fields |= {"memories": len(context.memories), "findings": list(context.findings)}
+    if files := files_in(message):
+        fields["files"] = [file.to_json() for file in files]
+    versions = list_versions(store, reading.conversation, stored)
+    if len(versions) > 1:
+        fields["versions"] = versions
+    return fields
+
+
+def render_answer(text: str) -> str | None:
+    return render_html(text) if len(text) <= _MAX_RENDERED else None
+
+
+def list_versions(store: Store, row: Conversation, stored: Stored) -> list[str]:
+    """Return the ids of a message and of its alternatives, in order of time."""
+    if stored.parent is None:
+        return store.log.roots(row.tree)
+    return [version.id for version in store.log.children(stored.parent)]
+
+
+def context_by_question(store: Store, row: Conversation) -> dict[str, QuestionContext]:
+    """Return what was added to windows, by the message it was added to, in order of time."""
+    contexts: dict[str, QuestionContext] = {}
+    for lane in store.lanes.of(row.id):
+        for decision in store.decisions.of(lane.id):
+            if decision.kind == "add":
+                message = decision.messages[0]
+                contexts[message] = contexts.get(message, _NO_CONTEXT).with_decision(decision)
+    return contexts
+
+
+def quote_passages(store: Store, row: Conversation, names: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Serialize quoted passages of notes that are not memories: summaries and a person's own notes."""
+    quotes: dict[str, dict[str, Any]] = {}
+    for name, places in (store.passages.files_of(names) if names else {}).items():
+        container, text = next(iter(places.items()))
+        path = PurePosixPath(container.partition(":")[2])
+        quotes[name] = {"id": name, "text": text[:_QUOTE_LENGTH], "kind": "passage", "path": str(path)}
+        if is_summary(path):
+            conversation = path.parent.name
+            quotes[name]["source"] = {
+                "conversation": conversation,
+                "title": source_title(store, row, conversation),
+            }
+    return quotes
+
+
+def serialize_memory(store: Store, row: Conversation, memory: Memory) -> dict[str, Any]:
+    source = memory.sources[-1] if memory.sources else None
+    entry: dict[str, Any] = {"id": memory.id, "text": memory.text, "kind": memory.kind, "date": memory.date}
+    if source is not None:
+        entry["source"] = {
+            "conversation": source.conversation,
+            "title": source_title(store, row, source.conversation),
+        }
+    return entry
+
+
+def source_title(store: Store, row: Conversation, conversation: str) -> str | None:
+    """Return the title of a conversation; None if it was deleted."""
+    return next((source.title for source in store.log.of_user(row.scope.user, [conversation])), None)
+
+
+def answer_numbers(store: Store, name: str) -> dict[str, Any] | None:
+    """Return duration, tokens and speed of an answer; None if its job is not known."""
+    try:
+        job: Job = store.jobs.get(name)
+    except NotFound:
+        return None
+    begun, end, first = job.queued_at, job.finished_at, job.first_token_at
+    tokens = job.usage.completion
+    writing = end - first if end is not None and first is not None else 0.0
+    return {
+        "tokens": tokens,
+        "prompt_tokens": job.usage.prompt,
+        "window": job.window,
+        "seconds": round(end - begun, 2) if end is not None else None,
+        "tokens_per_second": round(tokens / writing, 1) if tokens and writing > 0 else None,
+    }

@@ -19,7 +19,7 @@ from typing import Any
 
 from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
-from holdfast.compaction.sorting import sort
+from holdfast.compaction.sorting import sort_sentences
 from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.fitting.helpers import SummaryOptions
@@ -321,7 +321,7 @@ def sections(rows: Sequence[Row], tally: Tally) -> None:
         "preference": ("must_not", "done"),
     }
     for row in rows:
-        found = sort([Item("m", Message.of("user", row["text"]))])
+        found = sort_sentences([Item("m", Message.of("user", row["text"]))])
         for one in row["keep"]:
             places = {
                 name

@@ -18,11 +18,11 @@ from types import ModuleType
 import pytest
 
 import holdfast
-from holdfast.compaction.asked import remembered
-from holdfast.compaction.headings import sections_in
-from holdfast.compaction.ledger_lines import commands_in, error_lines
-from holdfast.compaction.ledger_reading import said_in
-from holdfast.compaction.lines import parse_lines
+from holdfast.compaction.asked import read_memory_requests
+from holdfast.compaction.headings import list_sections
+from holdfast.compaction.ledger_lines import find_commands, find_error_lines
+from holdfast.compaction.ledger_reading import read_text
+from holdfast.compaction.lines import parse_memory_lines
 from holdfast.conversations.likeness import solid, without_blocks
 from holdfast.conversations.side import side_of
 from holdfast.conversations.summaries import standing_in
@@ -63,7 +63,7 @@ _IN_TABLES = {
     "holdfast.window.rules.": "match",
 }
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
-# no longer ones is tested below, through `rules_in`, `remembered` and `digest_of`.
+# no longer ones is tested below, through `rules_in`, `read_memory_requests` and `digest_of`.
 _SHORT = (
     "holdfast.compaction.asked.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
     "holdfast.text.statements.", "holdfast.window.rules.",
@@ -181,27 +181,27 @@ READERS: dict[str, Callable[[str], object]] = {
     "split_question": lambda text: split_question(read_question(text)),
     "traits_of": traits_of,
     "chunks": chunks,
-    "commands_in": lambda text: list(commands_in(text)),
+    "commands_in": lambda text: list(find_commands(text)),
     "dates_in": lambda text: dates_in(text, date(2026, 2, 24)),
     "decisions_in": decisions_in,
     "digest_of a page": lambda text: digest_of("a.md", text),
     "digest_of a source": lambda text: digest_of("a.kt", text),
-    "error_lines": lambda text: list(error_lines(text)),
+    "error_lines": lambda text: list(find_error_lines(text)),
     "fences": fences,
     "html_of": html_of,
     "language_of": language_of,
     "memories_in": lambda text: memories_in(text, Scope(), by_hand=True),
     "own_sentences": lambda text: list(own_sentences(text)),
-    "parse_lines": parse_lines,
+    "parse_lines": parse_memory_lines,
     "redacted": redacted,
     "redacted_file": redacted_file,
     "references_in": references_in,
-    "remembered": remembered,
+    "remembered": read_memory_requests,
     "rules_in": rules_in,
     "said": said,
-    "said_in": said_in,
+    "said_in": read_text,
     "same_but_for_time": lambda text: same_but_for_time(text, text + "1"),
-    "sections_in": sections_in,
+    "sections_in": list_sections,
     "sentences": sentences,
     "side_of": lambda text: side_of(_request(text)),
     "solid": solid,

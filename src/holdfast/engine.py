@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from holdfast.background.progress import Progress
+from holdfast.background.progress import TurnProgress
 from holdfast.background.projector import Projector
-from holdfast.background.queue import Place, Queue
-from holdfast.background.stopping import Stop
+from holdfast.background.queue import Queue, QueueSlot
+from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.prompts import PromptTemplates
 from holdfast.conversations import Recorder, hints_from
 from holdfast.conversations.context import context_of
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
@@ -118,11 +118,11 @@ class _Run:
     ask: Ask
     kept: Kept
     recorder: Recorder
-    progress: Progress
+    progress: TurnProgress
     facts: Facts = field(default_factory=Facts)
-    stop: Stop = field(default_factory=Stop)
+    stop: StreamStop = field(default_factory=StreamStop)
     # Where it stands in the line before the server it is for, and that server once it has its turn.
-    place: Place | None = None
+    place: QueueSlot | None = None
     provider: Provider | None = None
     along: Along = Along()
 
@@ -147,7 +147,7 @@ class Engine:
         remembering: Remembering | None = None,
         research: Research | None = None,
         gate: Gate = Gate(),  # noqa: B008 - frozen
-        prompts: Prompts | None = None,
+        prompts: PromptTemplates | None = None,
         options: SummaryOptions | None = None,
         parallel: int = 0,
         parallel_at: Mapping[str, int] | None = None,
@@ -159,7 +159,7 @@ class Engine:
         self._parallel, self._parallel_at = parallel, parallel_at or {}
         self.turns = Turns(store.hurry)
         options = options or SummaryOptions()
-        preset, prompts = preset or preset_named("balanced"), prompts or Prompts()
+        preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
         tells = gate.lets_pass if options.memory else _tells_nobody
         self.compacting = Compacting(
             store,
@@ -232,7 +232,7 @@ class Engine:
             kept=self._intake.answering(incoming, kept),
         )
         about = {"job": kept.job, "conversation": conversation, "kind": kept.placement.kind, "model": model}
-        return _Run(ask, kept, recorder, Progress(self.events, ask.scope, about))
+        return _Run(ask, kept, recorder, TurnProgress(self.events, ask.scope, about))
 
     async def _answer(self, run: _Run, provider: Provider) -> AsyncGenerator[Chunk, None]:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
@@ -263,7 +263,7 @@ class Engine:
                 else:
                     return
 
-    async def _waited(self, run: _Run, place: Place, provider: Provider) -> None:
+    async def _waited(self, run: _Run, place: QueueSlot, provider: Provider) -> None:
         """Others are before it: only then is it worth a note in the store."""
         run.progress.queued(provider.location, place.position)
         await self.store.run(self.store.jobs.waits, run.kept.job, provider.location)
@@ -281,7 +281,7 @@ class Engine:
                     yield chunk
 
     @contextmanager
-    def serving(self, provider: Provider, user: str) -> Iterator[Place]:
+    def serving(self, provider: Provider, user: str) -> Iterator[QueueSlot]:
         """A place before a server for what does not go through the engine; its turn is to be waited for."""
         with self.afterwards.person(), self.queue.enter(provider.location, user) as place:
             yield place

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from holdfast.background.idle import Idle
+from holdfast.background.idle import IdleScheduler
 from holdfast.errors import Unreachable
 from holdfast.i18n import say, speak
 
@@ -52,7 +52,7 @@ async def bench():
 
 @pytest.fixture
 async def idle():
-    idle = Idle()
+    idle = IdleScheduler()
     yield idle
     await idle.close()
 
@@ -107,7 +107,7 @@ async def test_a_person_whose_request_fails_is_gone_too(idle, bench):
 
 async def test_calm_work_begins_when_nobody_came_for_a_while(bench):
     clock = Clock()
-    idle = Idle(clock)
+    idle = IdleScheduler(clock)
     idle.put("at once", bench.quick("at once"), calm=20)
     await idle.quiet()
     assert bench.done == ["at once"], "nobody was there yet"
@@ -128,7 +128,7 @@ async def test_calm_work_begins_when_nobody_came_for_a_while(bench):
 
 async def test_what_is_put_again_takes_the_place_of_what_waits_and_waits_anew(bench):
     clock = Clock()
-    idle = Idle(clock)
+    idle = IdleScheduler(clock)
     idle.put("flush", bench.quick("old"), after=900)
     idle.put("other", bench.quick("other"), after=1000)
     clock.now += 800

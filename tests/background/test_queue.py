@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.background.queue import Length, Queue, parallel_from
+from holdfast.background.queue import Queue, QueueLength, parse_parallel
 from holdfast.errors import ConfigError, Stopped
 
 pytestmark = pytest.mark.anyio
@@ -46,10 +46,10 @@ def test_no_place_is_lost_and_turns_are_taken(capacity, steps):
         running = sum(place.served for place in there)
         assert running == min(capacity, len(there))
         if there:
-            assert queue.lengths["server"] == Length(running, len(there) - running)
+            assert queue.lengths["server"] == QueueLength(running, len(there) - running)
     for place in there:
         place.leave()
-    assert all(length == Length(0, 0) for length in queue.lengths.values())
+    assert all(length == QueueLength(0, 0) for length in queue.lengths.values())
 
 
 @given(st.lists(USERS, min_size=2, max_size=25))
@@ -122,8 +122,8 @@ async def test_closing_tells_those_who_wait_and_lets_nobody_in():
 
 
 def test_what_single_servers_can_do_is_read_from_the_settings():
-    assert parallel_from("") == {}
-    assert parallel_from("big=4, small = 1") == {"big": 4, "small": 1}
+    assert parse_parallel("") == {}
+    assert parse_parallel("big=4, small = 1") == {"big": 4, "small": 1}
     for wrong in ("4", "big=", "=4", "big=-1", "big=x"):
         with pytest.raises(ConfigError):
-            parallel_from(wrong)
+            parse_parallel(wrong)

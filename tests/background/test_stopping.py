@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from holdfast.background.stopping import Stop
+from holdfast.background.stopping import StreamStop
 from holdfast.errors import BadRequest
 
 pytestmark = pytest.mark.anyio
@@ -28,12 +28,12 @@ class Source:
 async def test_nothing_changes_unless_somebody_stops_it():
     source = Source()
     source.more.set()
-    assert [piece async for piece in Stop().over(source.pieces())] == [1, 2, 3]
+    assert [piece async for piece in StreamStop().over(source.pieces())] == [1, 2, 3]
     assert source.closed
 
 
 async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_cancelled():
-    source, stop = Source(), Stop()
+    source, stop = Source(), StreamStop()
     stream = stop.over(source.pieces())
     assert [await anext(stream), await anext(stream)] == [1, 2]
 
@@ -53,7 +53,7 @@ async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_can
 
 
 async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_next():
-    source, stop = Source(), Stop()
+    source, stop = Source(), StreamStop()
     stream = stop.over(source.pieces())
     await anext(stream)
     stop.now(BadRequest("enough"))
@@ -64,7 +64,7 @@ async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_ne
 
 
 async def test_a_reader_that_is_cancelled_itself_stays_cancelled():
-    source, stop = Source(), Stop()
+    source, stop = Source(), StreamStop()
     stream = stop.over(source.pieces())
     await anext(stream), await anext(stream)
     reading = asyncio.ensure_future(anext(stream))

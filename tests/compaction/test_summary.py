@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.summary import SECTIONS, Summary, shortened
+from holdfast.compaction.summary import SECTIONS, Summary, shorten_line
 
 
 def tokens(text: str) -> int:
@@ -216,8 +216,8 @@ def test_one_endless_line_does_not_drive_out_the_others():
 
 
 def test_a_line_is_cut_between_words_and_says_so():
-    assert shortened("one two three four", 12) == "one two…"
-    assert shortened("one two", 7) == "one two"
+    assert shorten_line("one two three four", 12) == "one two…"
+    assert shorten_line("one two", 7) == "one two"
 
 
 LINES = st.lists(st.text(max_size=300), max_size=12).map(tuple)

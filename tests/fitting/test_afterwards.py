@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.compactor import Compactor, Task
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.compactor import CompactionTask, Compactor
+from holdfast.compaction.prompts import PromptTemplates
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.fitting.afterwards import REST, Afterwards
 from holdfast.fitting.helpers import Helpers, SummaryOptions
@@ -313,7 +313,7 @@ async def test_a_prompt_that_cannot_be_used_is_told_of_and_stops_no_turn(tmp_pat
     own.mkdir(parents=True)
     (own / "summary.jinja").write_text("{{ nobody_knows }}")
     server = Playing()
-    async with summing(server, tmp_path, prompts=Prompts(own.parent), preset=EARLY) as engine:
+    async with summing(server, tmp_path, prompts=PromptTemplates(own.parent), preset=EARLY) as engine:
         client = await talked(engine, turns=12)
         with pytest.raises(ConfigError, match=r"en/summary\.jinja"):
             await engine.compacting.compact(client.conversation)
@@ -346,8 +346,8 @@ async def test_a_model_of_no_use_is_left_alone_for_a_while_and_then_asked_again(
 
 async def made_without_model(engine, client, case):
     path = engine.store.log.path(engine.store.log.get(client.conversation).head)
-    task = Task(tuple(item_of(one) for one in path), None, 150, case.count)
-    return await Compactor(Prompts()).make(task, None)
+    task = CompactionTask(tuple(item_of(one) for one in path), None, 150, case.count)
+    return await Compactor(PromptTemplates()).make(task, None)
 
 
 async def test_the_note_of_a_later_summary_says_where_all_of_it_begins(tmp_path):

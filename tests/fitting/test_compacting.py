@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.body import Body
+from holdfast.compaction.body import SummaryBody
 from holdfast.conversations import forks, lanes
 from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Conflict
@@ -283,7 +283,7 @@ async def test_a_span_of_one_enormous_message_is_summarised(tmp_path):
         await engine.afterwards.idle.quiet()
         assert await engine.compacting.at_rest(client.conversation) or chain(engine, client)
         rows = check_chain(engine, client)
-        body = Body.from_json(rows[-1].body)
+        body = SummaryBody.from_json(rows[-1].body)
         assert body.summary
         assert len(str(rows[-1].body)) < 60_000, "of an enormous message not everything is kept"
         await client.say("And now?")

@@ -22,11 +22,11 @@ log = logging.getLogger("holdfast.background")
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 # So many pieces that no longer wait may be remembered before they are cleared away.
-_DEAD = 100
+_MOST_STALE = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
+class _IdleTask:
     name: str
     work: Work
     due: float
@@ -36,18 +36,18 @@ class _Piece:
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
 
 
-class Idle:
+class IdleScheduler:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._people = 0
         # When the last of them left.
         self._left = float("-inf")
         self._closed = False
-        self._waiting: dict[str, _Piece] = {}
+        self._waiting: dict[str, _IdleTask] = {}
         # The same by when they are due, with others that were dropped or replaced since.
-        self._due: list[tuple[float, int, _Piece]] = []
+        self._due: list[tuple[float, int, _IdleTask]] = []
         self._numbers = count()
-        self._running: tuple[_Piece, asyncio.Task[None]] | None = None
+        self._running: tuple[_IdleTask, asyncio.Task[None]] | None = None
         # Whether what runs was told to stop, and is to begin again later.
         self._interrupted = False
         self._timer: asyncio.TimerHandle | None = None
@@ -74,7 +74,7 @@ class Idle:
         """
         if self._closed:
             return
-        self._wait(_Piece(name, work, self._clock() + after, calm))
+        self._wait(_IdleTask(name, work, self._clock() + after, calm))
         self._go_on()
 
     def drop(self, name: str) -> None:
@@ -112,18 +112,18 @@ class Idle:
         while self._running is not None or self._next_due() is not None:
             await self._moved.wait()
 
-    def _wait(self, piece: _Piece) -> None:
+    def _wait(self, piece: _IdleTask) -> None:
         """What is due at the same time is done in the order it was asked for, or interrupted."""
         self._waiting[piece.name] = piece
-        if len(self._due) > 2 * len(self._waiting) + _DEAD:
+        if len(self._due) > 2 * len(self._waiting) + _MOST_STALE:
             self._due = [one for one in self._due if self._waits(one[2])]
             heapq.heapify(self._due)
         heapq.heappush(self._due, (piece.due, next(self._numbers), piece))
 
-    def _waits(self, piece: _Piece) -> bool:
+    def _waits(self, piece: _IdleTask) -> bool:
         return self._waiting.get(piece.name) is piece
 
-    def _first(self) -> _Piece | None:
+    def _first(self) -> _IdleTask | None:
         while self._due:
             piece = self._due[0][2]
             quiet = self._left + piece.calm
@@ -135,7 +135,7 @@ class Idle:
                 return piece
         return None
 
-    def _next_due(self) -> _Piece | None:
+    def _next_due(self) -> _IdleTask | None:
         first = self._first()
         return first if first is not None and first.due <= self._clock() else None
 
@@ -154,11 +154,11 @@ class Idle:
         self._moved.set()
         self._moved = asyncio.Event()
 
-    def _begin(self, piece: _Piece) -> None:
+    def _begin(self, piece: _IdleTask) -> None:
         del self._waiting[piece.name]
         self._interrupted = False
         loop = asyncio.get_running_loop()
-        task = loop.create_task(_done(piece), name=f"idle: {piece.name}", context=piece.context)
+        task = loop.create_task(_run(piece), name=f"idle: {piece.name}", context=piece.context)
         self._running = piece, task
         task.add_done_callback(self._ended)
 
@@ -178,6 +178,6 @@ class Idle:
         self._go_on()
 
 
-async def _done(piece: _Piece) -> None:
+async def _run(piece: _IdleTask) -> None:
     """Asked for inside the task, so that work which cannot even begin fails there too."""
     await piece.work()

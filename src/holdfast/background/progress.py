@@ -15,10 +15,10 @@ Ended = Literal["done", "failed", "cut"]
 
 JOB, OVERFLOW = "job", "overflow"
 # Why a job ended whose client left; else it is the name of an error.
-GONE = "Gone"
+CLIENT_GONE = "Gone"
 
 
-class Progress:
+class TurnProgress:
     """Of one job; `about` is what is said of it in every event. Times are seconds since it came."""
 
     def __init__(
@@ -72,7 +72,7 @@ class Progress:
             "cached": self._usage.cached,
         }
         if not whole:
-            told["reason"] = type(error).__name__ if isinstance(error, Exception) else GONE
+            told["reason"] = type(error).__name__ if isinstance(error, Exception) else CLIENT_GONE
             told["error"] = error.message if isinstance(error, HoldfastError) else None
         self._tell(status, **told)
 

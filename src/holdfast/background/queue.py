@@ -14,23 +14,23 @@ from holdfast.errors import ConfigError, Stopped
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class QueueLength:
     """How many are at work in a line, and how many wait."""
 
     running: int
     waiting: int
 
 
-class Place:
+class QueueSlot:
     """A place in a line, taken or waited for. Whoever enters leaves again, served or not: it is a context."""
 
     __slots__ = ("_called", "_line", "served", "user")
 
-    def __init__(self, line: "_Line", user: str) -> None:
+    def __init__(self, line: "_ServerQueue", user: str) -> None:
         self.user = user
         # Whether its turn has come.
         self.served = False
-        self._line: _Line | None = line
+        self._line: _ServerQueue | None = line
         # Made for those who have to wait.
         self._called: asyncio.Event | None = None
 
@@ -60,7 +60,7 @@ class Place:
         if line is not None:
             line.left(self)
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "QueueSlot":
         return self
 
     def __exit__(
@@ -74,15 +74,15 @@ class Queue:
 
     def __init__(self, capacity: Callable[[str], int] = lambda _: 1) -> None:
         self._capacity = capacity
-        self._lines: dict[str, _Line] = {}
+        self._lines: dict[str, _ServerQueue] = {}
         self._closed = False
 
-    def enter(self, name: str, user: str) -> Place:
+    def enter(self, name: str, user: str) -> QueueSlot:
         """A place in the line: at work at once if there is room, else behind whoever came before."""
         line = self._lines.get(name)
         if line is None or line.empty:
             # An empty line remembers nobody, and begins with whatever capacity it is to have now.
-            line = self._lines[name] = _Line(self._capacity(name), closed=self._closed)
+            line = self._lines[name] = _ServerQueue(self._capacity(name), closed=self._closed)
         return line.enter(user)
 
     def close(self) -> None:
@@ -92,12 +92,12 @@ class Queue:
             line.close()
 
     @property
-    def lengths(self) -> Mapping[str, Length]:
+    def lengths(self) -> Mapping[str, QueueLength]:
         """Every line that somebody ever stood in."""
-        return {name: Length(line.running, line.waiting) for name, line in self._lines.items()}
+        return {name: QueueLength(line.running, line.waiting) for name, line in self._lines.items()}
 
 
-class _Line:
+class _ServerQueue:
     """Somebody waits only while as many are at work as may be."""
 
     def __init__(self, capacity: int, *, closed: bool = False) -> None:
@@ -105,7 +105,7 @@ class _Line:
         self.closed = closed
         self._capacity = capacity
         # Those who wait, by user. A user is in it only while they wait.
-        self._waiting: dict[str, deque[Place]] = {}
+        self._waiting: dict[str, deque[QueueSlot]] = {}
         # When each user was served last, counted in services.
         self._served: dict[str, int] = {}
         self._services = 0
@@ -118,22 +118,22 @@ class _Line:
     def empty(self) -> bool:
         return not self.running and not self._waiting
 
-    def enter(self, user: str) -> Place:
-        place = Place(self, user)
+    def enter(self, user: str) -> QueueSlot:
+        place = QueueSlot(self, user)
         if self._has_room:
             self._serve(place)
         else:
             self._waiting.setdefault(user, deque()).append(place)
         return place
 
-    def left(self, place: Place) -> None:
+    def left(self, place: QueueSlot) -> None:
         if place.served:
             self.running -= 1
         else:
             self._forget(place)
         self._go_on()
 
-    def position(self, place: Place) -> int:
+    def position(self, place: QueueSlot) -> int:
         order = self._in_turn()
         ours = self._waiting[place.user].index(place)
         at = order.index(place.user)
@@ -162,20 +162,20 @@ class _Line:
             self._serve(first)
             first.call()
 
-    def _serve(self, place: Place) -> None:
+    def _serve(self, place: QueueSlot) -> None:
         place.served = True
         self.running += 1
         self._services += 1
         self._served[place.user] = self._services
 
-    def _forget(self, place: Place) -> None:
+    def _forget(self, place: QueueSlot) -> None:
         places = self._waiting[place.user]
         places.remove(place)
         if not places:
             del self._waiting[place.user]
 
 
-def parallel_from(text: str) -> dict[str, int]:
+def parse_parallel(text: str) -> dict[str, int]:
     """How many may be at work at each server, from `NAME=NUMBER` with commas."""
     found = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):

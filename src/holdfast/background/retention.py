@@ -16,7 +16,7 @@ log = logging.getLogger("holdfast.background")
 
 DAY = 86_400.0
 
-_AT_ONCE = 50
+_BATCH = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Retention:
     def _old(self, now: float, scope: Scope | None) -> Iterator[Conversation]:
         seen: set[str] = set()
         while True:
-            found = self.store.log.unused_since(now - self.days * DAY, scope, _AT_ONCE)
+            found = self.store.log.unused_since(now - self.days * DAY, scope, _BATCH)
             new = [row for row in found if row.id not in seen]
             if not new:
                 return

@@ -13,7 +13,7 @@ from holdfast.errors import HoldfastError
 T = TypeVar("T")
 
 
-class Stop:
+class StreamStop:
     """Ends the one stream it is put `over`."""
 
     def __init__(self) -> None:

@@ -18,12 +18,12 @@ from holdfast.errors import HoldfastError
 log = logging.getLogger("holdfast.background")
 
 # Editors write a file in several steps: it is told of once they are quiet for so many milliseconds.
-_SETTLED = 1_500
+_DEBOUNCE_MILLISECONDS = 1_500
 # Seconds between two looks at what cannot be watched.
-_LOOK = 15.0
+_POLL_SECONDS = 15.0
 
 
-class Watching:
+class FolderWatcher:
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
@@ -32,7 +32,9 @@ class Watching:
         """Call `changed` after every change below `folder`, which is made if it is not there."""
         self._task = asyncio.create_task(self._watch(folder, changed))
 
-    def look(self, state: Callable[[], object], changed: Callable[[], None], every: float = _LOOK) -> None:
+    def look(
+        self, state: Callable[[], object], changed: Callable[[], None], every: float = _POLL_SECONDS
+    ) -> None:
         """Call `changed` whenever `state`, which may take a while, is another one, or was away."""
         self._task = asyncio.create_task(self._looking(state, changed, every))
 
@@ -61,7 +63,9 @@ class Watching:
     async def _watch(self, folder: Path, changed: Callable[[], None]) -> None:
         try:
             await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-            async for _ in awatch(folder, debounce=_SETTLED, stop_event=self._ended, recursive=True):
+            async for _ in awatch(
+                folder, debounce=_DEBOUNCE_MILLISECONDS, stop_event=self._ended, recursive=True
+            ):
                 changed()
         except (OSError, RuntimeError) as error:
             # Some file systems cannot be watched; then changes are noticed when somebody searches.

@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from holdfast.compaction.lines import Kind
 from holdfast.patterns import late
 from holdfast.text.statements import statements_in, without_particles
 from holdfast.window.own_words import own_sentences
+
+MemoryKind = Literal["fact", "decision", "preference"]
 
 # Who asks for something to be remembered may need many words for it.
 _LONGEST = 1_000
@@ -21,61 +22,72 @@ _Form = Literal["sentence", "clause", "statement", "thing"]
 _Pair = tuple[str, str]
 
 
-def remembered(text: str, before: Sequence[str] = ()) -> list[tuple[Kind, str]]:
+def read_memory_requests(text: str, before: Sequence[str] = ()) -> list[tuple[MemoryKind, str]]:
     """What the message asks to be remembered, without the asking, each as a sentence that stands alone.
 
     `before` are the messages of the same person before it, the last one last.
     """
     if not _HINT.search(text):
         return []
-    found: dict[str, tuple[Kind, str]] = {}
-    sentences = list(own_sentences(_unwrapped(text), _LONGEST))
+    found: dict[str, tuple[MemoryKind, str]] = {}
+    sentences = list(own_sentences(_unwrap(text), _LONGEST))
     for place, (sentence, masked) in enumerate(sentences):
-        if _points(masked):
-            told = [_ended(one) for one in _pointed_at(sentences, place, before)]
+        if _is_reference(masked):
+            told = [_end_sentence(one) for one in _resolve_reference(sentences, place, before)]
         else:
-            wish = _wish(masked)
-            told = [_told(sentence, *wish)] if wish is not None else _in_passing(sentence, masked)
+            wish = _match_request(masked)
+            told = (
+                [_request_content(sentence, *wish)]
+                if wish is not None
+                else _statement_before_request(sentence, masked)
+            )
         for one in told:
-            found.setdefault(one.casefold(), (_kind(one), one))
+            found.setdefault(one.casefold(), (_classify(one), one))
     return list(found.values())
 
 
-def is_asked(masked: str) -> bool:
+def is_memory_request(masked: str) -> bool:
     """Whether a sentence, its quotes and code hidden, is such a wish."""
-    return _wish(masked) is not None or bool(_BEHIND.search(masked.replace("’", "'")))
+    return _match_request(masked) is not None or bool(_TRAILING_REQUEST.search(masked.replace("’", "'")))
 
 
-def points_back(text: str) -> bool:
+def refers_back(text: str) -> bool:
     """Whether a message asks to remember something that was said before it."""
-    return bool(_HINT.search(text)) and any(_points(masked) for _, masked in own_sentences(_unwrapped(text)))
+    return bool(_HINT.search(text)) and any(
+        _is_reference(masked) for _, masked in own_sentences(_unwrap(text))
+    )
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """The text without the quotes or the tag that a client put around the whole of it."""
-    wrapped = _WRAPPED.match(text)
+    wrapped = _WRAPPED_TEXT.match(text)
     return next((group for group in wrapped.groups() if group), text) if wrapped else text
 
 
-def _points(masked: str) -> bool:
+def _is_reference(masked: str) -> bool:
     """Whether it asks to remember "this", whatever that is."""
-    return bool(_POINTING.match(masked.replace("’", "'")))
+    return bool(_REFERENCE.match(masked.replace("’", "'")))
 
 
-def _pointed_at(sentences: Sequence[_Pair], place: int, before: Sequence[str]) -> list[str]:
+def _resolve_reference(sentences: Sequence[_Pair], place: int, before: Sequence[str]) -> list[str]:
     """What "this" is: what was said just before it, in this message or the last, or what follows at once."""
-    earlier = [pair for pair in sentences[:place] if not _points(pair[1])]
+    earlier = [pair for pair in sentences[:place] if not _is_reference(pair[1])]
     if earlier:
-        return _worth(earlier)
+        return _choose_statements(earlier)
     later = [pair for pair in sentences[place + 1 :] if not pair[1].endswith("?")]
     if later:
         return [later[0][0]]
     return next(
-        (said for text in reversed(before) if (said := _worth(list(own_sentences(text, _LONGEST))))), []
+        (
+            said
+            for text in reversed(before)
+            if (said := _choose_statements(list(own_sentences(text, _LONGEST))))
+        ),
+        [],
     )
 
 
-def _worth(sentences: Sequence[_Pair]) -> list[str]:
+def _choose_statements(sentences: Sequence[_Pair]) -> list[str]:
     """Of some sentences those that state something, or the last one that is no question."""
     plain = [(sentence, masked) for sentence, masked in sentences if not masked.rstrip().endswith("?")]
     stated = {one.sentence for one in statements_in([masked for _, masked in plain])}
@@ -83,18 +95,18 @@ def _worth(sentences: Sequence[_Pair]) -> list[str]:
     return [plain[at][0] for at in sorted(stated)[-3:]] or [sentence for sentence, _ in plain[-1:]]
 
 
-def _in_passing(sentence: str, masked: str) -> list[str]:
+def _statement_before_request(sentence: str, masked: str) -> list[str]:
     """The statement before a wish at the end of the same sentence: "the code is 7788, remember that"."""
-    behind = _BEHIND.search(masked.replace("’", "'"))
+    behind = _TRAILING_REQUEST.search(masked.replace("’", "'"))
     if behind is None or len(sentence) != len(masked) or not behind.start():
         return []
-    return [_ended(without_particles(sentence[: behind.start()].strip(" ,;–-")))]
+    return [_end_sentence(without_particles(sentence[: behind.start()].strip(" ,;–-")))]
 
 
-def _wish(masked: str) -> tuple[_Form, int] | None:
+def _match_request(masked: str) -> tuple[_Form, int] | None:
     """What form the wish has, and where its content begins."""
     masked = masked.replace("’", "'")
-    for form, pattern in _WISHES:
+    for form, pattern in _REQUESTS:
         match = pattern.match(masked)
         if match:
             content = masked[match.end() :].strip(" .!?")
@@ -104,12 +116,12 @@ def _wish(masked: str) -> tuple[_Form, int] | None:
     return None
 
 
-def _told(sentence: str, form: _Form, start: int) -> str:
+def _request_content(sentence: str, form: _Form, start: int) -> str:
     content = sentence[start:].strip(" ,:;").rstrip("?! ")
     whole = without_particles(sentence).rstrip("?! ")
     if form == "clause":
-        return _ended(_main_clause(content) or whole)
-    return _ended(whole if form == "thing" else content)
+        return _end_sentence(_main_clause(content) or whole)
+    return _end_sentence(whole if form == "thing" else content)
 
 
 def _main_clause(clause: str) -> str:
@@ -127,14 +139,14 @@ def _main_clause(clause: str) -> str:
     return f"{subject[0]}{verb} {rest}{comma}{more}"
 
 
-def _kind(text: str) -> Kind:
+def _classify(text: str) -> MemoryKind:
     kinds = [one.kind for one in statements_in([text]) if one.lasting]
     if not kinds or kinds[0] in ("fact", "failure"):
         return "fact"
     return "decision" if kinds[0] == "decision" else "preference"
 
 
-def _ended(text: str) -> str:
+def _end_sentence(text: str) -> str:
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "…", ")", '"', "“")) else f"{text}."
 
@@ -145,7 +157,7 @@ _HINT = late(
     r"|record\b"
     r"|für später|for later|for future|abspeicher"
 )
-_WRAPPED = late(
+_WRAPPED_TEXT = late(
     r"\s*(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|»([^«]+)«|'([^']+)'|<(?:user_?\w*|query|message|prompt"
     r"|input)>(.+)"
     r"</(?:user_?\w*|query|message|prompt|input)>)\s*\Z",
@@ -186,36 +198,46 @@ _THIS = r"(?: (?:this|that|it|the following|these))"
 _DAS = r"(?: (?:das|dies|folgendes|es|alles))"
 
 
-def _asking(text: str) -> re.Pattern[str]:
+def _request_pattern(text: str) -> re.Pattern[str]:
     return late(_PLEASE + text, re.IGNORECASE)
 
 
-_WISHES: tuple[tuple[_Form, re.Pattern[str]], ...] = (
-    ("sentence", _asking(rf"{_REMEMBER}{_LATER}{_WHERE} that (?!time|day|night|one|when|thing)")),
-    ("sentence", _asking(rf"(?:{_REMEMBER}|{_WRITE}){_LATER}{_THIS}?{_LATER}{_WHERE}: ?")),
-    ("sentence", _asking(r"remember to (?=(?:always|never|only)\b)")),
-    ("sentence", _asking(r"(?:make|take) (?:a )?note(?: of)?(?: this| the following)?(?::| that) ?")),
-    ("sentence", _asking(r"note(?: down)?(?: this)? for (?:later|the future|next time)(?::|,? that) ?")),
+_REQUESTS: tuple[tuple[_Form, re.Pattern[str]], ...] = (
+    ("sentence", _request_pattern(rf"{_REMEMBER}{_LATER}{_WHERE} that (?!time|day|night|one|when|thing)")),
+    ("sentence", _request_pattern(rf"(?:{_REMEMBER}|{_WRITE}){_LATER}{_THIS}?{_LATER}{_WHERE}: ?")),
+    ("sentence", _request_pattern(r"remember to (?=(?:always|never|only)\b)")),
     (
         "sentence",
-        _asking(r"(?:for (?:the record|later|future reference)|für später|zum merken|fürs protokoll): ?"),
+        _request_pattern(r"(?:make|take) (?:a )?note(?: of)?(?: this| the following)?(?::| that) ?"),
     ),
     (
         "sentence",
-        _asking(
+        _request_pattern(r"note(?: down)?(?: this)? for (?:later|the future|next time)(?::|,? that) ?"),
+    ),
+    (
+        "sentence",
+        _request_pattern(
+            r"(?:for (?:the record|later|future reference)|für später|zum merken|fürs protokoll): ?"
+        ),
+    ),
+    (
+        "sentence",
+        _request_pattern(
             r"(?:save|store|add|put|write)(?: this| the following)? (?:to|in|into) \w* ?memory(?::| that) ?"
         ),
     ),
-    ("clause", _asking(rf"{_MERKE}{_LATER}{_WHERE},? dass ")),
-    ("sentence", _asking(rf"{_MERKE}{_LATER}{_DAS}?{_LATER}{_WHERE}: ?")),
-    ("statement", _asking(rf"{_REMEMBER}{_LATER}{_WHERE},? (?!to\b|when\b|the time\b)")),
+    ("clause", _request_pattern(rf"{_MERKE}{_LATER}{_WHERE},? dass ")),
+    ("sentence", _request_pattern(rf"{_MERKE}{_LATER}{_DAS}?{_LATER}{_WHERE}: ?")),
+    ("statement", _request_pattern(rf"{_REMEMBER}{_LATER}{_WHERE},? (?!to\b|when\b|the time\b)")),
     (
         "statement",
-        _asking(rf"{_MERKE}{_LATER}, (?=(?:ich|wir|meine?|unsere?|bei uns|der|die|das|[A-ZÄÖÜ]\w+) )"),
+        _request_pattern(
+            rf"{_MERKE}{_LATER}, (?=(?:ich|wir|meine?|unsere?|bei uns|der|die|das|[A-ZÄÖÜ]\w+) )"
+        ),
     ),
     # "merk dir meinen Geburtstag: 3. Mai", "remember the number 4711"
-    ("thing", _asking(rf"merke? dir{_LATER} (?=(?:den|die|das|meine?n?|unsere?n?) .*\d)")),
-    ("thing", _asking(rf"(?:remember|memori[sz]e){_LATER} (?=(?:the|my|our) .*\d)")),
+    ("thing", _request_pattern(rf"merke? dir{_LATER} (?=(?:den|die|das|meine?n?|unsere?n?) .*\d)")),
+    ("thing", _request_pattern(rf"(?:remember|memori[sz]e){_LATER} (?=(?:the|my|our) .*\d)")),
 )
 _END = (
     r"(?: (?:for me|for later|for the future|for next time|für mich|für später|gut|bitte|please|ok|okay|down"
@@ -230,9 +252,9 @@ _POINT = (
     rf"|dir{_DAS}(?: bitte)? (?:merken|notieren|aufschreiben)|notiere?{_DAS})"
 )
 # The whole sentence is the wish.
-_POINTING = _asking(rf"{_POINT}{_END}")
+_REFERENCE = _request_pattern(rf"{_POINT}{_END}")
 # The wish comes behind what it is about.
-_BEHIND = late(rf"(?i)(?:[,;–]|\s-)\s+{_PLEASE}{_POINT}{_END}")
+_TRAILING_REQUEST = late(rf"(?i)(?:[,;–]|\s-)\s+{_PLEASE}{_POINT}{_END}")
 
 _SUBJECT = late(
     r"(?:(?i:ich|wir|er|es|man)|(?i:meine?|unsere?|der|die|das|eine?) (?:[a-zäöüß]+ )?[A-ZÄÖÜ][\w-]+"

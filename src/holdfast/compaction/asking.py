@@ -17,9 +17,9 @@ TEMPERATURE = 0.3
 # Servers that take a grammar in llama.cpp's own notation.
 _WITH_GRAMMAR = ("llamacpp", "embedded")
 # Characters for each token asked for: a model that does not stop is stopped.
-_RUNAWAY = 16
+_MOST_CHARACTERS_PER_TOKEN = 16
 # After so many more characters it is looked whether the answer can still become anything.
-_LOOKED_AT = 500
+_CHECK_INTERVAL = 500
 
 
 def _never(_: str) -> bool:
@@ -27,13 +27,13 @@ def _never(_: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ModelReply:
     text: str
     finish: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Helper:
+class SummaryModel:
     """A model that helps. `budget` is that of its window, the same one as in every other request to it."""
 
     provider: Provider
@@ -46,7 +46,7 @@ class Helper:
 
     async def ask(
         self, prompt: str, limit: int, grammar: str = "", *, hopeless: Callable[[str], bool] = _never
-    ) -> Said:
+    ) -> ModelReply:
         """`hopeless` says of the beginning of an answer that nothing good can follow: it ends there."""
         request = ChatRequest(
             self.model,
@@ -65,18 +65,18 @@ class Helper:
                     patience.reschedule(loop.time() + self.stall)
                     answer.add(chunk)
                     size += len(chunk.text) + len(chunk.thinking)
-                    if size > limit * _RUNAWAY:
-                        return Said(answer.message.text, "length")
-                    if size >= looked_at + _LOOKED_AT:
+                    if size > limit * _MOST_CHARACTERS_PER_TOKEN:
+                        return ModelReply(answer.message.text, "length")
+                    if size >= looked_at + _CHECK_INTERVAL:
                         looked_at = size
                         if hopeless(answer.message.text):
-                            return Said(answer.message.text, "length")
+                            return ModelReply(answer.message.text, "length")
         except TimeoutError as error:
             raise CutOff(
                 f"{self.model} said nothing for {self.stall:.0f} seconds",
                 hint="What it should have done is done without it.",
             ) from error
-        return Said(answer.message.text, answer.finish)
+        return ModelReply(answer.message.text, answer.finish)
 
     @property
     def _is_told(self) -> bool:

@@ -17,11 +17,11 @@ _HEADINGS: Mapping[Language, tuple[str, str]] = {
     "de": ("Zusammenfassung des bisherigen Gesprächs:", "Bisher genannt, wörtlich:"),
 }
 # What sections may take where the ledger needs its room; a short ledger leaves them more.
-_SECTIONS = 0.5
+_SECTION_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class SummaryBody:
     summary: Summary = field(default_factory=Summary)
     ledger: Ledger = field(default_factory=Ledger)
     language: Language = "en"
@@ -48,7 +48,7 @@ class Body:
             return ""
         must_not = tuple(line for line in self.summary.must_not if not any(said in line for said in told))
         summary = replace(self.summary, must_not=must_not)
-        sections = summary.trimmed(count, int(room * _SECTIONS))
+        sections = summary.trimmed(count, int(room * _SECTION_SHARE))
         ledger = self.ledger.missing_in("\n".join((sections.render(), *told)))
         ledger = ledger.capped(count, room - count(sections.render()), self.language)
         left = room - count(ledger.render(self.language))

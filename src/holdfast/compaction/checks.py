@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from holdfast import words
-from holdfast.compaction.headings import SECTIONS, heading_of, lines_under, sections_in
+from holdfast.compaction.headings import SECTIONS, lines_by_section, list_sections, parse_heading
 from holdfast.patterns import late
 from holdfast.thinking import without_thinking
 
@@ -20,8 +20,8 @@ _SHINGLE = 8
 _GRAM = 6
 # A model that goes in circles says a thing more often; "none so far" may stand in each section.
 _REPEATS = len(SECTIONS)
-_LOOPED_SHARE = 0.3
-_ECHOED_SHARE = 0.5
+_LOOP_SHARE = 0.3
+_ECHO_SHARE = 0.5
 # Fewer shingles prove nothing: an identifier and its sentence may well be quoted.
 _FEWEST_SHINGLES = 25
 # Signs of other scripts that names may bring along.
@@ -64,7 +64,7 @@ _WANTS_MORE = late(
     r"|über)",
     re.IGNORECASE,
 )
-_WORDS = late(r"\w+")
+_WORD = late(r"\w+")
 _OTHER_SCRIPT = late(r"[\u0370-\u1fff\u3040-\ud7ff]")
 _CODE = late(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED = late(r"„[^“”\n]{2,300}[“”]|“[^”\n]{2,300}”|\"[^\"\n]{2,300}\"|»[^«\n]{2,300}«")
@@ -81,7 +81,7 @@ def strip_answer(answer: str) -> str:
     return _PREAMBLE.sub("", "\n".join(lines).strip()).strip()
 
 
-def trouble(
+def find_problem(
     answer: str, source: str, language: str, *, finish: str | None, room: int, count: Callable[[str], int]
 ) -> str:
     """The empty text if the summary may be used, else what is wrong with it.
@@ -90,7 +90,7 @@ def trouble(
     """
     text = strip_answer(answer)
     glance = text[:_GLANCE]
-    said = _WORDS.findall(glance.lower())
+    said = _WORD.findall(glance.lower())
     if not any(word.isalpha() for word in said):
         return "empty"
     if _MARKUP.search(_CODE.sub(" ", glance)) or _CALL.search(glance[:2_000]):
@@ -101,7 +101,7 @@ def trouble(
         return "echo"
     if finish == "length" or _breaks_off(text):
         return "cut_off"
-    if len(sections_in(glance)) < _FEWEST_SECTIONS:
+    if len(list_sections(glance)) < _FEWEST_SECTIONS:
         return "sections"
     if _is_foreign(glance, language):
         return "language"
@@ -111,7 +111,7 @@ def trouble(
 def is_hopeless(answer: str) -> bool:
     """Whether an answer that is still being given goes in circles: more of it would be more of the same."""
     glance = strip_answer(answer)[:_GLANCE]
-    return _loops(glance, _WORDS.findall(glance.lower()))
+    return _loops(glance, _WORD.findall(glance.lower()))
 
 
 def _loops(text: str, said: list[str]) -> bool:
@@ -120,25 +120,25 @@ def _loops(text: str, said: list[str]) -> bool:
         return True
     grams = Counter(_runs(said, _GRAM))
     again = sum(number for number in grams.values() if number > _REPEATS)
-    return again > _LOOPED_SHARE * max(1, len(said) - _GRAM + 1)
+    return again > _LOOP_SHARE * max(1, len(said) - _GRAM + 1)
 
 
 def _echoes(text: str, said: list[str], source: str) -> bool:
     """Whether the transcript came back: much of it verbatim, and in its shape rather than in sections."""
-    known = set(_runs(_WORDS.findall(source.lower()), _SHINGLE))
+    known = set(_runs(_WORD.findall(source.lower()), _SHINGLE))
     runs = list(_runs(said, _SHINGLE))
     if len(runs) < _FEWEST_SHINGLES:
         return False
     share = sum(run in known for run in runs) / len(runs)
-    if share <= _ECHOED_SHARE:
+    if share <= _ECHO_SHARE:
         return False
     # A summary that quotes much is a good one: it has its sections, and nobody speaks in it.
-    return len(_SPEAKER.findall(text)) > 1 or len(sections_in(text)) < _FEWEST_SECTIONS
+    return len(_SPEAKER.findall(text)) > 1 or len(list_sections(text)) < _FEWEST_SECTIONS
 
 
 def _breaks_off(text: str) -> bool:
     """Whether it ends within a sentence before it came to the last section."""
-    found = sections_in(text[-_GLANCE:])
+    found = list_sections(text[-_GLANCE:])
     if SECTIONS[-1] in found or _ENDS.search(text):
         return False
     *before, last = (line for line in text.split("\n") if line.strip())
@@ -147,13 +147,13 @@ def _breaks_off(text: str) -> bool:
     if found and SECTIONS[-2] not in found:
         return True
     # Many write lists without full stops; then its lack at the end says nothing.
-    items = [line for line in before if heading_of(line.strip()) is None]
+    items = [line for line in before if parse_heading(line.strip()) is None]
     return 2 * sum(bool(_ENDS.search(line)) for line in items) > len(items)
 
 
 def _is_foreign(text: str, language: str) -> bool:
     """Whether it is in another language; code, quotes and headings do not count, nor a list of names."""
-    told = "\n".join(line for _, line in lines_under(text))
+    told = "\n".join(line for _, line in lines_by_section(text))
     prose = _QUOTED.sub(" ", _CODE.sub(" ", told))
     letters = sum(sign.isalpha() for sign in prose)
     if len(_OTHER_SCRIPT.findall(prose)) > _FOREIGN_SHARE * letters:

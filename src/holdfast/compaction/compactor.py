@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.compaction.asking import Helper
-from holdfast.compaction.body import Body
-from holdfast.compaction.extraction import Extracted
-from holdfast.compaction.flush import Flush
-from holdfast.compaction.ledger import Ledger, ledger_of
-from holdfast.compaction.prompts import Prompts
-from holdfast.compaction.summariser import Progress, Span, Summariser
-from holdfast.compaction.transcript import cleaned
+from holdfast.compaction.asking import SummaryModel
+from holdfast.compaction.body import SummaryBody
+from holdfast.compaction.extraction import ExtractedMemory
+from holdfast.compaction.flush import MemoryFlush
+from holdfast.compaction.ledger import Ledger, build_ledger
+from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summariser import MessageSpan, ProgressCallback, Summariser
+from holdfast.compaction.transcript import clean_items
 from holdfast.i18n import Language
 from holdfast.window.items import Item
 from holdfast.words import language_of
@@ -25,11 +25,11 @@ _GLANCE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class CompactionTask:
     """A span as the log has it, what was kept of all before it, and how long the summary should be."""
 
     items: tuple[Item, ...]
-    previous: Body | None
+    previous: SummaryBody | None
     target: int
     count: Callable[[str], int]
     # Whether memories are to be taken from it as well.
@@ -40,9 +40,9 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    body: Body
-    memories: tuple[Extracted, ...]
+class CompactionResult:
+    body: SummaryBody
+    memories: tuple[ExtractedMemory, ...]
     way: str
     model: str
     troubles: tuple[str, ...]
@@ -50,32 +50,34 @@ class Made:
 
 
 class Compactor:
-    def __init__(self, prompts: Prompts) -> None:
-        self._flush = Flush(prompts)
+    def __init__(self, prompts: PromptTemplates) -> None:
+        self._flush = MemoryFlush(prompts)
         self._summariser = Summariser(prompts)
 
-    async def make(self, task: Task, helper: Helper | None, progress: Progress = lambda _: None) -> Made:
+    async def make(
+        self, task: CompactionTask, helper: SummaryModel | None, progress: ProgressCallback = lambda _: None
+    ) -> CompactionResult:
         """`progress` is told the share that is done."""
         began = time.perf_counter()
-        items = await asyncio.to_thread(cleaned, task.items)
-        language = _language(items, task.previous)
+        items = await asyncio.to_thread(clean_items, task.items)
+        language = _detect_language(items, task.previous)
         before = task.previous.summary if task.previous else None
-        found = await asyncio.to_thread(ledger_of, items)
+        found = await asyncio.to_thread(build_ledger, items)
         known = task.ledger or (task.previous.ledger if task.previous else Ledger())
         ledger = known.merged(found)
-        memories: tuple[Extracted, ...] = ()
+        memories: tuple[ExtractedMemory, ...] = ()
         answering = helper
         if task.flush:
             flushed = await self._flush.memories(items, language, task.count, helper)
             memories, answering = flushed.memories, helper if flushed.answers else None
         progress(1 / 3)
-        again = await asyncio.to_thread(cleaned, task.again)
-        span = Span((*again, *items), before, language, task.target, task.count)
+        again = await asyncio.to_thread(clean_items, task.again)
+        span = MessageSpan((*again, *items), before, language, task.target, task.count)
         written = await self._summariser.summarise(
             span, answering, lambda share: progress((1 + 2 * share) / 3)
         )
-        return Made(
-            Body(written.summary, ledger, language),
+        return CompactionResult(
+            SummaryBody(written.summary, ledger, language),
             memories,
             written.way,
             helper.model if helper and written.way != "extractive" else "",
@@ -84,7 +86,7 @@ class Compactor:
         )
 
 
-def _language(items: tuple[Item, ...], previous: Body | None) -> Language:
+def _detect_language(items: tuple[Item, ...], previous: SummaryBody | None) -> Language:
     """What people speak in it; code and tool results do not tell."""
     said = " ".join(item.message.text for item in items if item.message.role in ("user", "assistant"))
     return language_of(said[-_GLANCE:]) or (previous.language if previous else "en")

@@ -12,7 +12,7 @@ from holdfast.messages import ToolCall
 from holdfast.patterns import late
 from holdfast.window.items import Item, answered
 
-_CHANGES = late(
+_WRITING_TOOL = late(
     r"(?i)(?:write|edit|create|patch|replace|insert|append|update|delete|remove|rename|move|save|modify)"
 )
 _FILE_KEYS = (
@@ -27,21 +27,21 @@ _FILE_KEYS = (
     "notebook_path",
 )
 _COMMAND_KEYS = ("command", "cmd", "script", "query", "url")
-_PATCHED = late(r"\*\*\* (?:Update|Add|Delete) File: ([^\n\\\"]{1,200})")
-_TROUBLE = late(
+_PATCHED_FILE = late(r"\*\*\* (?:Update|Add|Delete) File: ([^\n\\\"]{1,200})")
+_ERROR = late(
     r"(?i)^\W*(?:error\b|fatal\b|traceback|exception\b|fehler\b|failed\b|failure\b|\w*(?:error|exception):"
     r"|(?:command|process) (?:failed|exited with)|exit (?:code|status):? [1-9]|permission denied|no such file"
     r"|not found\b|cannot |could not |unable to )|\bcommand not found\b|\bexit(?:ed with)? code:? [1-9]"
 )
-_TELLING = late(r"(?i)(?:(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)")
+_ERROR_LINE = late(r"(?i)(?:(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)")
 # A program that failed says so at its beginning or its end.
-_GLANCE = 400
+_RESULT_END = 400
 _LONGEST_TARGET = 80
 _LONGEST_REASON = 140
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ToolEffect:
     """A call that was answered: what it was aimed at, and the line that says why it failed, if it did."""
 
     name: str
@@ -55,39 +55,44 @@ class Deed:
         return f"{self.name} {self.target}".strip()
 
 
-def deeds_in(items: Sequence[Item]) -> list[Deed]:
+def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
     """The answered calls of a span in their order."""
-    found: list[Deed] = []
+    found: list[ToolEffect] = []
     for place, item in enumerate(items):
         if not item.message.tool_calls:
             continue
         answers = takewhile(lambda later: later.message.tool_results, items[place + 1 : place + 65])
         for result, call in answered(item.message, [answer.message for answer in answers]):
             if call is not None:
-                trouble = _trouble(result.text, flagged=result.error)
-                found += (Deed(call.name, file, target, trouble, place) for file, target in _targets(call))
+                trouble = _find_error(result.text, flagged=result.error)
+                found += (
+                    ToolEffect(call.name, file, target, trouble, place)
+                    for file, target in _parse_targets(call)
+                )
     return found
 
 
-def files_changed(deeds: Sequence[Deed]) -> list[str]:
+def list_changed_files(deeds: Sequence[ToolEffect]) -> list[str]:
     """Files that a call wrote to, each once, the newest last."""
-    changed = [deed.file for deed in deeds if deed.file and not deed.trouble and _CHANGES.search(deed.name)]
+    changed = [
+        deed.file for deed in deeds if deed.file and not deed.trouble and _WRITING_TOOL.search(deed.name)
+    ]
     return list(dict.fromkeys(reversed(changed)))[::-1]
 
 
-def failures(deeds: Sequence[Deed]) -> list[Deed]:
+def list_failures(deeds: Sequence[ToolEffect]) -> list[ToolEffect]:
     """Failed calls that were not made again with success, the newest of each."""
     last = {deed.what: deed for deed in deeds}
     return [deed for deed in last.values() if deed.trouble]
 
 
-def succeeded(deeds: Sequence[Deed]) -> set[str]:
+def list_successes(deeds: Sequence[ToolEffect]) -> set[str]:
     last = {deed.what: deed for deed in deeds}
     return {what for what, deed in last.items() if not deed.trouble}
 
 
-def _targets(call: ToolCall) -> Iterator[tuple[str, str]]:
-    if patched := _PATCHED.findall(call.arguments):
+def _parse_targets(call: ToolCall) -> Iterator[tuple[str, str]]:
+    if patched := _PATCHED_FILE.findall(call.arguments):
         yield from ((file.strip(), file.strip()) for file in patched)
         return
     try:
@@ -104,12 +109,12 @@ def _targets(call: ToolCall) -> Iterator[tuple[str, str]]:
     yield file[:200], " ".join(target[:200].split())[:_LONGEST_TARGET]
 
 
-def _trouble(text: str, *, flagged: bool) -> str:
+def _find_error(text: str, *, flagged: bool) -> str:
     """The line that tells what went wrong, empty if nothing did."""
-    ends = text if len(text) <= 2 * _GLANCE else f"{text[:_GLANCE]}\n{text[-_GLANCE:]}"
-    if not flagged and not _TROUBLE.search(ends[:_GLANCE]):
+    ends = text if len(text) <= 2 * _RESULT_END else f"{text[:_RESULT_END]}\n{text[-_RESULT_END:]}"
+    if not flagged and not _ERROR.search(ends[:_RESULT_END]):
         return ""
     lines = [" ".join(line.split()) for line in ends.splitlines() if line.strip()]
-    telling = [line for line in lines if _TELLING.search(line) and not line.startswith("Traceback")]
+    telling = [line for line in lines if _ERROR_LINE.search(line) and not line.startswith("Traceback")]
     reason = (telling or lines or ["failed"])[-1]
     return reason[:_LONGEST_REASON]

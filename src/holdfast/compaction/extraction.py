@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.compaction.asked import is_asked
-from holdfast.compaction.lines import Kind
+from holdfast.compaction.asked import MemoryKind, is_memory_request
 from holdfast.messages import Message, Text
 from holdfast.patterns import late
 from holdfast.text.statements import is_meant, statements_in, takes_back
@@ -19,7 +18,7 @@ from holdfast.window.rules import decisions_in
 from holdfast.words import telling, terms
 
 # What a statement is remembered as; failures are not: they belong to their task.
-MEMORY_KINDS: Mapping[str, Kind] = {
+MEMORY_KINDS: Mapping[str, MemoryKind] = {
     "rule": "preference",
     "prohibition": "preference",
     "decision": "decision",
@@ -36,51 +35,51 @@ _IMPORTANCE: Mapping[str, float] = {
 _LONGEST = 300
 # So many messages of the person later nothing is taken back by what it is about.
 _FAR = 5
-_CONFIRMED = 0.7
-_STRESSED = 0.1
+_CONFIRMED_IMPORTANCE = 0.7
+_STRESS_BONUS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractedMemory:
     """Something to remember, with how much it matters (0 to 1) and the messages it comes from."""
 
-    kind: Kind
+    kind: MemoryKind
     text: str
     importance: float
     messages: tuple[str, ...]
 
 
-def extract(items: Sequence[Item]) -> list[Extracted]:
+def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
     """What is worth remembering, in the order it was said.
 
     What the person asked to be remembered is left out: that was written at once.
     """
-    found: dict[str, Extracted] = {}
+    found: dict[str, ExtractedMemory] = {}
     asked: Item | None = None
     for item in items:
-        if item.message.role == "user" and _said(item.message).strip():
+        if item.message.role == "user" and _message_text(item.message).strip():
             asked = item
-            memories = _from_person(item)
+            memories = _extract_from_user(item)
         elif item.message.role == "assistant" and asked is not None:
-            memories = list(_confirmed(item, asked))
+            memories = list(_extract_confirmed(item, asked))
         else:
             continue
         if item is asked:
-            _take_back(found, item, items)
+            _withdraw(found, item, items)
         for memory in memories:
             key = " ".join(re.findall(r"\w+", memory.text.casefold()))
             known = found.get(key)
-            found[key] = _again(known, memory) if known else memory
+            found[key] = _merge_repeat(known, memory) if known else memory
     return list(found.values())
 
 
-def _from_person(item: Item) -> list[Extracted]:
-    sentences = list(own_sentences(_said(item.message), _LONGEST))
-    found: list[tuple[int, Extracted]] = []
+def _extract_from_user(item: Item) -> list[ExtractedMemory]:
+    sentences = list(own_sentences(_message_text(item.message), _LONGEST))
+    found: list[tuple[int, ExtractedMemory]] = []
     for one in statements_in([masked for _, masked in sentences]):
         sentence, masked = sentences[one.sentence]
         kind = MEMORY_KINDS.get(one.kind)
-        if kind is None or not one.lasting or is_asked(masked):
+        if kind is None or not one.lasting or is_memory_request(masked):
             continue
         # White space inside a quote is collapsed in the one and hidden in the other.
         text = sentence[one.start : one.end] if len(sentence) == len(masked) else sentence
@@ -92,24 +91,24 @@ def _from_person(item: Item) -> list[Extracted]:
         if not _stands_alone(text) or (one.points and one.kind == "fact"):
             continue
         if one.kind == "decision":
-            text += _reason(sentences[one.sentence + 1 :])
-        stress = _STRESSED if _IMPORTANT.search(masked) else 0.0
+            text += _find_reason(sentences[one.sentence + 1 :])
+        stress = _STRESS_BONUS if _IMPORTANT.search(masked) else 0.0
         weight = _IMPORTANCE[one.kind] + stress
-        found.append((one.sentence, Extracted(kind, _tidy(text), weight, (item.id,))))
+        found.append((one.sentence, ExtractedMemory(kind, _tidy(text), weight, (item.id,))))
     return [memory for _, memory in found]
 
 
-def _confirmed(item: Item, asked: Item) -> Iterator[Extracted]:
+def _extract_confirmed(item: Item, asked: Item) -> Iterator[ExtractedMemory]:
     """A decision in an answer counts where the person named the thing themselves."""
-    named = set(terms(_said(asked.message)))
-    for sentence in decisions_in(_said(item.message)):
-        if _SETTLED.search(sentence) and telling(sentence) & named and _stands_alone(sentence):
-            yield Extracted("decision", _tidy(sentence), _CONFIRMED, (asked.id, item.id))
+    named = set(terms(_message_text(asked.message)))
+    for sentence in decisions_in(_message_text(item.message)):
+        if _AGREEMENT.search(sentence) and telling(sentence) & named and _stands_alone(sentence):
+            yield ExtractedMemory("decision", _tidy(sentence), _CONFIRMED_IMPORTANCE, (asked.id, item.id))
 
 
-def _take_back(found: dict[str, Extracted], item: Item, items: Sequence[Item]) -> None:
+def _withdraw(found: dict[str, ExtractedMemory], item: Item, items: Sequence[Item]) -> None:
     """What the person withdraws now, of what they said a few messages before."""
-    sentences = [masked for _, masked in own_sentences(_said(item.message)) if takes_back(masked)]
+    sentences = [masked for _, masked in own_sentences(_message_text(item.message)) if takes_back(masked)]
     if not sentences:
         return
     asked = [other.id for other in items if other.message.role == "user"]
@@ -120,20 +119,20 @@ def _take_back(found: dict[str, Extracted], item: Item, items: Sequence[Item]) -
             del found[key]
 
 
-def _said(message: Message) -> str:
+def _message_text(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
 def _stands_alone(sentence: str) -> bool:
     """Whether a sentence says what it means by itself: more than "let's take the second one"."""
-    return not _POINTING.search(sentence) and len(set(terms(sentence))) >= 2
+    return not _REFERENCE.search(sentence) and len(set(terms(sentence))) >= 2
 
 
-def _reason(following: Sequence[tuple[str, str]]) -> str:
-    return "".join(f" {sentence}" for sentence, masked in following[:1] if _BECAUSE.match(masked))
+def _find_reason(following: Sequence[tuple[str, str]]) -> str:
+    return "".join(f" {sentence}" for sentence, masked in following[:1] if _REASON.match(masked))
 
 
-def _again(known: Extracted, memory: Extracted) -> Extracted:
+def _merge_repeat(known: ExtractedMemory, memory: ExtractedMemory) -> ExtractedMemory:
     messages = tuple(dict.fromkeys((*known.messages, *memory.messages)))
     return replace(known, importance=max(known.importance, memory.importance), messages=messages)
 
@@ -145,11 +144,11 @@ def _tidy(sentence: str) -> str:
 
 
 _IMPORTANT = late(r"(?i)\b(?:important|wichtig|crucial|for the record|merke|just so you know|zur info)\b")
-_SETTLED = late(
+_AGREEMENT = late(
     r"(?i)\b(?:decided|decision|agreed|settled|entschieden|entscheidung|beschlossen"
     r"|vereinbart|abgemacht|festgelegt|geeinigt|es bleibt)\b"
 )
-_POINTING = late(
+_REFERENCE = late(
     r"(?i)\b(?:this (?:one|approach|code|version|plan|way|list|file|function|option)|that (?:one|approach"
     r"|version|plan|way|option)|(?:second|first|third|last|other|former|latter|original) (?:one|option"
     r"|version|approach|idea)|your (?:suggestion|approach|plan|version|advice|tips|recommendation)s?"
@@ -159,7 +158,7 @@ _POINTING = late(
     r"| version| idee)|dein\w* vorschl\w+|so machen wir)\b"
     r"|\boptions?(?: \w+)?\W*$"
 )
-_BECAUSE = late(
+_REASON = late(
     r"(?i)(?:because|since|the reason|reason:|that way|this way|weil|denn|grund|der grund|damit|so that"
     r"|otherwise|sonst)\b"
 )

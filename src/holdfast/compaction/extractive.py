@@ -8,10 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from holdfast import words
-from holdfast.compaction.deeds import Deed, deeds_in, failures, files_changed, succeeded
-from holdfast.compaction.salience import Line, Weights, choose
-from holdfast.compaction.sorting import LONGEST_LINE, REPORTED, Sorted, sort
-from holdfast.compaction.summary import Summary, shortened
+from holdfast.compaction.deeds import (
+    ToolEffect,
+    find_tool_effects,
+    list_changed_files,
+    list_failures,
+    list_successes,
+)
+from holdfast.compaction.salience import SalienceWeights, ScoredSentence, choose_sentences
+from holdfast.compaction.sorting import LONGEST_LINE, REPORT_WEIGHT, SortedSentences, sort_sentences
+from holdfast.compaction.summary import Summary, shorten_line
 from holdfast.window.items import Item
 
 Count = Callable[[str], int]
@@ -22,37 +28,39 @@ _SHARES = {"goal": 0.12, "must_not": 0.18, "open": 0.16, "requests": 0.26, "done
 _LINE_SHARE = 0.5
 _SHORTEST_LINE = 100
 _MOST_FAILURES = 3
-_CHANGED = {"en": "Files changed: ", "de": "Geänderte Dateien: "}
+_CHANGED_FILES = {"en": "Files changed: ", "de": "Geänderte Dateien: "}
 
 # What tools did counts for more than what was said.
-_DEED = 3.0
+_TOOL_WEIGHT = 3.0
 # The oldest line of the last summary has so much of its weight left.
-_FADED = 0.6
+_OLDEST_WEIGHT = 0.6
 # After all sentences of a span.
-_LAST = 1 << 60
+_AFTER_ALL = 1 << 60
 
 
-def extractive(
+def extract_summary(
     items: Sequence[Item], previous: Summary | None, language: str, count: Count, tokens: int
 ) -> Summary:
     """The last summary and what this span adds to it, in at most so many tokens."""
     before = replace(previous or Summary(), language=language)
-    deeds = deeds_in(items)
-    found = sort(items)
-    _add_deeds(found, deeds, before)
+    deeds = find_tool_effects(items)
+    found = sort_sentences(items)
+    _add_tool_effects(found, deeds, before)
     if not (found.requests or found.done or found.open or found.must_not):
         found.done = found.rest
-    summary = _merged(found, _still_true(before, found, deeds), count, tokens)
+    summary = _merge(found, _drop_resolved(before, found, deeds), count, tokens)
     if not summary:
-        summary = replace(summary, requests=_anything(items))
+        summary = replace(summary, requests=_fallback_line(items))
     return summary.trimmed(count, tokens)
 
 
-def _add_deeds(found: Sorted, deeds: Sequence[Deed], before: Summary) -> None:
-    for number, deed in enumerate(failures(deeds)[-_MOST_FAILURES:]):
-        found.open.append(Line.of(f"{deed.what}: {deed.trouble}", _LAST + number, _DEED))
-    files = files_changed(deeds)
-    known = [file for line in before.done for file in _files_in(line) if file not in files]
+def _add_tool_effects(found: SortedSentences, deeds: Sequence[ToolEffect], before: Summary) -> None:
+    for number, deed in enumerate(list_failures(deeds)[-_MOST_FAILURES:]):
+        found.open.append(
+            ScoredSentence.of(f"{deed.what}: {deed.trouble}", _AFTER_ALL + number, _TOOL_WEIGHT)
+        )
+    files = list_changed_files(deeds)
+    known = [file for line in before.done for file in _parse_changed_files(line) if file not in files]
     # The newest, as many as a line has room for.
     text = ""
     for file in reversed([*known, *files]):
@@ -60,22 +68,26 @@ def _add_deeds(found: Sorted, deeds: Sequence[Deed], before: Summary) -> None:
             break
         text = f"{file}, {text}" if text else file
     if text:
-        found.done.append(Line.of(_CHANGED["de" if before.language == "de" else "en"] + text, _LAST, _DEED))
+        found.done.append(
+            ScoredSentence.of(
+                _CHANGED_FILES["de" if before.language == "de" else "en"] + text, _AFTER_ALL, _TOOL_WEIGHT
+            )
+        )
 
 
-def _files_in(line: str) -> list[str]:
-    """The files of a line that `_add_deeds` wrote; one that was cut is none."""
-    for prefix in _CHANGED.values():
+def _parse_changed_files(line: str) -> list[str]:
+    """The files of a line that `_add_tool_effects` wrote; one that was cut is none."""
+    for prefix in _CHANGED_FILES.values():
         if line.startswith(prefix):
             files = line.removeprefix(prefix).split(", ")
             return files[:-1] if line.endswith("…") else files
     return []
 
 
-def _still_true(before: Summary, found: Sorted, deeds: Sequence[Deed]) -> Summary:
+def _drop_resolved(before: Summary, found: SortedSentences, deeds: Sequence[ToolEffect]) -> Summary:
     """The last summary without what has been answered, made good or reported done since."""
-    mended = succeeded(deeds)
-    reports = [line.terms for line in found.done if line.factor >= REPORTED]
+    mended = list_successes(deeds)
+    reports = [line.terms for line in found.done if line.factor >= REPORT_WEIGHT]
 
     def is_open(line: str) -> bool:
         if found.answered and any(asked.startswith(line.removesuffix("…")) for asked in before.requests):
@@ -89,27 +101,27 @@ def _still_true(before: Summary, found: Sorted, deeds: Sequence[Deed]) -> Summar
         before,
         open=tuple(line for line in before.open if is_open(line)),
         # The line of changed files is written anew, with what was in it.
-        done=tuple(line for line in before.done if not line.startswith(tuple(_CHANGED.values()))),
+        done=tuple(line for line in before.done if not line.startswith(tuple(_CHANGED_FILES.values()))),
     )
 
 
-def _merged(found: Sorted, before: Summary, count: Count, tokens: int) -> Summary:
+def _merge(found: SortedSentences, before: Summary, count: Count, tokens: int) -> Summary:
     def cost(text: str) -> int:
         return count(f"- {text}\n")
 
     every = [*found.requests, *found.done, *found.open, *found.must_not]
-    weights = Weights(line.terms for line in every)
+    weights = SalienceWeights(line.terms for line in every)
     size = max(_SHORTEST_LINE, min(LONGEST_LINE, int(tokens * _LINE_SHARE)))
     chosen: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()
     left = tokens
     for name, share in _SHARES.items():
-        always = [shortened(line, size) for line in _always(name, found, before)]
+        always = [shorten_line(line, size) for line in _fixed_lines(name, found, before)]
         room = min(left, int(tokens * share)) - sum(map(cost, always))
-        lines = [*_faded(before.section(name)), *_candidates(name, found)]
-        short = (replace(line, text=shortened(line.text, size)) for line in lines)
+        lines = [*_fade(before.section(name)), *_candidates(name, found)]
+        short = (replace(line, text=shorten_line(line.text, size)) for line in lines)
         fresh = [line for line in short if line.text not in taken and line.text not in always]
-        best = choose(fresh, weights, set(words.terms(" ".join(always))), cost, room)
+        best = choose_sentences(fresh, weights, set(words.terms(" ".join(always))), cost, room)
         chosen[name] = tuple(dict.fromkeys([*always[:1], *(line.text for line in best), *always[1:]]))
         # The goal is often the first request, and stands in both places.
         taken.update(chosen[name] if name != "goal" else ())
@@ -117,7 +129,7 @@ def _merged(found: Sorted, before: Summary, count: Count, tokens: int) -> Summar
     return Summary.of(chosen, before.language)
 
 
-def _always(name: str, found: Sorted, before: Summary) -> list[str]:
+def _fixed_lines(name: str, found: SortedSentences, before: Summary) -> list[str]:
     """The lines that stay whatever else is said: the first and the newest of what a person wants."""
     if name == "goal":
         first, newest = found.aims[:1] or found.requests[:1], found.goals[-1:]
@@ -125,13 +137,13 @@ def _always(name: str, found: Sorted, before: Summary) -> list[str]:
         first, newest = found.requests[:1], found.requests[-1:]
     else:
         # In few words: it stands among the requests too.
-        return [shortened(found.unanswered, _SHORTEST_LINE)] if name == "open" and found.unanswered else []
+        return [shorten_line(found.unanswered, _SHORTEST_LINE)] if name == "open" and found.unanswered else []
     known = before.section(name)
     ends = [*(known[:1] or _texts(first)), *(_texts(newest) or known[1:][-1:])]
     return list(dict.fromkeys(ends))
 
 
-def _candidates(name: str, found: Sorted) -> list[Line]:
+def _candidates(name: str, found: SortedSentences) -> list[ScoredSentence]:
     by_section = {
         "requests": found.requests,
         "done": found.done,
@@ -141,20 +153,20 @@ def _candidates(name: str, found: Sorted) -> list[Line]:
     return by_section.get(name, [])
 
 
-def _faded(lines: Sequence[str]) -> list[Line]:
+def _fade(lines: Sequence[str]) -> list[ScoredSentence]:
     """Lines of the last summary: the older, the less they count."""
     size = len(lines)
     return [
-        Line.of(line, place - size, _FADED + (1 - _FADED) * (place + 1) / size)
+        ScoredSentence.of(line, place - size, _OLDEST_WEIGHT + (1 - _OLDEST_WEIGHT) * (place + 1) / size)
         for place, line in enumerate(lines)
     ]
 
 
-def _texts(lines: Sequence[Line]) -> tuple[str, ...]:
+def _texts(lines: Sequence[ScoredSentence]) -> tuple[str, ...]:
     return tuple(line.text for line in lines)
 
 
-def _anything(items: Sequence[Item]) -> tuple[str, ...]:
+def _fallback_line(items: Sequence[Item]) -> tuple[str, ...]:
     """Something of a span that has no sentence worth the name."""
     texts = (" ".join(item.message.text.split()) for item in reversed(items))
-    return next(((shortened(text, LONGEST_LINE),) for text in texts if text), ())
+    return next(((shorten_line(text, LONGEST_LINE),) for text in texts if text), ())

@@ -61,28 +61,28 @@ _NAMES = {
 }
 # "Done (with the files changed)", "Must not / tried and failed": what else a heading says.
 _MORE = r"(?: *(?:[(/&,–—-]|and |und |with |mit |so far|as |of |by |bisher|wie |des |der |vom )[^:\n]{0,80})?"
-_SECTION = late(
+_SECTION_TITLE = late(
     "(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _NAMES.items()) + rf"){_MORE}", re.IGNORECASE
 )
 
 _NUMBER = r"(?:\(?(?:\d{1,2}|[a-e]|[ivx]{1,4})[.):] *|§ *\d )?"
 _BULLET = r"(?:[-*•–·▪◦‣+→✅❌☐☑✔✓🎯📌] *)?"
-_HASHED = late(rf"(?P<hashes>#{{1,6}}) *{_NUMBER}(?P<title>.*)")
+_HASH_HEADING = late(rf"(?P<hashes>#{{1,6}}) *{_NUMBER}(?P<title>.*)")
 _BOLD = late(rf"{_BULLET}{_NUMBER}(?P<mark>\*\*|__)(?P<title>[^*_\n]{{2,90}})(?P=mark)(?P<rest>.*)")
 _PLAIN = late(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
-_LISTED = late(rf"{_BULLET}{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
+_LIST_ITEM = late(rf"{_BULLET}{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
 _ALONE = late(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}})")
-_NUMBERED = late(_NUMBER)
+_LEADING_NUMBER = late(_NUMBER)
 _ORNAMENT = " \t*_:#=<>[]`✅❌⏳🎯📌📝🚫⚠️🔜"
 
 # A longer line is no heading, whatever stands in it.
-_LONGEST = 300
+_LONGEST_HEADING = 300
 # Below so many headings in their usual form, also list items are taken for them.
 _FEW = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class SectionHeading:
     """A heading; `section` is empty for one we do not know. `rest` is what stands behind it on its line."""
 
     section: str
@@ -90,20 +90,20 @@ class Heading:
     depth: int = 0
 
 
-def sections_in(text: str) -> list[str]:
+def list_sections(text: str) -> list[str]:
     """The sections that have a heading in this text, in order, each once, empty ones too."""
-    return list(dict.fromkeys(section for section, _ in lines_under(text)))
+    return list(dict.fromkeys(section for section, _ in lines_by_section(text)))
 
 
-def lines_under(text: str) -> Iterator[tuple[str, str]]:
+def lines_by_section(text: str) -> Iterator[tuple[str, str]]:
     """Each line with the section it stands in; a heading itself gives what stands behind it, maybe nothing.
 
     What stands before the first heading, or under one that is none of ours, is left out.
     """
     lines = [line.strip() for line in text.splitlines()]
-    found = [heading_of(line) for line in lines]
+    found = [parse_heading(line) for line in lines]
     if len({heading.section for heading in found if heading and heading.section}) < _FEW:
-        found = [heading or _listed(line) for heading, line in zip(found, lines, strict=True)]
+        found = [heading or parse_list_heading(line) for heading, line in zip(found, lines, strict=True)]
     section, depth = "", 0
     for heading, line in zip(found, lines, strict=True):
         if heading is None:
@@ -116,34 +116,36 @@ def lines_under(text: str) -> Iterator[tuple[str, str]]:
             section = ""
 
 
-def heading_of(line: str) -> Heading | None:
+def parse_heading(line: str) -> SectionHeading | None:
     """What a stripped line is the heading of, None if it is none."""
-    if len(line) > _LONGEST or not line:
+    if len(line) > _LONGEST_HEADING or not line:
         return None
-    if hashed := _HASHED.fullmatch(line):
+    if hashed := _HASH_HEADING.fullmatch(line):
         title, colon, rest = hashed["title"].partition(":")
-        section = _section(title)
-        return Heading(section, rest.strip(_ORNAMENT) if colon and section else "", len(hashed["hashes"]))
+        section = match_section(title)
+        return SectionHeading(
+            section, rest.strip(_ORNAMENT) if colon and section else "", len(hashed["hashes"])
+        )
     bold = _BOLD.fullmatch(line)
     if bold and (bold["title"].rstrip().endswith(":") or bold["rest"].lstrip()[:1] in ("", ":", "-", "–")):
-        section = _section(bold["title"])
-        return Heading(section, bold["rest"].strip().lstrip(":–- ")) if section else None
+        section = match_section(bold["title"])
+        return SectionHeading(section, bold["rest"].strip().lstrip(":–- ")) if section else None
     if plain := _PLAIN.fullmatch(line):
-        section = _section(plain["title"])
-        return Heading(section, plain["rest"].strip()) if section else None
+        section = match_section(plain["title"])
+        return SectionHeading(section, plain["rest"].strip()) if section else None
     alone = _ALONE.fullmatch(line)
-    if alone and not alone["title"][:1].islower() and (section := _section(alone["title"])):
-        return Heading(section)
+    if alone and not alone["title"][:1].islower() and (section := match_section(alone["title"])):
+        return SectionHeading(section)
     return None
 
 
-def _listed(line: str) -> Heading | None:
-    if len(line) > _LONGEST or not (listed := _LISTED.fullmatch(line)):
+def parse_list_heading(line: str) -> SectionHeading | None:
+    if len(line) > _LONGEST_HEADING or not (listed := _LIST_ITEM.fullmatch(line)):
         return None
-    section = _section(listed["title"])
-    return Heading(section, listed["rest"].strip(" *_")) if section else None
+    section = match_section(listed["title"])
+    return SectionHeading(section, listed["rest"].strip(" *_")) if section else None
 
 
-def _section(title: str) -> str:
-    match = _SECTION.fullmatch(_NUMBERED.sub("", " ".join(title.strip(_ORNAMENT).split())))
+def match_section(title: str) -> str:
+    match = _SECTION_TITLE.fullmatch(_LEADING_NUMBER.sub("", " ".join(title.strip(_ORNAMENT).split())))
     return match.lastgroup or "" if match else ""

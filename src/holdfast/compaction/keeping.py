@@ -6,9 +6,9 @@ Knows the store. The notes themselves are written after the commit, from the out
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from holdfast.compaction.asked import points_back, remembered
-from holdfast.compaction.compactor import Made
-from holdfast.compaction.extraction import Extracted
+from holdfast.compaction.asked import read_memory_requests, refers_back
+from holdfast.compaction.compactor import CompactionResult
+from holdfast.compaction.extraction import ExtractedMemory
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.private import redacted
 from holdfast.store import Conversation, Store, Stored, new_id
@@ -17,22 +17,22 @@ from holdfast.window.own_words import ends, own_sentences
 from holdfast.words import language_of
 
 # How important it is what somebody asked to be remembered.
-_ASKED_FOR = 0.9
+_REQUEST_IMPORTANCE = 0.9
 # So many messages before it may be meant by "this".
-_BACK = 4
+_REFERENCE_DISTANCE = 4
 # One exchange of so few tokens is shorter than a note about it would be, and found in the log as it is.
-_EXCHANGE, _BRIEF = 2, 150
+_BRIEF_MESSAGES, _BRIEF_TOKENS = 2, 150
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class CompactionRecord:
     """`covers` are the messages that `made` stands for, `tokens` what they took."""
 
     id: str
     conversation: Conversation
     previous: str | None
     covers: tuple[Stored, ...]
-    made: Made
+    made: CompactionResult
     tokens: int
     # Whether it may be remembered beyond the conversation.
     noted: bool = True
@@ -40,7 +40,7 @@ class Keeping:
     @property
     def is_brief(self) -> bool:
         """Whether it is all there is, and not worth a note."""
-        return self.previous is None and len(self.covers) <= _EXCHANGE and self.tokens <= _BRIEF
+        return self.previous is None and len(self.covers) <= _BRIEF_MESSAGES and self.tokens <= _BRIEF_TOKENS
 
     def keep(self, store: Store) -> None:
         """To be done inside `Store.atomically`. A Conflict if others have covered any of it meanwhile."""
@@ -56,7 +56,7 @@ class Keeping:
         )
         if not self.noted:
             return
-        promise(store, self.conversation, made.memories, kept.created_at, body.language)
+        enqueue_memories(store, self.conversation, made.memories, kept.created_at, body.language)
         if self.is_brief:
             return
         note = SummaryNote(
@@ -74,18 +74,22 @@ class Keeping:
         store.outbox.put(SUMMARY_TOPIC, note.to_json())
 
 
-def remember(store: Store, conversation: Conversation, appended: Sequence[Stored]) -> None:
+def enqueue_memory_requests(store: Store, conversation: Conversation, appended: Sequence[Stored]) -> None:
     """What somebody asks to be remembered is promised with their message, not when it leaves the window."""
     for stored in appended:
         if stored.message.role == "user":
             text = redacted(ends(stored.message.text))
-            _promise_taking_back(store, conversation, text)
-            wishes = remembered(text) or remembered(text, _said_before(store, stored))
-            found = tuple(Extracted(kind, told, _ASKED_FOR, (stored.id,)) for kind, told in wishes)
-            promise(store, conversation, found, stored.created_at, language_of(text), asked=True)
+            _enqueue_withdrawals(store, conversation, text)
+            wishes = read_memory_requests(text) or read_memory_requests(
+                text, _previous_messages(store, stored)
+            )
+            found = tuple(
+                ExtractedMemory(kind, told, _REQUEST_IMPORTANCE, (stored.id,)) for kind, told in wishes
+            )
+            enqueue_memories(store, conversation, found, stored.created_at, language_of(text), asked=True)
 
 
-def _promise_taking_back(store: Store, conversation: Conversation, text: str) -> None:
+def _enqueue_withdrawals(store: Store, conversation: Conversation, text: str) -> None:
     """What was kept of this conversation before goes when the person takes it back by its name."""
     sentences = [masked for _, masked in own_sentences(text) if takes_back(masked)]
     if sentences:
@@ -94,18 +98,18 @@ def _promise_taking_back(store: Store, conversation: Conversation, text: str) ->
         store.outbox.put(MEMORY_TOPIC, {"memories": [], "taken_back": taken})
 
 
-def _said_before(store: Store, stored: Stored) -> list[str]:
+def _previous_messages(store: Store, stored: Stored) -> list[str]:
     """What the same person said just before a message that only points there: "merk dir das"."""
-    if stored.parent is None or not points_back(stored.message.text):
+    if stored.parent is None or not refers_back(stored.message.text):
         return []
-    before = store.log.tail(stored.parent, _BACK)
+    before = store.log.tail(stored.parent, _REFERENCE_DISTANCE)
     return [redacted(ends(one.message.text)) for one in before if one.message.role == "user"]
 
 
-def promise(
+def enqueue_memories(
     store: Store,
     conversation: Conversation,
-    found: tuple[Extracted, ...],
+    found: tuple[ExtractedMemory, ...],
     at: float,
     language: str = "",
     *,

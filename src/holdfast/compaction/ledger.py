@@ -11,9 +11,9 @@ from itertools import chain
 from math import log2
 from typing import Any
 
-from holdfast.compaction.ledger_failures import open_failures
-from holdfast.compaction.ledger_reading import said_by, said_in
-from holdfast.compaction.ledger_spelling import call_in, key_of, same_words, stands_in
+from holdfast.compaction.ledger_failures import find_open_failures
+from holdfast.compaction.ledger_reading import read_message, read_text
+from holdfast.compaction.ledger_spelling import entry_key, failed_call, fold_text, occurs_in
 from holdfast.compaction.ledger_table import EntryKind
 from holdfast.patterns import late
 from holdfast.text.slots import compare
@@ -36,20 +36,20 @@ _WEIGHTS: Mapping[EntryKind, float] = {
     "url": 1.0,
     "version": 0.9,
 }
-_OWN = 4.0
+_OWN_FACTOR = 4.0
 # So many words beside a number tell what it is the value of.
-_TELLING = 2
+_FEWEST_CONTEXT_TERMS = 2
 _DIGITS = late(r"\d[\d.,:]*")
 # A number nobody can tell the meaning of: without words that name it, or too short to point at anything.
-_UNCLEAR = 0.3
+_UNCLEAR_FACTOR = 0.3
 _NEEDS_CONTEXT = ("amount", "date")
-_SHORT = 4
+_SHORTEST_NUMBER = 4
 # A name in code, which code can be asked for again.
-_PLAIN_NAME = 0.5
+_PLAIN_NAME_FACTOR = 0.5
 # After so many messages recency is worth half; the oldest entry still counts for something.
-_AGE = 60
+_HALF_WORTH_AGE = 60
 # After so many characters of a kind the next one counts for half, so that no kind takes the whole room.
-_SAME_KIND = 200
+_HALF_WORTH_LENGTH = 200
 
 _HEADINGS: Mapping[EntryKind, tuple[str, str]] = {
     "decision": ("Decided", "Entschieden"),
@@ -64,11 +64,11 @@ _HEADINGS: Mapping[EntryKind, tuple[str, str]] = {
     "url": ("Links", "Links"),
 }
 # Whole sentences stand on lines of their own.
-_LISTED = ("decision", "failure", "error")
+_LINE_KINDS = ("decision", "failure", "error")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """Something said, verbatim. `count` is in how many messages, `last` the depth of the newest of them."""
 
     kind: EntryKind
@@ -82,9 +82,9 @@ class Entry:
 
     @property
     def key(self) -> tuple[EntryKind, str]:
-        return self.kind, key_of(self.kind, self.text)
+        return self.kind, entry_key(self.kind, self.text)
 
-    def joined(self, newer: "Entry") -> "Entry":
+    def joined(self, newer: "LedgerEntry") -> "LedgerEntry":
         return replace(
             newer,
             count=self.count + newer.count,
@@ -102,7 +102,7 @@ class Entry:
 class Ledger:
     """What was found, the best first."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LedgerEntry, ...] = ()
 
     def merged(self, newer: "Ledger") -> "Ledger":
         """Both as one. A failed command that ran again later without failing is no open failure any more."""
@@ -110,13 +110,13 @@ class Ledger:
         older = (
             entry
             for entry in self.entries
-            if entry.kind != "failure" or key_of("command", call_in(entry.text)) not in ran
+            if entry.kind != "failure" or entry_key("command", failed_call(entry.text)) not in ran
         )
-        return Ledger(_best(_joined(chain(older, newer.entries))))
+        return Ledger(_rank(_join_entries(chain(older, newer.entries))))
 
     def capped(self, count: Callable[[str], int], tokens: int, language: str) -> "Ledger":
         """As many of the best as `render` can show in so many tokens."""
-        entries = _shown(self.entries)
+        entries = _drop_covered_names(self.entries)
         fits, too_many = 0, len(entries) + 1
         while too_many - fits > 1:
             middle = (fits + too_many) // 2
@@ -129,12 +129,12 @@ class Ledger:
     def render(self, language: str) -> str:
         """Grouped by kind, one line a group; sentences one line each."""
         groups: dict[EntryKind, list[str]] = defaultdict(list)
-        for entry in _shown(self.entries):
+        for entry in _drop_covered_names(self.entries):
             groups[entry.kind].append(entry.render())
         lines: list[str] = []
         for kind, headings in _HEADINGS.items():
             heading = headings[language == "de"]
-            if kind in _LISTED:
+            if kind in _LINE_KINDS:
                 lines += [f"{heading}: {text}" for text in groups[kind]]
             elif groups[kind]:
                 lines.append(f"{heading}: {', '.join(groups[kind])}")
@@ -142,13 +142,13 @@ class Ledger:
 
     def missing_in(self, text: str) -> "Ledger":
         """What this text does not say, in whatever spelling."""
-        known = {(said.kind, key_of(said.kind, said.text)) for said in said_in(text)}
-        plain = same_words(text)
+        known = {(said.kind, entry_key(said.kind, said.text)) for said in read_text(text)}
+        plain = fold_text(text)
         return Ledger(
             tuple(
                 entry
                 for entry in self.entries
-                if entry.key not in known and not stands_in(entry.kind, entry.text, plain)
+                if entry.key not in known and not occurs_in(entry.kind, entry.text, plain)
             )
         )
 
@@ -160,34 +160,34 @@ class Ledger:
 
     @classmethod
     def from_json(cls, value: Iterable[Sequence[Any]]) -> "Ledger":
-        return cls(tuple(Entry(*row) for row in value))
+        return cls(tuple(LedgerEntry(*row) for row in value))
 
 
-def ledger_of(items: Sequence[Item]) -> Ledger:
+def build_ledger(items: Sequence[Item]) -> Ledger:
     """What a span says, each message read on its own: read in parts and merged, it gives the same."""
-    failures = (Entry("failure", text, last=depth) for text, depth in open_failures(items))
-    return Ledger(_best(_joined(chain(chain.from_iterable(map(_entries, items)), failures))))
+    failures = (LedgerEntry("failure", text, last=depth) for text, depth in find_open_failures(items))
+    return Ledger(_rank(_join_entries(chain(chain.from_iterable(map(_read_entries, items)), failures))))
 
 
-def _entries(item: Item) -> Iterator[Entry]:
-    for said in said_by(item.message):
-        yield Entry(said.kind, said.text, last=item.depth, context=said.context, own=said.own)
+def _read_entries(item: Item) -> Iterator[LedgerEntry]:
+    for said in read_message(item.message):
+        yield LedgerEntry(said.kind, said.text, last=item.depth, context=said.context, own=said.own)
 
 
-def _key(entry: Entry) -> tuple[EntryKind, str]:
+def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
     return entry.key
 
 
-def _joined(entries: Iterable[Entry]) -> list[Entry]:
+def _join_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """One entry for each thing, from older to newer; of a value that changed, only what holds now."""
-    found: dict[tuple[EntryKind, str], Entry] = {}
+    found: dict[tuple[EntryKind, str], LedgerEntry] = {}
     for entry in entries:
         known = found.get(entry.key)
         found[entry.key] = known.joined(entry) if known else entry
-    return _current(list(found.values()))
+    return _drop_outdated(list(found.values()))
 
 
-def _current(entries: Sequence[Entry]) -> list[Entry]:
+def _drop_outdated(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
     """Without decisions that a newer one takes back, and older values of what people gave a new one."""
     decisions = [entry for entry in entries if entry.kind == "decision"]
     newest: dict[tuple[EntryKind, str, frozenset[str]], int] = {}
@@ -195,12 +195,12 @@ def _current(entries: Sequence[Entry]) -> list[Entry]:
         slot = _slot(entry)
         if slot is not None:
             newest[slot] = max(newest.get(slot, 0), entry.last)
-    return [entry for entry in entries if not _is_over(entry, decisions, newest)]
+    return [entry for entry in entries if not _is_outdated(entry, decisions, newest)]
 
 
-def _is_over(
-    entry: Entry,
-    decisions: Sequence[Entry],
+def _is_outdated(
+    entry: LedgerEntry,
+    decisions: Sequence[LedgerEntry],
     newest: Mapping[tuple[EntryKind, str, frozenset[str]], int],
 ) -> bool:
     if entry.kind == "decision":
@@ -210,53 +210,53 @@ def _is_over(
     return slot is not None and newest[slot] > entry.last
 
 
-def _slot(entry: Entry) -> tuple[EntryKind, str, frozenset[str]] | None:
+def _slot(entry: LedgerEntry) -> tuple[EntryKind, str, frozenset[str]] | None:
     """What a number of a person's is the value of, as far as the words beside it tell."""
     about = frozenset(terms(entry.context))
-    if not entry.own or entry.kind not in _NEEDS_CONTEXT or len(about) < _TELLING:
+    if not entry.own or entry.kind not in _NEEDS_CONTEXT or len(about) < _FEWEST_CONTEXT_TERMS:
         return None
     return entry.kind, _DIGITS.sub("#", entry.text), about
 
 
-def _best(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def _rank(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, ...]:
     """The most worth keeping first, at most so many, the kinds mixed."""
     newest = max((entry.last for entry in entries), default=0)
     worth = {entry.key: _worth(entry, newest) for entry in entries}
     ranked = sorted(entries, key=lambda entry: (-worth[entry.key], entry.key))
     room: dict[EntryKind, int] = defaultdict(int)
-    mixed: list[tuple[float, Entry]] = []
+    mixed: list[tuple[float, LedgerEntry]] = []
     for entry in ranked:
-        mixed.append((worth[entry.key] / (1 + room[entry.kind] / _SAME_KIND), entry))
+        mixed.append((worth[entry.key] / (1 + room[entry.kind] / _HALF_WORTH_LENGTH), entry))
         room[entry.kind] += len(entry.render())
     mixed.sort(key=lambda pair: -pair[0])
     return tuple(entry for _, entry in mixed[:LIMIT])
 
 
-def _worth(entry: Entry, newest: int) -> float:
-    recency = 1 / (1 + (newest - entry.last) / _AGE)
+def _worth(entry: LedgerEntry, newest: int) -> float:
+    recency = 1 / (1 + (newest - entry.last) / _HALF_WORTH_AGE)
     worth = _WEIGHTS[entry.kind] * (1 + log2(entry.count) / 2) * (0.3 + 0.7 * recency)
     if entry.own:
-        worth *= _OWN
+        worth *= _OWN_FACTOR
     if _is_unclear(entry):
-        worth *= _UNCLEAR
+        worth *= _UNCLEAR_FACTOR
     elif entry.kind == "id" and not any(map(str.isdigit, entry.text)):
-        worth *= _PLAIN_NAME
+        worth *= _PLAIN_NAME_FACTOR
     return worth
 
 
-def _is_unclear(entry: Entry) -> bool:
+def _is_unclear(entry: LedgerEntry) -> bool:
     if entry.kind == "id":
-        return len(entry.text) < _SHORT and not any(map(str.isalpha, entry.text))
+        return len(entry.text) < _SHORTEST_NUMBER and not any(map(str.isalpha, entry.text))
     return entry.kind in _NEEDS_CONTEXT and not entry.context
 
 
-def _shown(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def _drop_covered_names(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, ...]:
     """Without file names that stand at the end of a path that is there too."""
-    ends = {end for entry in entries if entry.kind == "file" for end in _ends(entry.key[1])}
+    ends = {end for entry in entries if entry.kind == "file" for end in _path_suffixes(entry.key[1])}
     return tuple(entry for entry in entries if entry.kind != "file" or entry.key[1] not in ends)
 
 
-def _ends(path: str) -> Iterator[str]:
+def _path_suffixes(path: str) -> Iterator[str]:
     """The path without its first directories."""
     while "/" in path:
         path = path.partition("/")[2]

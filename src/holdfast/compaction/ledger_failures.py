@@ -5,15 +5,15 @@ Looks at pairs of calls and results only; what else a result says is none of its
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.compaction.ledger_lines import arguments_of, command_of, error_lines, shortened
-from holdfast.compaction.ledger_spelling import SAYS
+from holdfast.compaction.ledger_lines import find_error_lines, get_command, parse_arguments, shorten
+from holdfast.compaction.ledger_spelling import FAILURE_SEPARATOR
 from holdfast.messages import ToolCall, ToolResult
 from holdfast.patterns import late
 from holdfast.window.items import Item, answered
 
 # Where a program says at the very beginning or end how it went.
-_GLANCE = 600
-_ENDS_BADLY = late(
+_RESULT_END = 600
+_FAILURE = late(
     r"(?im)^[^\S\n]*(?:Error|Fehler|fatal|Exception|Traceback \(most recent|panic|npm ERR!)\b[:! (]"
     r"|^[^\S\n]*\{\s*\"?error\"?\s*:(?!\s*(?:null|false|\"\"))"
     r"|\b(?:exit(?:ed)?(?: with)?|return(?:ed)?)(?: code| status):? ?[1-9]\d{0,2}\b"
@@ -21,42 +21,44 @@ _ENDS_BADLY = late(
 )
 
 
-def open_failures(items: Sequence[Item]) -> list[tuple[str, int]]:
+def find_open_failures(items: Sequence[Item]) -> list[tuple[str, int]]:
     """What failed last and was not repeated with success, each with the depth of its result."""
     failed: dict[str, tuple[str, int]] = {}
-    for call, result, depth in _calls(items):
-        name = named(call)
+    for call, result, depth in _pair_calls(items):
+        name = describe_call(call)
         # Put at the end again: what failed anew is the newest trouble.
         failed.pop(name, None)
         if looks_failed(result):
-            failed[name] = (f"{name}{SAYS}{_telling(result.text)}", depth)
+            failed[name] = (f"{name}{FAILURE_SEPARATOR}{_summarise_error(result.text)}", depth)
     return list(failed.values())
 
 
-def named(call: ToolCall) -> str:
+def describe_call(call: ToolCall) -> str:
     """What was called, short enough to read: the shell line, or the tool and what it was about."""
-    command = command_of(call)
+    command = get_command(call)
     if command:
         return command
-    values = [value for value in arguments_of(call).values() if isinstance(value, str | int) and value != ""]
+    values = [
+        value for value in parse_arguments(call).values() if isinstance(value, str | int) and value != ""
+    ]
     about = next((str(value) for value in values if 0 < len(str(value)) <= 80 and "\n" not in str(value)), "")
     return f"{call.name}({about})"
 
 
 def looks_failed(result: ToolResult) -> bool:
     text = result.text
-    return result.error or bool(_ENDS_BADLY.search(text[:_GLANCE]) or _ENDS_BADLY.search(text[-_GLANCE:]))
+    return result.error or bool(_FAILURE.search(text[:_RESULT_END]) or _FAILURE.search(text[-_RESULT_END:]))
 
 
-def _telling(text: str) -> str:
+def _summarise_error(text: str) -> str:
     """The line that says why: the last error line, else the first line there is."""
-    lines = [line for line, _ in error_lines(text)]
+    lines = [line for line, _ in find_error_lines(text)]
     if lines:
         return lines[-1]
-    return shortened(next((" ".join(line.split()) for line in text.split("\n") if line.strip()), ""))
+    return shorten(next((" ".join(line.split()) for line in text.split("\n") if line.strip()), ""))
 
 
-def _calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, int]]:
+def _pair_calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, int]]:
     """Each call that was answered, in the order of the answers."""
     at = 0
     while at < len(items):

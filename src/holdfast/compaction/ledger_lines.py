@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from holdfast.compaction.ledger_patterns import hidden
+from holdfast.compaction.ledger_patterns import blank_out
 from holdfast.messages import ToolCall
 from holdfast.patterns import late
 from holdfast.window.borders import fences
 
 # More is no command and no telling line any more, but a program or a dump.
-_LONGEST = 160
+_LONGEST_LINE = 160
 
 _PROGRAM = (
     r"(?:sudo )?(?:npm|npx|pnpm|yarn|bun|deno|node|pip3?|pipx|uv|poetry|conda|python3?|pytest|tox|ruff"
@@ -29,12 +29,12 @@ _PROGRAM = (
     r"|mv|cp"
     r"|mkdir|ln|kill|crontab|ffmpeg|aider|code|nohup|screen|tmux|holdfast)"
 )
-_IN_QUOTES = late(rf"`({_PROGRAM} [^`\n]{{1,{_LONGEST}}})`")
-_PROMPT = late(rf"(?m)^[ \t]*(?:[\w@.~/:-]{{0,40}}\$|PS [^>\n]{{0,60}}>) (\S[^\n]{{1,{_LONGEST}}})$")
-_ALONE = late(rf"(?m)^[ \t]*({_PROGRAM} [^\n`]{{1,{_LONGEST}}})$")
+_IN_QUOTES = late(rf"`({_PROGRAM} [^`\n]{{1,{_LONGEST_LINE}}})`")
+_PROMPT = late(rf"(?m)^[ \t]*(?:[\w@.~/:-]{{0,40}}\$|PS [^>\n]{{0,60}}>) (\S[^\n]{{1,{_LONGEST_LINE}}})$")
+_ALONE = late(rf"(?m)^[ \t]*({_PROGRAM} [^\n`]{{1,{_LONGEST_LINE}}})$")
 # In a sentence only arguments that cannot be words of it.
 _ARGUMENT = r"(?:-{1,2}[\w=./:-]+|(?:[^\W\d_]|\+)*+[./~^:=@_\d-][\w./~^:=@+-]*\w)"
-_SAID = late(
+_IN_SENTENCE = late(
     r"(?<![\w./-])((?:(?:npm|pnpm|yarn) (?:run [\w:-]+|test|install|ci|start|build)|git (?:add|commit|push"
     r"|pull|merge"
     r"|rebase|reset|checkout|switch|stash|cherry-pick|revert|clone|fetch|tag|bisect|log|diff|status)"
@@ -77,19 +77,19 @@ _ERROR_LINE = late(
     r"|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout)\b.*)"
 )
 _ERROR_LABEL = late(r"(?:(?:Errors?|Fehler): +)+")
-_ERROR_SAID = late(
+_QUOTED_ERROR = late(
     r"(?<![\w.])(?:[A-Za-z]{2,40}(?:Error|Exception)|[Ff]ehlermeldung|[Ee]rror message"
     r"|(?:HTTP|[Ss]tatus(?: code)?)(?=:? [45]\d\d\b)):? "
     r"(?!(?:is|was|if|when|and|or|for|in|ist|und|wird|as|with|to|indicates|says|that|you|I|from|occurs)\b)"
     r"[\"'„“`]?[^\s`][^\n`]{2,160}"
 )
 # Lines without any of these need no closer look.
-_SIGNS = (
+_ERROR_SIGNS = (
     "err", "exception", "fail", "fatal", "panic", "fehler", "refused", "denied", "timed", "timeout", "fault",
     "no such", "not found", "http", "e   ", "critical", "severe", "exit", "interrupt", "verweigert",
     "warning:", "40", "42", "50",
 )  # fmt: skip
-_SIGNS_SAID = ("error", "exception", "fehlermeldung", "http", "status")
+_QUOTED_ERROR_SIGNS = ("error", "exception", "fehlermeldung", "http", "status")
 _NO_ERROR = late(
     r"(?i)\b(?:0|no|zero|without|keine|ohne) (?:\w+ )?(?:errors?|failures?|failed|fehler)\b"
     r"|errors?[\"']?: ?(?:0|null"
@@ -98,38 +98,38 @@ _NO_ERROR = late(
 )
 
 
-def commands_in(text: str) -> Iterator[tuple[str, int]]:
+def find_commands(text: str) -> Iterator[tuple[str, int]]:
     """The shell lines of a text with their places: in a fence, after a prompt, in quotes, in a sentence."""
     openings = [(_SHELL.match(text, start, end), end) for start, end in fences(text)]
     shells = [(opening.end(), end) for opening, end in openings if opening]
     for start, end in shells:
-        yield from _lines_of_shell(text, start, end)
-    text = hidden(text, shells)
-    for pattern in (_PROMPT, _IN_QUOTES, _ALONE, _SAID):
+        yield from _shell_commands(text, start, end)
+    text = blank_out(text, shells)
+    for pattern in (_PROMPT, _IN_QUOTES, _ALONE, _IN_SENTENCE):
         found = [(match[1], match.span(1)) for match in pattern.finditer(text)]
-        yield from ((command, span[0]) for line, span in found if (command := _tidied(line)))
+        yield from ((command, span[0]) for line, span in found if (command := _tidy_command(line)))
         # A command is not looked for in another one.
-        text = hidden(text, [span for _, span in found])
+        text = blank_out(text, [span for _, span in found])
 
 
-def command_of(call: ToolCall) -> str:
+def get_command(call: ToolCall) -> str:
     """The shell line that a call ran; empty if it did something else."""
-    arguments = arguments_of(call)
+    arguments = parse_arguments(call)
     for name in _ARGUMENT_NAMES:
         value = arguments.get(name)
         if isinstance(value, list) and all(isinstance(word, str) for word in value):
             value = value[-1] if len(value) == 3 and value[1].startswith("-") else " ".join(value)
         if isinstance(value, str) and value.strip():
-            return shortened(_WRAPPER.sub("", value.strip(), count=1).split("\n")[0].strip())
+            return shorten(_WRAPPER.sub("", value.strip(), count=1).split("\n")[0].strip())
     return ""
 
 
-def worth_keeping(command: str) -> bool:
+def is_worth_keeping(command: str) -> bool:
     """Looking around is not: the files it looked at are told on their own."""
     return len(command) > 2 and not _NO_COMMAND.fullmatch(command)
 
 
-def arguments_of(call: ToolCall) -> Mapping[str, Any]:
+def parse_arguments(call: ToolCall) -> Mapping[str, Any]:
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -137,30 +137,30 @@ def arguments_of(call: ToolCall) -> Mapping[str, Any]:
     return arguments if isinstance(arguments, dict) else {}
 
 
-def error_lines(text: str) -> Iterator[tuple[str, int]]:
+def find_error_lines(text: str) -> Iterator[tuple[str, int]]:
     """The lines of an output that say what went wrong, without their time stamps."""
-    for start, end in _lines_with(text, _SIGNS):
+    for start, end in _lines_containing(text, _ERROR_SIGNS):
         match = _ERROR_LINE.match(text[start : min(end, start + 400)])
         if match and not _NO_ERROR.search(match[0]):
-            label = _named_error(match["it"])
-            yield shortened(" ".join(match["it"][label:].split())), start + match.start("it") + label
+            label = _label_length(match["it"])
+            yield shorten(" ".join(match["it"][label:].split())), start + match.start("it") + label
 
 
-def _named_error(line: str) -> int:
+def _label_length(line: str) -> int:
     """Where the error begins in a line that only names it first, as a quote of a ledger does."""
     label = _ERROR_LABEL.match(line)
     return label.end() if label and _ERROR_LINE.match(line[label.end() :]) else 0
 
 
-def errors_said(text: str) -> Iterator[tuple[str, int]]:
+def find_quoted_errors(text: str) -> Iterator[tuple[str, int]]:
     """Errors quoted inside a sentence."""
-    for start, end in _lines_with(text, _SIGNS_SAID):
-        for match in _ERROR_SAID.finditer(text, start, end):
+    for start, end in _lines_containing(text, _QUOTED_ERROR_SIGNS):
+        for match in _QUOTED_ERROR.finditer(text, start, end):
             if not _NO_ERROR.search(match[0]):
-                yield _up_to_end(match[0]), match.start()
+                yield _first_sentence(match[0]), match.start()
 
 
-def _lines_with(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
+def _lines_containing(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
     """Start and end of the lines that have one of these signs, in their order; few lines have."""
     lowered = text.lower()
     if len(lowered) != len(text):
@@ -176,23 +176,23 @@ def _lines_with(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
     return sorted(found.items())
 
 
-def shortened(line: str) -> str:
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
+def shorten(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1].rstrip() + "…"
 
 
-def _up_to_end(said: str) -> str:
+def _first_sentence(said: str) -> str:
     end = re.search(r"[.!?](?:\s+[A-ZÄÖÜ]|\s*$)|[\"”“]\s", said)
     return (said[: end.start()] if end else said).strip(" \"'„“`*")
 
 
-def _lines_of_shell(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+def _shell_commands(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
     for line in re.finditer(r"[^\n]+", text[start:end]):
-        command = _tidied(line[0])
+        command = _tidy_command(line[0])
         if command and not command.startswith(("#", "```", "~~~", "//", "<", ">", "}", "{", ")", "-")):
             yield command, start + line.start()
 
 
-def _tidied(line: str) -> str:
+def _tidy_command(line: str) -> str:
     command = re.sub(r"^(?:\$|>) ", "", line.strip()).split(" # ")[0].rstrip(" \\`*:;,")
     command = command.rstrip(".") if re.search(r"[a-zA-Z]{2}\.$", command) else command
-    return command if worth_keeping(command) and len(command) <= _LONGEST else ""
+    return command if is_worth_keeping(command) and len(command) <= _LONGEST_LINE else ""

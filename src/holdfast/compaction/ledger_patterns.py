@@ -6,10 +6,18 @@ What an earlier row has taken, no later one sees. It knows neither messages nor 
 from collections.abc import Iterator
 from functools import lru_cache
 
-from holdfast.compaction.ledger_table import COUNTED, DEFINED, NO_NUMBER, NUMBERED, TABLE, Find, Row
+from holdfast.compaction.ledger_table import (
+    COUNT,
+    DEFINITION,
+    NO_NUMBER,
+    OTHER_NUMBER,
+    TABLE,
+    LedgerMatch,
+    LedgerPattern,
+)
 from holdfast.patterns import late
 
-_HIDDEN = "\x00"
+_BLANK = "\x00"
 # Pictures and keys written as text, and the numbers of a list: nobody looks for a name in these.
 _NO_TEXT = late(r"[A-Za-z0-9+/=_-]{200,}|(?m:^)[ \t]*[#*-]{0,4}[ \t]?\d{1,2}[.)][ \t]")
 # Nothing that is found goes across a line or the end of a sentence.
@@ -20,58 +28,60 @@ _DIGIT = late(r"\d")
 _NUMBER_IN_CODE = late(r"\d[\d.]|\d ?[A-Za-z%€]")
 
 
-def finds(text: str, *, code: bool = False, own: bool = False) -> list[Find]:
+def find_matches(text: str, *, code: bool = False, own: bool = False) -> list[LedgerMatch]:
     """What stands in a text, in no particular order.
 
     `code` leaves out what means something only in prose; `own` takes every number, for a person's words have
     few and all are meant.
     """
-    found = [Find("id", match[1], *match.span(1)) for match in DEFINED.finditer(text)] if code else []
-    text = hidden(text, [match.span() for match in _NO_TEXT.finditer(text)])
+    found = (
+        [LedgerMatch("id", match[1], *match.span(1)) for match in DEFINITION.finditer(text)] if code else []
+    )
+    text = blank_out(text, [match.span() for match in _NO_TEXT.finditer(text)])
     start = 0
     for end in _PIECE_END.finditer(text):
-        found += _in_piece(text[start : end.start()], start, code, own)
+        found += _find_in_piece(text[start : end.start()], start, code, own)
         start = end.end()
-    found += _in_piece(text[start:], start, code, own)
+    found += _find_in_piece(text[start:], start, code, own)
     return found
 
 
-def _in_piece(text: str, at: int, code: bool, own: bool) -> Iterator[Find]:
+def _find_in_piece(text: str, at: int, code: bool, own: bool) -> Iterator[LedgerMatch]:
     number = _NUMBER_IN_CODE if code else _DIGIT
     digits = number.search(text) is not None
-    for row in _rows(digits, tuple([sign in text for sign in _SIGNS])):
+    for row in _applicable_patterns(digits, tuple([sign in text for sign in _SIGNS])):
         if (row.prose and code) or (not digits and "0" in row.needs):
             continue
         new = list(row.finds(text))
         if new:
-            yield from (Find(find.kind, find.text, find.start + at, find.end + at) for find in new)
-            text = hidden(text, [(find.start, find.end) for find in new])
+            yield from (LedgerMatch(find.kind, find.text, find.start + at, find.end + at) for find in new)
+            text = blank_out(text, [(find.start, find.end) for find in new])
             digits = digits and number.search(text) is not None
     if own and digits:
-        yield from _other_numbers(text, at)
+        yield from _find_other_numbers(text, at)
 
 
-def _other_numbers(text: str, at: int) -> Iterator[Find]:
-    counted = list(COUNTED.finditer(text))
+def _find_other_numbers(text: str, at: int) -> Iterator[LedgerMatch]:
+    counted = list(COUNT.finditer(text))
     for match in counted:
-        yield Find("amount", match[0], match.start() + at, match.end() + at)
-    for match in NUMBERED.finditer(hidden(text, [match.span() for match in counted])):
+        yield LedgerMatch("amount", match[0], match.start() + at, match.end() + at)
+    for match in OTHER_NUMBER.finditer(blank_out(text, [match.span() for match in counted])):
         if match["it"] and not NO_NUMBER.fullmatch(match["it"]):
-            yield Find("id", match["it"], match.start("it") + at, match.end("it") + at)
+            yield LedgerMatch("id", match["it"], match.start("it") + at, match.end("it") + at)
 
 
 @lru_cache(maxsize=4_096)
-def _rows(digits: bool, signs: tuple[bool, ...]) -> tuple[Row, ...]:
+def _applicable_patterns(digits: bool, signs: tuple[bool, ...]) -> tuple[LedgerPattern, ...]:
     there = {sign for sign, is_there in zip(_SIGNS, signs, strict=True) if is_there} | (
         {"0"} if digits else set()
     )
     return tuple(row for row in TABLE if there.issuperset(row.needs))
 
 
-def hidden(text: str, spans: list[tuple[int, int]]) -> str:
+def blank_out(text: str, spans: list[tuple[int, int]]) -> str:
     """The text with these stretches blanked, so that places stay what they are."""
     pieces, done = [], 0
     for start, end in spans:
-        pieces += [text[done:start], _HIDDEN * (end - start)]
+        pieces += [text[done:start], _BLANK * (end - start)]
         done = end
     return "".join([*pieces, text[done:]])

@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from holdfast.compaction.ledger_lines import (
-    arguments_of,
-    command_of,
-    commands_in,
-    error_lines,
-    errors_said,
-    worth_keeping,
+    find_commands,
+    find_error_lines,
+    find_quoted_errors,
+    get_command,
+    is_worth_keeping,
+    parse_arguments,
 )
-from holdfast.compaction.ledger_patterns import finds
-from holdfast.compaction.ledger_spelling import context_of, key_of, needs_context
-from holdfast.compaction.ledger_table import EntryKind, Find
+from holdfast.compaction.ledger_patterns import find_matches
+from holdfast.compaction.ledger_spelling import entry_key, find_context, needs_context
+from holdfast.compaction.ledger_table import EntryKind, LedgerMatch
 from holdfast.messages import Message, Text, ToolCall
 from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
@@ -27,7 +27,7 @@ from holdfast.window.pasted import stretches
 from holdfast.window.rules import decisions_in
 
 # How many of a kind one message may give: a person's words, an answer, code, a program's output.
-_CAPS: Mapping[EntryKind, tuple[int, int, int]] = {
+_LIMITS: Mapping[EntryKind, tuple[int, int, int]] = {
     "file": (40, 20, 12),
     "command": (20, 10, 4),
     "url": (20, 10, 6),
@@ -38,86 +38,87 @@ _CAPS: Mapping[EntryKind, tuple[int, int, int]] = {
     "error": (6, 4, 3),
     "decision": (6, 0, 0),
 }
-_OWN, _ANSWER, _DUMP = range(3)
+_USER, _ANSWER, _OUTPUT = range(3)
 # In a longer message a person pasted something, of whatever shape; their own words stand around it.
 _PASTE = 4_000
-_AROUND = 1_200
+_PASTE_MARGIN = 1_200
 # Of an output beyond this, beginning and end are read for names; its error lines are read in full.
 _LONG_OUTPUT = 24_000
 # A longer argument is the content of a file, not a name.
 _LONG_ARGUMENT = 300
-_WORD = late(r"[^\W_]+")
+_ALPHANUMERIC = late(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LedgerMention:
     kind: EntryKind
     text: str
     context: str = ""
     own: bool = False
 
 
-def said_by(message: Message) -> list[Said]:
+def read_message(message: Message) -> list[LedgerMention]:
     """What a message says, each thing once."""
     if message.role == "system":
         return []
-    found: list[Said] = []
+    found: list[LedgerMention] = []
     text = "".join(part.text for part in message.parts if isinstance(part, Text))
     if message.role == "user":
-        found += _said_by_person(text)
+        found += _read_user_text(text)
     elif message.role == "assistant":
-        found += _spoken(text, _ANSWER)
+        found += _read_prose(text, _ANSWER)
     else:
-        found += _put_out(text)
+        found += _read_output(text)
     for call in message.tool_calls:
-        found += _called(call)
+        found += _read_call(call)
     for result in message.tool_results:
-        found += _put_out(result.text)
-    return _once(found)
+        found += _read_output(result.text)
+    return _deduplicate(found)
 
 
-def said_in(text: str) -> list[Said]:
+def read_text(text: str) -> list[LedgerMention]:
     """Everything a text has, without any limit."""
-    return [Said(find.kind, find.text) for find in _all_finds(text, own=True)]
+    return [LedgerMention(find.kind, find.text) for find in _find_all(text, own=True)]
 
 
-def _said_by_person(text: str) -> Iterator[Said]:
-    for decision in decisions_in(text)[: _CAPS["decision"][_OWN]]:
-        yield Said("decision", decision, own=True)
+def _read_user_text(text: str) -> Iterator[LedgerMention]:
+    for decision in decisions_in(text)[: _LIMITS["decision"][_USER]]:
+        yield LedgerMention("decision", decision, own=True)
     long = len(text) > _PASTE
     for start, end, pasted in stretches(text):
         piece = text[start:end]
         if pasted:
-            yield from _put_out(piece) if long else _spoken(piece, _DUMP)
-        elif long and len(piece) > 2 * _AROUND:
-            yield from _typed(piece[:_AROUND])
-            yield from _put_out(piece[_AROUND:-_AROUND])
-            yield from _typed(piece[-_AROUND:])
+            yield from _read_output(piece) if long else _read_prose(piece, _OUTPUT)
+        elif long and len(piece) > 2 * _PASTE_MARGIN:
+            yield from _read_typed_text(piece[:_PASTE_MARGIN])
+            yield from _read_output(piece[_PASTE_MARGIN:-_PASTE_MARGIN])
+            yield from _read_typed_text(piece[-_PASTE_MARGIN:])
         else:
-            yield from _typed(piece)
+            yield from _read_typed_text(piece)
 
 
-def _typed(text: str) -> Iterator[Said]:
-    return (replace(said, own=True) for said in _spoken(text, _OWN))
+def _read_typed_text(text: str) -> Iterator[LedgerMention]:
+    return (replace(said, own=True) for said in _read_prose(text, _USER))
 
 
-def _spoken(text: str, who: int) -> list[Said]:
-    return _chosen(text, _all_finds(text, own=who == _OWN), who)
+def _read_prose(text: str, who: int) -> list[LedgerMention]:
+    return _choose(text, _find_all(text, own=who == _USER), who)
 
 
-def _all_finds(text: str, *, own: bool) -> list[Find]:
+def _find_all(text: str, *, own: bool) -> list[LedgerMatch]:
     """Commands and errors first: what they are made of is found in them again, and may stay."""
-    found = [Find("command", command, at, at + len(command)) for command, at in commands_in(text)]
+    found = [LedgerMatch("command", command, at, at + len(command)) for command, at in find_commands(text)]
     found += [
-        Find("error", line, at, at + len(line)) for line, at in (*error_lines(text), *errors_said(text))
+        LedgerMatch("error", line, at, at + len(line))
+        for line, at in (*find_error_lines(text), *find_quoted_errors(text))
     ]
-    for start, end, code in _stretches(text, fences(text)):
-        for find in finds(text[start:end], code=code, own=own and not code):
+    for start, end, code in _split_code(text, fences(text)):
+        for find in find_matches(text[start:end], code=code, own=own and not code):
             found.append(replace(find, start=find.start + start, end=find.end + start))
     return found
 
 
-def _stretches(text: str, blocks: Sequence[Span]) -> Iterator[tuple[int, int, bool]]:
+def _split_code(text: str, blocks: Sequence[Span]) -> Iterator[tuple[int, int, bool]]:
     """Prose and code in turns."""
     done = 0
     for start, end in blocks:
@@ -127,77 +128,77 @@ def _stretches(text: str, blocks: Sequence[Span]) -> Iterator[tuple[int, int, bo
     yield done, len(text), False
 
 
-def _put_out(text: str) -> list[Said]:
-    errors = [Find("error", line, at, at + len(line)) for line, at in error_lines(text)]
-    found = _chosen(text, errors, _DUMP)
+def _read_output(text: str) -> list[LedgerMention]:
+    errors = [LedgerMatch("error", line, at, at + len(line)) for line, at in find_error_lines(text)]
+    found = _choose(text, errors, _OUTPUT)
     if len(text) > _LONG_OUTPUT:
         text = f"{text[: _LONG_OUTPUT // 2]}\n\n{text[-_LONG_OUTPUT // 2 :]}"
-    return found + _chosen(text, finds(text, code=True), _DUMP)
+    return found + _choose(text, find_matches(text, code=True), _OUTPUT)
 
 
-def _called(call: ToolCall) -> list[Said]:
-    command = command_of(call)
-    found = [Said("command", command)] if command and worth_keeping(command) else []
-    text = "\n".join(_short_values(arguments_of(call)))
-    return found + _chosen(text, finds(text, code=True), _ANSWER)
+def _read_call(call: ToolCall) -> list[LedgerMention]:
+    command = get_command(call)
+    found = [LedgerMention("command", command)] if command and is_worth_keeping(command) else []
+    text = "\n".join(_argument_lines(parse_arguments(call)))
+    return found + _choose(text, find_matches(text, code=True), _ANSWER)
 
 
-def _short_values(value: Any, name: str = "") -> Iterator[str]:
+def _argument_lines(value: Any, name: str = "") -> Iterator[str]:
     """The arguments as lines that say what is what; of a long one its start, where a patch names files."""
     if isinstance(value, Mapping):
         for inner, item in value.items():
-            yield from _short_values(item, str(inner))
+            yield from _argument_lines(item, str(inner))
     elif isinstance(value, list):
         for item in value:
-            yield from _short_values(item, name)
+            yield from _argument_lines(item, name)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield f"{name}: {str(value)[:_LONG_ARGUMENT]}"
 
 
-def _chosen(text: str, found: Iterable[Find], who: int) -> list[Said]:
-    groups: dict[EntryKind, dict[str, list[Find]]] = {}
+def _choose(text: str, found: Iterable[LedgerMatch], who: int) -> list[LedgerMention]:
+    groups: dict[EntryKind, dict[str, list[LedgerMatch]]] = {}
     for find in found:
-        groups.setdefault(find.kind, {}).setdefault(key_of(find.kind, find.text), []).append(find)
-    chosen: list[Find] = []
+        groups.setdefault(find.kind, {}).setdefault(entry_key(find.kind, find.text), []).append(find)
+    chosen: list[LedgerMatch] = []
     for kind, same in groups.items():
-        most = _CAPS[kind][who]
+        most = _LIMITS[kind][who]
         ranked = list(same.values())
         if len(ranked) > most:
-            ranked = _ends(ranked, most) if kind == "error" else _most_telling(ranked)[:most]
+            ranked = _first_and_last(ranked, most) if kind == "error" else _rank_by_shape(ranked)[:most]
         chosen += [finds_[0] for finds_ in ranked]
-    return [_said(text, find) for find in chosen]
+    return [_to_mention(text, find) for find in chosen]
 
 
-def _ends(found: list[list[Find]], most: int) -> list[list[Find]]:
+def _first_and_last(found: list[list[LedgerMatch]], most: int) -> list[list[LedgerMatch]]:
     """The cause tends to stand first and the outcome last."""
     return [*found[: most // 2], *found[len(found) - (most - most // 2) :]]
 
 
-def _length_of_number(match: re.Match[str]) -> str:
+def _mask_number(match: re.Match[str]) -> str:
     """A word with a digit by its length alone; any other as it is."""
     return str(len(match[0])) if any(sign.isdigit() for sign in match[0]) else match[0]
 
 
-def _most_telling(found: list[list[Find]]) -> list[list[Find]]:
+def _rank_by_shape(found: list[list[LedgerMatch]]) -> list[list[LedgerMatch]]:
     """One of each shape first, then by count: a thousand numbered paths leave room for the one other name."""
     seen: Counter[str] = Counter()
-    ranked: list[tuple[int, int, list[Find]]] = []
+    ranked: list[tuple[int, int, list[LedgerMatch]]] = []
     for same in sorted(found, key=len, reverse=True):
-        shape = _WORD.sub(_length_of_number, same[0].text)
+        shape = _ALPHANUMERIC.sub(_mask_number, same[0].text)
         ranked.append((seen[shape], -len(same), same))
         seen[shape] += 1
     return [same for *_, same in sorted(ranked, key=lambda entry: entry[:2])]
 
 
-def _said(text: str, find: Find) -> Said:
-    context = context_of(text, find.start, find.end) if needs_context(find.kind, find.text) else ""
-    return Said(find.kind, find.text, context)
+def _to_mention(text: str, find: LedgerMatch) -> LedgerMention:
+    context = find_context(text, find.start, find.end) if needs_context(find.kind, find.text) else ""
+    return LedgerMention(find.kind, find.text, context)
 
 
-def _once(found: Sequence[Said]) -> list[Said]:
-    kept: dict[tuple[EntryKind, str], Said] = {}
+def _deduplicate(found: Sequence[LedgerMention]) -> list[LedgerMention]:
+    kept: dict[tuple[EntryKind, str], LedgerMention] = {}
     for said in found:
-        key = (said.kind, key_of(said.kind, said.text))
+        key = (said.kind, entry_key(said.kind, said.text))
         known = kept.get(key)
         if known is not None:
             said = replace(known, context=known.context or said.context, own=known.own or said.own)

@@ -13,15 +13,15 @@ from holdfast.patterns import late
 from holdfast.words import terms
 
 
-def _words(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
 # Between the call that failed and what it said.
-SAYS = " → "
+FAILURE_SEPARATOR = " → "
 
-_WORDS = 6
-_LONGEST = 48
+_MOST_CONTEXT_WORDS = 6
+_LONGEST_CONTEXT = 48
 # How far from a number the words that name it may stand.
 _REACH = 90
 
@@ -60,7 +60,7 @@ _MONTHS = {
 }
 _ISO = late(r"(\d{4})[-/](\d\d)[-/](\d\d)(.*)", re.DOTALL)
 _GERMAN = late(r"(\d{1,2})\.(\d{1,2})\.?(\d{4})?(.*)", re.DOTALL)
-_NAMED = late(
+_NAMED_MONTH = late(
     r"(?:(\d{1,2})\S*\s(?:of\s)?)?([A-Za-zä]{3})[a-z.]*(?:\s(\d{1,2})(?!\d)\w{0,2})?(?:,?\s(\d{4}))?(.*)",
     re.DOTALL,
 )
@@ -70,10 +70,10 @@ _CLOCK = late(r"(\d{1,2}):(\d\d)")
 _LABEL = late(r"([^\W\d_][\w /'’-]{1,40})[\"'`*_)]{0,4}\s{0,2}[:=]\s{0,3}[\"'`*\[]{0,3}$")
 _WORD = late(r"[^\W\d_]+(?:['’/_-][^\W\d_]+)*")
 # An abbreviation ends nothing.
-_SHORT = late(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
-_AROUND = ".,;:!?()[]{}<>\"'`*_|„“”«»=#~-–—"
+_ABBREVIATION = late(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
+_PUNCTUATION = ".,;:!?()[]{}<>\"'`*_|„“”«»=#~-–—"
 # Words that stand between a name and its number and tell nothing.
-_BETWEEN = _words(
+_FILLER_WORDS = _word_set(
     """
     ist sind war beträgt liegt lautet wird auf um am bei von mit ab bis ca etwa rund genau mindestens
     höchstens maximal kostet kosten für im der die das ein eine zu zum zur pro und oder als hat haben
@@ -86,7 +86,7 @@ _BETWEEN = _words(
 
 
 @lru_cache(maxsize=32_768)
-def key_of(kind: EntryKind, text: str) -> str:
+def entry_key(kind: EntryKind, text: str) -> str:
     """The same for every spelling of the same thing."""
     plain = _SPACE.sub(" ", text).strip()
     match kind:
@@ -104,32 +104,34 @@ def key_of(kind: EntryKind, text: str) -> str:
         case "version":
             return re.sub(r"\bv(?=\d)|^[\^~]|version ", "", plain.casefold())
         case "amount":
-            return _amount(plain)
+            return _normalise_amount(plain)
         case "date":
-            return _date(plain)
+            return _normalise_date(plain)
         case "failure":
-            return call_in(plain)
+            return failed_call(plain)
         case _:
             return plain.casefold()
 
 
-def call_in(failure: str) -> str:
-    return failure.partition(SAYS)[0]
+def failed_call(failure: str) -> str:
+    return failure.partition(FAILURE_SEPARATOR)[0]
 
 
-def context_of(text: str, start: int, end: int) -> str:
+def find_context(text: str, start: int, end: int) -> str:
     """The few words before a find that say what it is, or those after it; empty if there are none."""
     before = text[max(0, start - _REACH) : start]
     label = _LABEL.search(before)
-    if label and (named := _trimmed(_WORD.findall(label[1])[-_WORDS:])):
+    if label and (named := _trim_words(_WORD.findall(label[1])[-_MOST_CONTEXT_WORDS:])):
         return named
-    named = _trimmed(_backwards(before))
+    named = _trim_words(_words_before(before))
     if named:
         return named
-    return _trimmed(_leading_words(text[end : end + _REACH].split("\n")[0].split())[: _WORDS - 2])
+    return _trim_words(
+        _leading_words(text[end : end + _REACH].split("\n")[0].split())[: _MOST_CONTEXT_WORDS - 2]
+    )
 
 
-def _backwards(before: str) -> list[str]:
+def _words_before(before: str) -> list[str]:
     """The words that lead up to the end of this text, from another name or number or a clause's beginning."""
     return _leading_words(before.split()[::-1], backwards=True)[::-1]
 
@@ -137,9 +139,9 @@ def _backwards(before: str) -> list[str]:
 def _leading_words(tokens: Sequence[str], *, backwards: bool = False) -> list[str]:
     words: list[str] = []
     for token in tokens:
-        word = token.strip(_AROUND)
-        ends = token[-1] in ".,;:!?)" and not _SHORT.fullmatch(token)
-        if (ends and backwards) or len(words) == _WORDS or (word and not _WORD.fullmatch(word)):
+        word = token.strip(_PUNCTUATION)
+        ends = token[-1] in ".,;:!?)" and not _ABBREVIATION.fullmatch(token)
+        if (ends and backwards) or len(words) == _MOST_CONTEXT_WORDS or (word and not _WORD.fullmatch(word)):
             break
         if word:
             words.append(word)
@@ -148,26 +150,26 @@ def _leading_words(tokens: Sequence[str], *, backwards: bool = False) -> list[st
     return words
 
 
-def _trimmed(words: list[str]) -> str:
-    while words and (words[-1].casefold() in _BETWEEN or not terms(words[-1])):
+def _trim_words(words: list[str]) -> str:
+    while words and (words[-1].casefold() in _FILLER_WORDS or not terms(words[-1])):
         words = words[:-1]
-    while words and (words[0].casefold() in _BETWEEN or not terms(words[0])):
+    while words and (words[0].casefold() in _FILLER_WORDS or not terms(words[0])):
         words = words[1:]
-    while len(words) > 1 and len(" ".join(words)) > _LONGEST:
+    while len(words) > 1 and len(" ".join(words)) > _LONGEST_CONTEXT:
         words = words[1:]
-    return " ".join(words)[:_LONGEST]
+    return " ".join(words)[:_LONGEST_CONTEXT]
 
 
-def _amount(text: str) -> str:
+def _normalise_amount(text: str) -> str:
     match = _AMOUNT.fullmatch(text)
     if not match or re.search(r"\d", match[3]):
         return text.casefold()  # a range: as it is
     sign, number, unit = match[1].strip(), match[2], match[3].strip()
     unit = _UNIT_NAMES.get((unit or sign).casefold(), unit or sign)
-    return f"{'-' if sign in ('-', '−') else ''}{_plain_number(number)} {unit}"
+    return f"{'-' if sign in ('-', '−') else ''}{_normalise_number(number)} {unit}"
 
 
-def _plain_number(number: str) -> str:
+def _normalise_number(number: str) -> str:
     """One spelling for German and English: a last sign before three digits groups, any other is the point."""
     number = number.rstrip(".,")
     place = max(number.rfind("."), number.rfind(","))
@@ -178,13 +180,13 @@ def _plain_number(number: str) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _date(text: str) -> str:
+def _normalise_date(text: str) -> str:
     """Year, month and day, as far as they were said, and the time of day."""
     if match := _ISO.fullmatch(text):
         year, month, day, rest = match.groups()
     elif match := _GERMAN.fullmatch(text):
         day, month, year, rest = match.groups()
-    elif (match := _NAMED.fullmatch(text)) and match[2].casefold() in _MONTHS:
+    elif (match := _NAMED_MONTH.fullmatch(text)) and match[2].casefold() in _MONTHS:
         day, month, year, rest = match[1] or match[3], str(_MONTHS[match[2].casefold()]), match[4], match[5]
     else:
         return text.casefold().replace(" ", "")
@@ -200,26 +202,26 @@ def needs_context(kind: EntryKind, text: str) -> bool:
     return kind in ("amount", "date")
 
 
-def same_words(text: str) -> str:
+def fold_text(text: str) -> str:
     return _SPACE.sub(" ", text).casefold()
 
 
-def stands_in(kind: EntryKind, text: str, plain: str) -> bool:
-    """Whether a text made plain by `same_words` has this word for word, and not inside a longer name."""
+def occurs_in(kind: EntryKind, text: str, plain: str) -> bool:
+    """Whether a text made plain by `fold_text` has this word for word, and not inside a longer name."""
     if kind == "failure":
-        call, _, why = text.partition(SAYS)
-        return stands_in("command", call, plain) and stands_in("error", why, plain)
-    wanted = same_words(text).strip().removesuffix("…")
+        call, _, why = text.partition(FAILURE_SEPARATOR)
+        return occurs_in("command", call, plain) and occurs_in("error", why, plain)
+    wanted = fold_text(text).strip().removesuffix("…")
     at = plain.find(wanted)
     while at >= 0:
         end = at + len(wanted)
-        if not (_goes_on(plain[at - 1 : at + 1]) or _goes_on(plain[end - 1 : end + 1])) and not (
-            wanted[:1].isdigit() and re.search(r"\d[.,]$", plain[max(0, at - 2) : at])
-        ):
+        if not (
+            _is_inside_word(plain[at - 1 : at + 1]) or _is_inside_word(plain[end - 1 : end + 1])
+        ) and not (wanted[:1].isdigit() and re.search(r"\d[.,]$", plain[max(0, at - 2) : at])):
             return True
         at = plain.find(wanted, at + 1)
     return not wanted
 
 
-def _goes_on(two: str) -> bool:
+def _is_inside_word(two: str) -> bool:
     return len(two) == 2 and two[0].isalnum() and two[1].isalnum()

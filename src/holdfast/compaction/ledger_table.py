@@ -17,7 +17,7 @@ EntryKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Find:
+class LedgerMatch:
     kind: EntryKind
     text: str
     start: int
@@ -25,7 +25,7 @@ class Find:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LedgerPattern:
     """A pattern and what it tells; its group `it`, if it has one, is what counts."""
 
     kind: EntryKind
@@ -36,20 +36,20 @@ class Row:
     # Means something only outside of code.
     prose: bool
 
-    def finds(self, text: str) -> Iterator[Find]:
+    def finds(self, text: str) -> Iterator[LedgerMatch]:
         group = self.pattern.groupindex.get("it", 0)
         for match in self.pattern.finditer(text):
             found = match[group].rstrip(_TRAILING)
             if found and (self.unless is None or not self.unless.fullmatch(found)):
-                yield Find(self.kind, found, match.start(group), match.start(group) + len(found))
+                yield LedgerMatch(self.kind, found, match.start(group), match.start(group) + len(found))
 
 
-def _row(kind: EntryKind, needs: str, *pattern: str, unless: str = "", prose: bool = False) -> Row:
+def _row(kind: EntryKind, needs: str, *pattern: str, unless: str = "", prose: bool = False) -> LedgerPattern:
     exception = late(unless, re.IGNORECASE) if unless else None
-    return Row(kind, tuple(needs.split()), late("".join(pattern)), exception, prose)
+    return LedgerPattern(kind, tuple(needs.split()), late("".join(pattern)), exception, prose)
 
 
-def _any(words: str) -> str:
+def _any_of(words: str) -> str:
     return f"(?:{'|'.join(words.split())})"
 
 
@@ -57,7 +57,7 @@ _TRAILING = ".,;:!?*…"
 
 # --- files and addresses ------------------------------------------------------------------------------------
 
-_ENDINGS = _any(
+_ENDINGS = _any_of(
     """
     py pyi ipynb js mjs cjs jsx ts tsx json jsonl ya?ml toml md mdx rst txt csv tsv sql sh bash zsh ps1 bat
     cmd html? s?css less java kts? go rs cc? cpp h hpp cs rb php swift xml xsd ini cfg conf env lock log pdf
@@ -66,9 +66,9 @@ _ENDINGS = _any(
     p12 mp[34] wav flac ogg mov plist patch diff bak tmp jar eml ics tex bib dockerfile service timer
     """
 )
-_PAPERS = _any("pdf docx? xlsx? pptx? odt ods txt md csv png jpe?g zip eml ics")
+_PAPERS = _any_of("pdf docx? xlsx? pptx? odt ods txt md csv png jpe?g zip eml ics")
 _NAME = r"[\w@+-][\w.@+-]{0,80}"
-_DIRECTORY = _any(
+_DIRECTORY = _any_of(
     "src tests? docs? lib libs app apps bin etc var usr opt home tmp packages pkg cmd internal scripts "
     "config configs data public static templates migrations components pages assets deploy infra tools evals"
 )
@@ -81,7 +81,7 @@ _NOT_A_FILE = (
     r"|args)"
     r"\.(?:log|env|key|db|so|cc?|h|go|data|conf|lock|json|py|js|ts|md)"
 )
-_TLD = _any(
+_TLD = _any_of(
     "com org net io dev de at ch eu uk fr info biz ai app cloud edu gov local internal lan example test"
 )
 
@@ -93,7 +93,7 @@ _MONEY = r"(?:€|\$|£|¥|(?:EUR|Euro|USD|CHF|GBP|JPY|[Dd]ollars?|Franken|Cents
 # Single letters need the border most: "5 s" is an amount, "5 sheep" is none.
 _UNITS = (
     "(?:%|°[CFK]?|"
-    + _any(
+    + _any_of(
         r"""
     [Pp]rozent [Pp]ercent ms [µμ]s ns s secs? [Ss]econds? Sek\.? Sekunden? mins? [Mm]inutes? Minuten? h hrs?
     [Hh]ours? Std\.? Stunden? [Dd]ays? Tagen? Tag [Ww]eeks? Wochen? [Mm]onths? Monaten? Monat [Yy]ears?
@@ -106,7 +106,7 @@ _UNITS = (
     )
     + r"(?![\w-]))"
 )
-_MONTH = _any(
+_MONTH = _any_of(
     r"""
     Jan(?:uar[y]?|\.)? Feb(?:ruar[y]?|\.)? M(?:är|a)r?(?:z|ch|\.)? Mrz\.? Apr(?:il|\.)? Ma[iy]
     Jun(?:[ei]|\.)? Jul(?:[iy]|\.)? Aug(?:ust|\.)? Sept?(?:ember|\.)? O[kc]t(?:ober|\.)? Nov(?:ember|\.)?
@@ -114,7 +114,7 @@ _MONTH = _any(
     """
 )
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d{1,6})?"
-_PRODUCTS = _any(
+_PRODUCTS = _any_of(
     """
     Python Node(?:\\.?js)? PostgreSQL Postgres MySQL MariaDB Redis Java JDK Ubuntu Debian Fedora Windows
     macOS iOS Android PHP Ruby Rails Django Angular React Vue Svelte Next\\.js Go Rust TypeScript Kotlin
@@ -349,7 +349,7 @@ TABLE = (
     ),
 )  # fmt: skip
 
-_SMALL_WORD = _any(
+_SMALL_WORD = _any_of(
     """
     the this these was has does is plus minus times always perhaps versus as its his hers ours yours unless
     was der die das des dem den dies dieses eines als und oder von vom mit aus bis ins uns alles etwas
@@ -359,20 +359,20 @@ _SMALL_WORD = _any(
     """
 )
 # What code defines; plain words are left alone.
-DEFINED = late(
+DEFINITION = late(
     r"(?m)^[ \t]*(?:export |public |async |pub |static ){0,2}(?:def|class|function|fn|func|interface"
     r"|struct)\s"
     r"((?=[a-z]{1,30}[_A-Z]|[A-Z][a-z]{1,30}[A-Z])\w{5,50})"
 )
 NO_NUMBER = late(_NO_NAME + r"|\d{1,2}(?:st|nd|rd|th|s)|\d+-(?:year|day|week|hour|minute)\S*", re.IGNORECASE)
 # Any other number a person writes, but those of chapters and years.
-NUMBERED = late(
+OTHER_NUMBER = late(
     r"(?i:step|schritt|section|abschnitt|table|tabelle|chapter|kapitel|figure|abbildung|page|seite)\s[\d.]+"
     r"|(?<![^\s(\"'„“])(?!(?:1\d|20)\d\ds?(?!\w))"
     r"(?P<it>(?=\S{0,20}\d)\w[\w.,:/+-]{0,40}\w)(?![\w.,:/+-]\w)"
 )
 # A count of something a person names: 35 employees, 120 Teilnehmer.
-COUNTED = late(
+COUNT = late(
     r"(?<![\w.,:#/~^\x00-])(?![01]\s|(?:1\d|20)\d\d\s)(?:\d{1,3}(?:[.,]\d{3}){1,3}|\d{1,9})"
     rf"{_TIMES}\s(?:(?!{_SMALL_WORD}\s)[a-zäöü]{{3,14}}\s)?"
     rf"(?!{_SMALL_WORD}\b)(?:[A-ZÄÖÜ][a-zäöüß]{{2,30}}|[a-z]{{3,20}}(?<!s)s)(?![\w-])"

@@ -8,21 +8,20 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any
 
+from holdfast.compaction.asked import MemoryKind
 from holdfast.i18n import Language
 from holdfast.patterns import late
 from holdfast.thinking import without_thinking
 
-Kind = Literal["fact", "decision", "preference"]
-
-_MOST = 30
-_LONGEST = 500
+_MOST_LINES = 30
+_LONGEST_LINE = 500
 # What comes out of the grammar is one sentence: no single word, no paragraph.
 _SHORTEST_WRITTEN = 12
 _LONGEST_WRITTEN = 300
 
-_KINDS: dict[Kind, str] = {
+_KINDS: dict[MemoryKind, str] = {
     "fact": r"FAKT(?:EN)?|FACTS?",
     "decision": r"ENTSCHEIDUNG(?:EN)?|DECISIONS?",
     "preference": r"PR(?:Ä|AE|A)FERENZ(?:EN)?|PREFERENCES?",
@@ -44,33 +43,33 @@ _NOTHING = late(
     r"\W*(?:(?:KEINE|NO)[\s_-]?MEMOR\w+|keine?|none|nothing|nichts|n/?a|unknown|unbekannt|null)?\W*",
     re.IGNORECASE,
 )
-_GAP = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
+_PLACEHOLDER = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
 _FENCE = late(r"^[^\S\n]*(?:```|~~~)\w*[^\S\n]*$", re.MULTILINE)
 # What broken JSON leaves behind its last string.
 _TRAIL = late(r"[\"'][\]}\s,]{0,20}$")
 _DECORATION = " \"'`*_,;|"
 _LETTERS = late(r"[^\W\d_]")
 
-_NAMES: dict[Language, tuple[str, str, str, str]] = {
+_LABELS: dict[Language, tuple[str, str, str, str]] = {
     "de": ("FAKT", "ENTSCHEIDUNG", "PRAEFERENZ", "KEINE_MEMORIES"),
     "en": ("FACT", "DECISION", "PREFERENCE", "NO_MEMORIES"),
 }
 
 
-def parse_lines(answer: str, prompt: str = "") -> list[tuple[Kind, str]]:
+def parse_memory_lines(answer: str, prompt: str = "") -> list[tuple[MemoryKind, str]]:
     """The memories an answer names, in its order; everything else in it is passed over.
 
     Lines that `prompt` has as well are its own examples come back, and count for nothing.
     """
     if says_none(answer):
         return []
-    echoes = {_key(text) for _, text in _lines(prompt)} if prompt else set()
-    found: dict[str, tuple[Kind, str]] = {}
-    for kind, text in _lines(without_thinking(answer)):
-        key = _key(text)
-        if key and key not in echoes and not _is_gap(text):
-            found.setdefault(key, (kind, _cut(text)))
-        if len(found) == _MOST:
+    echoes = {_line_key(text) for _, text in _parse_labelled(prompt)} if prompt else set()
+    found: dict[str, tuple[MemoryKind, str]] = {}
+    for kind, text in _parse_labelled(without_thinking(answer)):
+        key = _line_key(text)
+        if key and key not in echoes and not _is_placeholder(text):
+            found.setdefault(key, (kind, _cut_line(text)))
+        if len(found) == _MOST_LINES:
             break
     return list(found.values())
 
@@ -80,12 +79,12 @@ def says_none(answer: str) -> bool:
     return bool(_NONE.match(_FENCE.sub("", without_thinking(answer))))
 
 
-def grammar(language: Language) -> str:
+def line_grammar(language: Language) -> str:
     """The format for llama.cpp to hold a model to: such lines, or that there are none, and nothing else."""
-    fact, decision, preference, none = _NAMES[language]
+    fact, decision, preference, none = _LABELS[language]
     length = f"{{{_SHORTEST_WRITTEN - 1},{_LONGEST_WRITTEN - 1}}}"
     return (
-        f'root ::= "{none}" | line ("\\n" line){{0,{_MOST - 1}}}\n'
+        f'root ::= "{none}" | line ("\\n" line){{0,{_MOST_LINES - 1}}}\n'
         f'line ::= ("{fact}" | "{decision}" | "{preference}") ": " first rest{length}\n'
         # A bracket at the beginning would be the gap of the example, filled with nothing.
         "first ::= [^ \\t\\r\\n<>{}.\\x5B\\x5D]\n"
@@ -93,8 +92,8 @@ def grammar(language: Language) -> str:
     )
 
 
-def _lines(answer: str) -> Iterator[tuple[Kind, str]]:
-    for line in _unfolded(answer):
+def _parse_labelled(answer: str) -> Iterator[tuple[MemoryKind, str]]:
+    for line in _unfold(answer):
         match = _LINE.match(line)
         if match is None:
             continue
@@ -102,24 +101,24 @@ def _lines(answer: str) -> Iterator[tuple[Kind, str]]:
         yield kind, _TRAIL.sub("", " ".join(match["text"].split())).strip(_DECORATION)
 
 
-def _unfolded(answer: str) -> Iterator[str]:
+def _unfold(answer: str) -> Iterator[str]:
     """The lines of an answer, also where it came as JSON."""
     bare = _FENCE.sub("", answer).strip()
     if bare.startswith(("[", "{")):
         with suppress(ValueError, RecursionError):
-            yield from _said(json.loads(bare))
+            yield from _flatten_json(json.loads(bare))
             return
     for line in bare.splitlines():
         yield from _NEXT.split(line)
 
 
-def _said(value: Any, label: str = "") -> Iterator[str]:
+def _flatten_json(value: Any, label: str = "") -> Iterator[str]:
     """Strings are lines as they are; a key or a field of its own may say which kind of line."""
     if isinstance(value, str):
         yield f"{label}: {value}" if label else value
     elif isinstance(value, list):
         for item in value:
-            yield from _said(item, label)
+            yield from _flatten_json(item, label)
     elif isinstance(value, dict):
         kind = next(
             (value[key] for key in ("kind", "type", "category") if isinstance(value.get(key), str)), ""
@@ -131,18 +130,18 @@ def _said(value: Any, label: str = "") -> Iterator[str]:
             yield from (f"{kind}: {text}" for text in texts)
         else:
             for key, item in value.items():
-                yield from _said(item, key if _LINE.match(f"{key}: x") else "")
+                yield from _flatten_json(item, key if _LINE.match(f"{key}: x") else "")
 
 
-def _is_gap(text: str) -> bool:
-    return bool(_NOTHING.fullmatch(text)) or len(_LETTERS.findall(_GAP.sub("", text))) < 3
+def _is_placeholder(text: str) -> bool:
+    return bool(_NOTHING.fullmatch(text)) or len(_LETTERS.findall(_PLACEHOLDER.sub("", text))) < 3
 
 
-def _key(text: str) -> str:
+def _line_key(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
-def _cut(text: str) -> str:
-    if len(text) <= _LONGEST:
+def _cut_line(text: str) -> str:
+    if len(text) <= _LONGEST_LINE:
         return text
-    return text[: _LONGEST - 1].rsplit(" ", 1)[0] + "…"
+    return text[: _LONGEST_LINE - 1].rsplit(" ", 1)[0] + "…"

@@ -16,7 +16,7 @@ _SHIPPED = Path(__file__).parent.parent / "prompts"
 NAMES = ("summary", "flush", "finding")
 
 
-class Prompts:
+class PromptTemplates:
     """`own` is a folder laid out as the shipped one is (`de/summary.jinja`, …), or has parts of it."""
 
     def __init__(self, own: Path | None = None) -> None:

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from holdfast import words
 
 # A line is looked at if it is among so many best; a choice never takes nearly as many.
-_CONSIDERED = 240
+_MOST_CANDIDATES = 240
 # A line of which less than this part is new says what was said.
-_NEWS = 0.4
+_LEAST_NOVELTY = 0.4
 _NAME_SIGNS = frozenset("./\\:@#_-0123456789")
-_NAMES_WEIGH = 1.6
+_NAME_WEIGHT = 1.6
 # Short lines would win by their one rare word, long ones by their number of words.
-_SOFTENED = 4
+_LENGTH_SMOOTHING = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScoredSentence:
     """A sentence and where it stood; `factor` is what speaks for it beside its words."""
 
     text: str
@@ -32,11 +32,11 @@ class Line:
     terms: frozenset[str] = field(default=frozenset(), compare=False)
 
     @classmethod
-    def of(cls, text: str, place: int, factor: float = 1.0) -> "Line":
+    def of(cls, text: str, place: int, factor: float = 1.0) -> "ScoredSentence":
         return cls(text, place, factor, frozenset(words.terms(text)))
 
 
-class Weights:
+class SalienceWeights:
     """How much each term tells, from all lines of a span."""
 
     def __init__(self, lines: Iterable[Collection[str]]) -> None:
@@ -52,24 +52,28 @@ class Weights:
     def _weigh(term: str, number: int, total: int) -> float:
         # Said more than once and not everywhere: what the talk was about.
         weight = math.log(1 + number) * math.log(1 + total / number)
-        return weight * _NAMES_WEIGH if not _NAME_SIGNS.isdisjoint(term) else weight
+        return weight * _NAME_WEIGHT if not _NAME_SIGNS.isdisjoint(term) else weight
 
     def of(self, terms: Iterable[str]) -> float:
         return sum(self._weights.get(term, self._unknown) for term in terms)
 
-    def gain(self, line: Line, said: Collection[str]) -> float:
+    def gain(self, line: ScoredSentence, said: Collection[str]) -> float:
         """What a line adds to what was said."""
         new = self.of(term for term in line.terms if term not in said)
-        return line.factor * new / math.sqrt(_SOFTENED + len(line.terms))
+        return line.factor * new / math.sqrt(_LENGTH_SMOOTHING + len(line.terms))
 
 
-def choose(
-    lines: Sequence[Line], weights: Weights, said: set[str], cost: Callable[[str], int], room: int
-) -> list[Line]:
+def choose_sentences(
+    lines: Sequence[ScoredSentence],
+    weights: SalienceWeights,
+    said: set[str],
+    cost: Callable[[str], int],
+    room: int,
+) -> list[ScoredSentence]:
     """The lines that add the most within the room, in the order of their places; `said` grows by them."""
-    best = heapq.nlargest(_CONSIDERED, lines, key=lambda line: (weights.gain(line, ()), line.place))
+    best = heapq.nlargest(_MOST_CANDIDATES, lines, key=lambda line: (weights.gain(line, ()), line.place))
     whole = {line: weights.gain(line, ()) for line in best}
-    chosen: list[Line] = []
+    chosen: list[ScoredSentence] = []
     # Gains only shrink as more is said, so the first whose gain is still what the heap thought is the best.
     heap = [(-whole[line], number) for number, line in enumerate(best)]
     heapq.heapify(heap)
@@ -77,7 +81,7 @@ def choose(
         expected, number = heapq.heappop(heap)
         line = best[number]
         gain = weights.gain(line, said)
-        if gain < _NEWS * whole[line] or gain <= 0:
+        if gain < _LEAST_NOVELTY * whole[line] or gain <= 0:
             continue
         if gain < -expected - 1e-9:
             heapq.heappush(heap, (-gain, number))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from holdfast import words
 from holdfast.compaction.cues import Cues
-from holdfast.compaction.salience import Line
-from holdfast.compaction.summary import shortened
+from holdfast.compaction.salience import ScoredSentence
+from holdfast.compaction.summary import shorten_line
 from holdfast.patterns import late
 from holdfast.text.statements import statements_in
 from holdfast.window.borders import fences
@@ -21,90 +21,90 @@ LONGEST_LINE = 240
 _LONGEST_REQUEST = 180
 _FEWEST_WORDS = 4
 _FEWEST_TERMS = 3
-_WHOLE_SENTENCE = 8
+_SENTENCE_LENGTH = 8
 # `own_sentences` gives no longer ones, and of longer messages only the ends.
 _LONGEST_OWN = 200
 _LONG_MESSAGE = 2_000
 # A line's ends tell whether it is prose.
-_GLANCE = 200
+_LINE_END = 200
 
 # What speaks for a sentence beside its words.
-REPORTED = 1.5
-_OF_A_PERSON = 1.5
-_PASTED = 0.5
-_SAID = 0.6
-_RULE = 3.0
+REPORT_WEIGHT = 1.5
+_USER_WEIGHT = 1.5
+_PASTE_WEIGHT = 0.5
+_ANSWER_WEIGHT = 0.6
+_RULE_WEIGHT = 3.0
 # The last sentence of a span has so much more than the first.
-_NEWEST = 0.5
+_RECENCY_BONUS = 0.5
 
-_LISTED = late(r"^(?:[-*•–+>] +|\(?\d{1,2}[.)] +|\*\*(?=\d))+")
+_LIST_MARKER = late(r"^(?:[-*•–+>] +|\(?\d{1,2}[.)] +|\*\*(?=\d))+")
 # "**Test**: run the suite" is a point of a lecture.
-_LECTURE = late(r"\*\*[^*\n]{2,80}\*\*:?(?: |$)")
+_LECTURE_POINT = late(r"\*\*[^*\n]{2,80}\*\*:?(?: |$)")
 # A line break where an editor wrapped.
-_WRAPPED = late(r"^([^\n]{50,120}[\w,])\n(?=[^\W\d_])", re.MULTILINE)
+_WRAPPED_LINE = late(r"^([^\n]{50,120}[\w,])\n(?=[^\W\d_])", re.MULTILINE)
 # Tables, markup, code, JSON, rulers, output of programs.
 _NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|^(?>.*?\w\().*\)$|^(?>.*? = ).*\(")
 
 
 @dataclass(slots=True)
-class Sorted:
+class SortedSentences:
     """What a span says, by section; `rest` is what is better than nothing.
 
     `unanswered` is the request nobody has answered yet, `answered` whether anybody answered anything.
     """
 
-    requests: list[Line] = field(default_factory=list)
-    aims: list[Line] = field(default_factory=list)
-    goals: list[Line] = field(default_factory=list)
-    done: list[Line] = field(default_factory=list)
-    open: list[Line] = field(default_factory=list)
-    must_not: list[Line] = field(default_factory=list)
-    rest: list[Line] = field(default_factory=list)
+    requests: list[ScoredSentence] = field(default_factory=list)
+    aims: list[ScoredSentence] = field(default_factory=list)
+    goals: list[ScoredSentence] = field(default_factory=list)
+    done: list[ScoredSentence] = field(default_factory=list)
+    open: list[ScoredSentence] = field(default_factory=list)
+    must_not: list[ScoredSentence] = field(default_factory=list)
+    rest: list[ScoredSentence] = field(default_factory=list)
     unanswered: str = ""
     answered: bool = False
 
 
-def sort(items: Sequence[Item]) -> Sorted:
-    found = Sorted()
+def sort_sentences(items: Sequence[Item]) -> SortedSentences:
+    found = SortedSentences()
     place = 0
     for number, item in enumerate(items):
-        recent = 1 + _NEWEST * (number + 1) / len(items)
+        recent = 1 + _RECENCY_BONUS * (number + 1) / len(items)
         text = item.message.text
         if item.is_question:
-            found.unanswered = _sort_person(found, text, place, recent) or found.unanswered
+            found.unanswered = _sort_user_message(found, text, place, recent) or found.unanswered
         elif item.message.role == "assistant":
-            _sort_model(found, text, place, recent)
+            _sort_answer(found, text, place, recent)
             found.answered, found.unanswered = True, ""
         elif item.message.role != "system":
-            found.rest += (_line(sentence, place, recent) for sentence in _prose(text))
+            found.rest += (_score_sentence(sentence, place, recent) for sentence in _prose_sentences(text))
         # Places only have to rise; no message has more sentences than characters.
         place += len(text) + 1
     return found
 
 
-def _sort_person(found: Sorted, text: str, place: int, recent: float) -> str:
+def _sort_user_message(found: SortedSentences, text: str, place: int, recent: float) -> str:
     """Sorts what a person said; gives back what they asked for."""
     own = dict.fromkeys(sentence for sentence, _ in own_sentences(text))
-    stated = _stated(text)
-    asks: list[Line] = []
-    aims: list[Line] = []
-    for sentence in [*own, *(other for other in _prose(text) if other not in own)]:
+    stated = _classify_statements(text)
+    asks: list[ScoredSentence] = []
+    aims: list[ScoredSentence] = []
+    for sentence in [*own, *(other for other in _prose_sentences(text) if other not in own)]:
         place += 1
-        line, cue = _line(sentence, place, recent), Cues.of(sentence)
+        line, cue = _score_sentence(sentence, place, recent), Cues.of(sentence)
         kind = stated.get(sentence, "")
         if kind == "must_not":
-            found.must_not.append(replace(line, factor=_RULE * recent))
+            found.must_not.append(replace(line, factor=_RULE_WEIGHT * recent))
             continue
         if kind == "done" and not cue.aims and not cue.names_goal:
-            found.done.append(replace(line, factor=_OF_A_PERSON * recent))
+            found.done.append(replace(line, factor=_USER_WEIGHT * recent))
             continue
         if cue.length < _FEWEST_WORDS or (cue.is_idle and not cue.asks) or not _is_prose(sentence):
             continue
         # A long sentence is not among a person's own, and theirs all the same unless the text is a paste.
         if sentence not in own and (len(sentence) < _LONGEST_OWN or len(text) > _LONG_MESSAGE):
-            found.done.append(replace(line, factor=_PASTED * recent))
+            found.done.append(replace(line, factor=_PASTE_WEIGHT * recent))
             continue
-        wish = replace(line, text=shortened(line.text, _LONGEST_REQUEST))
+        wish = replace(line, text=shorten_line(line.text, _LONGEST_REQUEST))
         if cue.aims:
             found.aims.append(wish)
         if cue.names_goal:
@@ -116,7 +116,7 @@ def _sort_person(found: Sorted, text: str, place: int, recent: float) -> str:
         elif cue.leaves_open:
             found.open.append(line)
         elif not sentence.endswith(":"):
-            found.done.append(replace(line, factor=_OF_A_PERSON * recent))
+            found.done.append(replace(line, factor=_USER_WEIGHT * recent))
     # Who says what they are after, and no more, wants something done about it. "Can you check again?" says
     # nothing once its occasion is gone.
     requests = [line for line in asks or aims[:1] if len(line.terms) > 1]
@@ -124,7 +124,7 @@ def _sort_person(found: Sorted, text: str, place: int, recent: float) -> str:
     return requests[-1].text if requests else ""
 
 
-def _stated(text: str) -> dict[str, str]:
+def _classify_statements(text: str) -> dict[str, str]:
     """The sections of the sentences that state something: what binds, and what is known or decided."""
     sentences = list(own_sentences(text))
     found: dict[str, str] = {}
@@ -139,43 +139,43 @@ def _stated(text: str) -> dict[str, str]:
     return found
 
 
-def _sort_model(found: Sorted, text: str, place: int, recent: float) -> None:
-    for sentence in _prose(text):
+def _sort_answer(found: SortedSentences, text: str, place: int, recent: float) -> None:
+    for sentence in _prose_sentences(text):
         place += 1
-        line, cue = _line(sentence, place, recent), Cues.of(sentence)
+        line, cue = _score_sentence(sentence, place, recent), Cues.of(sentence)
         too_short = len(line.terms) < _FEWEST_TERMS or cue.length <= _FEWEST_WORDS
         if too_short or cue.is_question or cue.is_idle or sentence.endswith(":"):
             found.rest.append(line)
-        elif cue.asks or _LECTURE.match(sentence):
+        elif cue.asks or _LECTURE_POINT.match(sentence):
             # What a model tells people to do is advice: neither done nor open.
             found.rest.append(line)
         elif cue.tells_failure:
-            found.must_not.append(replace(line, factor=_SAID * recent))
+            found.must_not.append(replace(line, factor=_ANSWER_WEIGHT * recent))
         elif cue.leaves_open:
             found.open.append(line)
         else:
-            worth = REPORTED if cue.reports else _SAID
+            worth = REPORT_WEIGHT if cue.reports else _ANSWER_WEIGHT
             # A line of a form says little without the others.
-            found.done.append(replace(line, factor=recent * worth * min(1.0, cue.length / _WHOLE_SENTENCE)))
+            found.done.append(replace(line, factor=recent * worth * min(1.0, cue.length / _SENTENCE_LENGTH)))
 
 
-def _prose(text: str) -> Iterator[str]:
+def _prose_sentences(text: str) -> Iterator[str]:
     """The sentences outside code, tables and headings, without the signs of a list."""
     done = 0
     for start, end in [*fences(text), (len(text), len(text))]:
-        for sentence in words.sentences(_WRAPPED.sub(r"\1 ", text[done:start])):
-            bare = _LISTED.sub("", sentence)
+        for sentence in words.sentences(_WRAPPED_LINE.sub(r"\1 ", text[done:start])):
+            bare = _LIST_MARKER.sub("", sentence)
             if bare and _is_prose(bare):
                 yield bare
         done = end
 
 
 def _is_prose(line: str) -> bool:
-    ends = line if len(line) <= 2 * _GLANCE else f"{line[:_GLANCE]} {line[-_GLANCE:]}"
+    ends = line if len(line) <= 2 * _LINE_END else f"{line[:_LINE_END]} {line[-_LINE_END:]}"
     return not _NO_PROSE.search(ends)
 
 
-def _line(sentence: str, place: int, factor: float) -> Line:
+def _score_sentence(sentence: str, place: int, factor: float) -> ScoredSentence:
     # Longer than a line by what may be white space and signs in it.
     plain = " ".join(sentence[: 2 * LONGEST_LINE].replace("**", "").split())
-    return Line.of(shortened(plain, LONGEST_LINE), place, factor)
+    return ScoredSentence.of(shorten_line(plain, LONGEST_LINE), place, factor)

@@ -9,12 +9,12 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from holdfast.compaction.asking import Helper
-from holdfast.compaction.checks import is_hopeless, strip_answer, trouble
-from holdfast.compaction.extractive import extractive
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.asking import SummaryModel
+from holdfast.compaction.checks import find_problem, is_hopeless, strip_answer
+from holdfast.compaction.extractive import extract_summary
+from holdfast.compaction.prompts import PromptTemplates
 from holdfast.compaction.summary import SECTIONS, Summary
-from holdfast.compaction.transcript import Portion, fenced, portions
+from holdfast.compaction.transcript import Portion, fence, split_portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.research.summary import carried
 from holdfast.window.items import Item
@@ -22,25 +22,25 @@ from holdfast.words import terms
 
 log = logging.getLogger("holdfast.compaction")
 
-Progress = Callable[[float], None]
+ProgressCallback = Callable[[float], None]
 
 # How a summary came about, the best way first.
-WAYS = ("model", "repaired", "smaller", "extractive")
+METHODS = ("model", "repaired", "smaller", "extractive")
 
 # A model that was of no use this often in one span is not asked again in it.
-_PATIENCE = 2
+_MOST_FAILURES = 2
 # With less room than this for what is to be read, a model is of no use.
 _LEAST_ROOM = 256
 # What the prompt's own words may take at most beside what is counted.
 _MARGIN = 64
 # Tokens to words, and of those fewer, so that the limit is not what ends the answer.
-_WORDS = 0.6
+_WORDS_PER_TOKEN = 0.6
 # At least this share of what a summary speaks of must have been spoken of.
-_GROUNDED = 0.5
+_LEAST_GROUNDED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class MessageSpan:
     """What is to be summarised: clean messages, and the summary of all that came before them."""
 
     items: tuple[Item, ...]
@@ -52,27 +52,27 @@ class Span:
 
 
 @dataclass(slots=True)
-class _Course:
+class _SpanState:
     """How it is going with one span."""
 
-    span: Span
-    helper: Helper
-    way: str = WAYS[0]
+    span: MessageSpan
+    helper: SummaryModel
+    way: str = METHODS[0]
     refused: int = 0
     # The messages that were read without a model: one that is in several portions is read once.
     read: set[str] = field(default_factory=set)
     troubles: list[str] = field(default_factory=list)
 
     def went(self, way: str) -> None:
-        self.way = max(self.way, way, key=WAYS.index)
+        self.way = max(self.way, way, key=METHODS.index)
 
     @property
     def is_lost(self) -> bool:
-        return self.refused >= _PATIENCE
+        return self.refused >= _MOST_FAILURES
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SpanSummary:
     """A summary, how it came about, and what a model did wrong on the way."""
 
     summary: Summary
@@ -81,28 +81,30 @@ class Written:
 
 
 class Summariser:
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, prompts: PromptTemplates) -> None:
         self._prompts = prompts
 
-    async def summarise(self, span: Span, helper: Helper | None, progress: Progress) -> Written:
+    async def summarise(
+        self, span: MessageSpan, helper: SummaryModel | None, progress: ProgressCallback
+    ) -> SpanSummary:
         room = self._room(span, helper) if helper else 0
         if helper is None or room < _LEAST_ROOM:
-            return Written(await _without_model(span, span.items, span.previous), "extractive")
-        course = _Course(span, helper)
-        so_far, parts = span.previous, portions(span.items, span.language, span.count, room)
+            return SpanSummary(await _summarise_extractively(span, span.items, span.previous), "extractive")
+        course = _SpanState(span, helper)
+        so_far, parts = span.previous, split_portions(span.items, span.language, span.count, room)
         for number, portion in enumerate(parts):
             so_far = await self._merged(course, portion, so_far)
             progress((number + 1) / len(parts))
         if not so_far:
-            so_far = await _without_model(span, span.items, span.previous)
+            so_far = await _summarise_extractively(span, span.items, span.previous)
             course.went("extractive")
-        return Written(so_far, course.way, tuple(course.troubles))
+        return SpanSummary(so_far, course.way, tuple(course.troubles))
 
-    async def _merged(self, course: _Course, portion: Portion, so_far: Summary | None) -> Summary:
+    async def _merged(self, course: _SpanState, portion: Portion, so_far: Summary | None) -> Summary:
         span = course.span
         if not course.is_lost and (made := await self._tried(course, portion, so_far)):
             return made
-        if course.refused < _PATIENCE:
+        if course.refused < _MOST_FAILURES:
             smaller = so_far
             halves = portion.halves(span.language, span.count)
             for half in halves:
@@ -117,9 +119,9 @@ class Summariser:
         course.went("extractive")
         new = [item for item in portion.items if item.id not in course.read]
         course.read.update(item.id for item in new)
-        return await _without_model(span, new, so_far) if new or so_far is None else so_far
+        return await _summarise_extractively(span, new, so_far) if new or so_far is None else so_far
 
-    async def _tried(self, course: _Course, portion: Portion, so_far: Summary | None) -> Summary | None:
+    async def _tried(self, course: _SpanState, portion: Portion, so_far: Summary | None) -> Summary | None:
         """What the model makes of it, on the second attempt at the latest; None if that is of no use."""
         found = ""
         for attempt in ("model", "repaired"):
@@ -132,7 +134,7 @@ class Summariser:
             except ProviderError as error:
                 log.warning("no summary from %s: %s", course.helper.model, error)
                 course.troubles.append(str(error))
-                course.refused = _PATIENCE
+                course.refused = _MOST_FAILURES
                 return None
             if summary is not None:
                 course.went(attempt)
@@ -142,35 +144,37 @@ class Summariser:
         return None
 
     async def _asked(
-        self, course: _Course, portion: Portion, so_far: Summary | None, found: str
+        self, course: _SpanState, portion: Portion, so_far: Summary | None, found: str
     ) -> tuple[Summary | None, str]:
         span, before = course.span, so_far.render() if so_far else ""
         prompt = self._prompts.filled(
             "summary",
             span.language,
             previous=before,
-            transcript=fenced(portion.text),
-            words=int(span.target * _WORDS),
+            transcript=fence(portion.text),
+            words=int(span.target * _WORDS_PER_TOKEN),
             trouble=found,
         )
         said = await course.helper.ask(prompt, 2 * span.target, hopeless=is_hopeless)
         source = f"{before}\n{portion.text}"
         room = max(span.count(source), span.target // 2)
-        wrong = trouble(said.text, source, span.language, finish=said.finish, room=room, count=span.count)
+        wrong = find_problem(
+            said.text, source, span.language, finish=said.finish, room=room, count=span.count
+        )
         summary = None if wrong else Summary.parse(strip_answer(said.text), span.language)
         # Headings with nothing under them would wipe out what was written before.
         if not summary:
             return None, wrong or "empty"
-        if _grounded(summary, source) < _GROUNDED:
+        if _grounded_share(summary, source) < _LEAST_GROUNDED:
             return None, "invented"
-        ours = await _without_model(span, portion.items, so_far)
+        ours = await _summarise_extractively(span, portion.items, so_far)
         summary = _with_prohibitions(summary, ours)
-        if _carried(summary, source) < _carried(ours, source):
+        if _count_carried_facts(summary, source) < _count_carried_facts(ours, source):
             # However well it reads, it says less than the sentences themselves.
             return None, "fewer"
         return summary, ""
 
-    def _room(self, span: Span, helper: Helper) -> int:
+    def _room(self, span: MessageSpan, helper: SummaryModel) -> int:
         """What may be read at once: the window, less the answer, the prompt, and the longest summary."""
         prompt = self._prompts.filled(
             "summary", span.language, previous="-", transcript="", words=span.target, trouble="sections"
@@ -180,8 +184,10 @@ class Summariser:
         )
 
 
-async def _without_model(span: Span, items: Sequence[Item], previous: Summary | None) -> Summary:
-    return await asyncio.to_thread(extractive, items, previous, span.language, span.count, span.target)
+async def _summarise_extractively(
+    span: MessageSpan, items: Sequence[Item], previous: Summary | None
+) -> Summary:
+    return await asyncio.to_thread(extract_summary, items, previous, span.language, span.count, span.target)
 
 
 def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
@@ -191,16 +197,16 @@ def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
     return replace(summary, must_not=(*summary.must_not, *missing))
 
 
-def _carried(summary: Summary, source: str) -> int:
+def _count_carried_facts(summary: Summary, source: str) -> int:
     """How many names and values of the source a summary has."""
-    return len(carried(_text_of(summary), source, summary.language))
+    return len(carried(_plain_text(summary), source, summary.language))
 
 
-def _text_of(summary: Summary) -> str:
+def _plain_text(summary: Summary) -> str:
     return "\n".join(line for name in SECTIONS for line in summary.section(name))
 
 
-def _grounded(summary: Summary, source: str) -> float:
+def _grounded_share(summary: Summary, source: str) -> float:
     """The share of what the summary speaks of that the source speaks of too."""
-    spoken = set(terms(_text_of(summary)))
+    spoken = set(terms(_plain_text(summary)))
     return len(spoken.intersection(terms(source))) / len(spoken) if spoken else 1.0

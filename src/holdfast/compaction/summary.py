@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast import words
-from holdfast.compaction.headings import HEADINGS, SECTIONS, lines_under
+from holdfast.compaction.headings import HEADINGS, SECTIONS, lines_by_section
 from holdfast.patterns import late
 from holdfast.window.borders import whole_characters
 
-__all__ = ["SECTIONS", "Summary", "shortened"]
+__all__ = ["SECTIONS", "Summary", "shorten_line"]
 
 Count = Callable[[str], int]
 
 # Which section gives up its last line last.
-_WEIGHTIEST = ("goal", "requests", "must_not", "open", "done")
+_SECTION_PRIORITY = ("goal", "requests", "must_not", "open", "done")
 # Where the beginning counts as much as the end; elsewhere the newest line counts most.
 _ENDS_MATTER = ("requests", "goal")
 # A line alone may have this part of the room: beyond it, it would drive out all others.
-_SHARE_OF_A_LINE = 3
+_LINE_SHARE = 3
 # A line cut shorter says nothing.
 _SHORTEST = 24
 
@@ -89,14 +89,14 @@ class Summary:
         """What a model wrote, without its thinking; None if none of the sections is there."""
         found: dict[str, dict[str, None]] = {}
         apart = False
-        for section, line in lines_under(text):
+        for section, line in lines_by_section(text):
             lines = found.setdefault(section, {})
             if not line or _FENCE.fullmatch(line):
                 apart = True
                 continue
             # Past a blank line the model may have turned to whoever asked it.
             if not (apart and _REMARK.match(line)):
-                lines.update(dict.fromkeys(_items(line)))
+                lines.update(dict.fromkeys(_split_items(line)))
             apart = False
         return cls.of(found, language) if found else None
 
@@ -122,14 +122,14 @@ class Summary:
         return Summary(language=self.language)
 
     def _with_short_lines(self, count: Count, tokens: int) -> "Summary":
-        room = tokens // _SHARE_OF_A_LINE
+        room = tokens // _LINE_SHARE
 
         def short(line: str) -> str:
             # No character is more than four tokens: most lines need no counting.
             if 4 * len(line) <= room or count(line) <= room:
                 return line
-            size = _largest(len(line), lambda size: count(shortened(line, size)) <= room)
-            return shortened(line, max(size, _SHORTEST))
+            size = _largest(len(line), lambda size: count(shorten_line(line, size)) <= room)
+            return shorten_line(line, max(size, _SHORTEST))
 
         return self._each(short)
 
@@ -142,7 +142,7 @@ class Summary:
                 rank = size - place if name in _ENDS_MATTER else size - 1 - place
                 if name in _ENDS_MATTER and place == 0:
                     rank = 0
-                found.append((rank, _WEIGHTIEST.index(name), name, place))
+                found.append((rank, _SECTION_PRIORITY.index(name), name, place))
         return found
 
     def _of(self, kept: Sequence[tuple[int, int, str, int]]) -> "Summary":
@@ -156,14 +156,14 @@ class Summary:
 
     def _cut(self, count: Count, tokens: int) -> "Summary | None":
         def cut(size: int) -> Summary:
-            return self._each(lambda line: shortened(line, size))
+            return self._each(lambda line: shorten_line(line, size))
 
         longest = max(len(line) for name in SECTIONS for line in self.section(name))
         size = _largest(longest, lambda size: count(cut(size).render()) <= tokens)
         return cut(size) if size >= max(1, min(_SHORTEST, longest)) else None
 
 
-def shortened(line: str, size: int) -> str:
+def shorten_line(line: str, size: int) -> str:
     """The line in at most so many characters, cut between words if there is a place, and marked."""
     if len(line) <= size:
         return line
@@ -173,7 +173,7 @@ def shortened(line: str, size: int) -> str:
     return f"{kept}…" if kept else ""
 
 
-def _items(line: str) -> list[str]:
+def _split_items(line: str) -> list[str]:
     """The line without its bullet; prose in its sentences, so that it can be shortened by them."""
     item = _ITEM.match(line)
     pieces = [line[item.end() :]] if item else words.sentences(line)

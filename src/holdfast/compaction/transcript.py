@@ -18,9 +18,9 @@ Count = Callable[[str], int]
 
 # A tool's output says little per token: of a longer one its shape, its errors and its ends are read. The
 # ledger has read all of it.
-_RESULT, _ARGUMENTS = 600, 200
+_RESULT_TOKENS, _ARGUMENT_TOKENS = 600, 200
 # Of a message that alone would take more portions than this, its beginning and its end are read.
-_PORTIONS = 4
+_MOST_PORTIONS = 4
 _SPEAKERS = {
     "en": {"user": "User", "assistant": "Assistant", "tool": "Tool result", "system": "Instructions"},
     "de": {"user": "Nutzer", "assistant": "Assistent", "tool": "Werkzeug-Ergebnis", "system": "Anweisungen"},
@@ -28,12 +28,12 @@ _SPEAKERS = {
 _FENCE = "====="
 
 
-def cleaned(items: Sequence[Item]) -> tuple[Item, ...]:
+def clean_items(items: Sequence[Item]) -> tuple[Item, ...]:
     """The same messages without thinking, notices of ours, private text and secrets."""
-    return tuple(replace(item, message=_clean(item.message)) for item in items)
+    return tuple(replace(item, message=_clean_message(item.message)) for item in items)
 
 
-def _clean(message: Message) -> Message:
+def _clean_message(message: Message) -> Message:
     texts = [part for part in message.parts if isinstance(part, Text)]
     if len(texts) > 1 and any("<private" in part.text.lower() for part in texts):
         # What is private may begin in one part and end in the next.
@@ -72,7 +72,7 @@ class Portion:
         if len(self.items) > 1:
             middle = len(self.items) // 2
             parts = (self.items[:middle], self.items[middle:])
-            return tuple(Portion(part, _written(part, language, count)) for part in parts)
+            return tuple(Portion(part, _render_items(part, language, count)) for part in parts)
         lines = self.text.splitlines()
         if len(lines) < 8:
             return ()
@@ -80,7 +80,7 @@ class Portion:
         return tuple(Portion(self.items, "\n".join(part)) for part in (lines[:middle], lines[middle:]))
 
 
-def portions(items: Sequence[Item], language: str, count: Count, most: int) -> list[Portion]:
+def split_portions(items: Sequence[Item], language: str, count: Count, most: int) -> list[Portion]:
     """The span in portions of at most `most` tokens; what is larger alone is parted in itself.
 
     A book that somebody pasted is not read from cover to cover: a small model would take hours for it.
@@ -89,27 +89,27 @@ def portions(items: Sequence[Item], language: str, count: Count, most: int) -> l
     waiting: list[tuple[Item, str]] = []
     size = 0
     for item in items:
-        text = _written((item,), language, count)
+        text = _render_items((item,), language, count)
         tokens = count(text)
-        if tokens > _PORTIONS * most:
-            text = cut_middle(text, _PORTIONS * most, count)
+        if tokens > _MOST_PORTIONS * most:
+            text = cut_middle(text, _MOST_PORTIONS * most, count)
             tokens = count(text)
         if waiting and size + tokens > most:
-            found.append(_portion(waiting))
+            found.append(_join_portion(waiting))
             waiting, size = [], 0
         if tokens > most:
-            found += [Portion((item,), piece) for piece in _pieces(text, tokens, most)]
+            found += [Portion((item,), piece) for piece in _split_text(text, tokens, most)]
         elif text:
             waiting.append((item, text))
             size += tokens
-    return [*found, _portion(waiting)] if waiting else found
+    return [*found, _join_portion(waiting)] if waiting else found
 
 
-def _portion(waiting: Sequence[tuple[Item, str]]) -> Portion:
+def _join_portion(waiting: Sequence[tuple[Item, str]]) -> Portion:
     return Portion(tuple(item for item, _ in waiting), "\n\n".join(text for _, text in waiting))
 
 
-def _pieces(text: str, tokens: int, most: int) -> Iterator[str]:
+def _split_text(text: str, tokens: int, most: int) -> Iterator[str]:
     """A long text in pieces of about equal length, cut at white space where there is some."""
     number = -(-tokens * 5 // (most * 4))
     size, start = max(1, -(-len(text) // number)), 0
@@ -122,28 +122,28 @@ def _pieces(text: str, tokens: int, most: int) -> Iterator[str]:
         start = end
 
 
-def _written(items: Sequence[Item], language: str, count: Count) -> str:
-    return "\n\n".join(filter(None, (_said(item.message, language, count) for item in items)))
+def _render_items(items: Sequence[Item], language: str, count: Count) -> str:
+    return "\n\n".join(filter(None, (_render_message(item.message, language, count) for item in items)))
 
 
-def _said(message: Message, language: str, count: Count) -> str:
-    lines = [_line(part, count) for part in message.parts]
+def _render_message(message: Message, language: str, count: Count) -> str:
+    lines = [_render_part(part, count) for part in message.parts]
     said = "\n".join(filter(None, lines)).replace(_FENCE, "= = =")
     return f"{_SPEAKERS[language][message.role]}: {said}" if said.strip() else ""
 
 
-def _line(part: Part, count: Count) -> str:
+def _render_part(part: Part, count: Count) -> str:
     match part:
         case Text():
             return part.text.strip()
         case ToolCall():
             arguments = part.arguments
-            if count(arguments) > _ARGUMENTS:
-                arguments = cut_middle(arguments, _ARGUMENTS, count)
+            if count(arguments) > _ARGUMENT_TOKENS:
+                arguments = cut_middle(arguments, _ARGUMENT_TOKENS, count)
             return f"[{part.name} {arguments}]"
         case ToolResult():
             text = part.text
-            text = shorten_result(text, _RESULT, count) if count(text) > _RESULT else text
+            text = shorten_result(text, _RESULT_TOKENS, count) if count(text) > _RESULT_TOKENS else text
             return f"({part.name or 'result'}{' failed' if part.error else ''}) {text}"
         case Image():
             return "[image]"
@@ -152,6 +152,6 @@ def _line(part: Part, count: Count) -> str:
     return ""
 
 
-def fenced(text: str) -> str:
+def fence(text: str) -> str:
     """Marked as data: what stands in it asks nobody for anything."""
     return f"{_FENCE}\n{text}\n{_FENCE}"

@@ -6,7 +6,7 @@ Reads the engine's report, its decisions and its notes. Changes nothing.
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.compaction.body import Body
+from holdfast.compaction.body import SummaryBody
 from holdfast.demo.happening import Origin
 from holdfast.demo.model import Read
 from holdfast.engine import Engine
@@ -52,7 +52,7 @@ def _is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
     summary = engine.store.summaries.latest(report["messages"][-1]["id"])
     if summary is None:
         return False
-    body = Body.from_json(summary.body)
+    body = SummaryBody.from_json(summary.body)
     lines = body.ledger.render(body.language).splitlines()
     return any(sentence.startswith(f"{name}:") for name in {line.partition(":")[0] for line in lines})
 

@@ -14,10 +14,10 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TypeVar
 
-from holdfast.background.idle import Idle, Work
+from holdfast.background.idle import IdleScheduler, Work
 from holdfast.background.projector import LEASE_SECONDS, Projector
 from holdfast.background.retention import Retention
-from holdfast.background.watching import Watching
+from holdfast.background.watching import FolderWatcher
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
 from holdfast.memory.remembering import Remembering
@@ -67,7 +67,7 @@ class Afterwards:
         research: Research | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.idle = Idle()
+        self.idle = IdleScheduler()
         # How long conversations are kept; None for ever.
         self.retention: Retention | None = None
         # Findings are out of date one day, most of them.
@@ -77,7 +77,7 @@ class Afterwards:
         self._projector = projector
         self._pause = pause
         self._remembering = remembering
-        self._watching = Watching()
+        self._watching = FolderWatcher()
         self._clock = clock
         # What had been promised when notes were last written.
         self._promised = 0

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from holdfast.background.progress import Progress
+from holdfast.background.progress import TurnProgress
 from holdfast.conversations import Recorder
 from holdfast.errors import HoldfastError
 from holdfast.events import Events
@@ -42,7 +42,7 @@ class _Logged(Watched):
         recorder = Recorder(store, job=job.id, model=model, conversation=None, parent=None)
         recorder.upstream, recorder.window = self.location, self._window
         about = {"job": job.id, "conversation": None, "kind": "background", "model": model}
-        progress = Progress(self._log.events, self._scope, about)
+        progress = TurnProgress(self._log.events, self._scope, about)
         progress.running(self.location)
         trouble: BaseException | None = None
         try:

@@ -12,9 +12,9 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.compaction.body import Body
+from holdfast.compaction.body import SummaryBody
 from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.keeping import Keeping
+from holdfast.compaction.keeping import CompactionRecord
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
 from holdfast.events import Events
 from holdfast.fitting.call_log import CallLog
@@ -74,7 +74,7 @@ class Inline:
     """What came of summarising at once: the window, a summary that is to be kept, and how it went."""
 
     made: Fitted
-    keeping: Keeping | None
+    keeping: CompactionRecord | None
     tried: Attempt
 
 
@@ -243,7 +243,7 @@ class Compacting:
         assert head is not None
         latest = await self._store.run(self._store.summaries.latest, head)
         if latest is not None and latest.depth >= found.depth:
-            return Written(latest.id, latest.depth, Body.from_json(latest.body), latest.tokens)
+            return Written(latest.id, latest.depth, SummaryBody.from_json(latest.body), latest.tokens)
         case = place.case
         span = Span(place.conversation, latest, found.through, case.budget.summary // 2, case.count)
         return await self._made(span, case if ask else None)

@@ -8,7 +8,7 @@ import logging
 from functools import partial
 
 from holdfast.background.idle import Work
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.prompts import PromptTemplates
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
 from holdfast.fitting.helpers import Helpers
@@ -27,7 +27,9 @@ _CHARACTERS, _LEAST = 2, 2_000
 
 
 class Noting:
-    def __init__(self, research: Research, helpers: Helpers, prompts: Prompts, events: Events) -> None:
+    def __init__(
+        self, research: Research, helpers: Helpers, prompts: PromptTemplates, events: Events
+    ) -> None:
         self._research = research
         self._helpers = helpers
         self._prompts = prompts

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.compaction.keeping import Keeping
+from holdfast.compaction.keeping import CompactionRecord
 from holdfast.conversations import lanes
 from holdfast.fitting.forgetting import reworded, rewritten, standing
 from holdfast.fitting.lot import Lot
@@ -32,7 +32,7 @@ class Outcome:
     names: Mapping[int, str]
 
     def keep(
-        self, store: Store, report: JsonObject, duration_ms: int, summary: Keeping | None = None
+        self, store: Store, report: JsonObject, duration_ms: int, summary: CompactionRecord | None = None
     ) -> None:
         """To be done in one transaction: decisions, the record of each batch, the lane, and a new summary.
 
@@ -99,7 +99,7 @@ def _freed(batch: Batch) -> int:
     return sum(one.tokens_before - one.tokens_after for one in batch.proposals) - lent
 
 
-def _how(summary: Keeping | None, duration_ms: int) -> dict[str, Any]:
+def _how(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
     """How a summary came about; one that was there before took no time."""
     if summary is None:
         return {"path": "reused"}

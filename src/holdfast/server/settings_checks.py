@@ -6,7 +6,7 @@ One value can be fine by itself and not fit the others. Knows which part reads w
 from collections.abc import Callable, Collection
 from urllib.parse import urlsplit
 
-from holdfast.background.queue import parallel_from
+from holdfast.background.queue import parse_parallel
 from holdfast.config import Settings
 from holdfast.errors import ConfigError, HoldfastError
 from holdfast.memory.embedders.choice import headers_from
@@ -25,7 +25,7 @@ from holdfast.wiring import qmd_options, vector_options
 _PARTS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
-    (("upstream_parallel",), lambda settings: parallel_from(settings.upstream_parallel)),
+    (("upstream_parallel",), lambda settings: parse_parallel(settings.upstream_parallel)),
     (("keep_alive",), lambda settings: keep_alive_from(settings.keep_alive)),
     (("embedder",), lambda settings: located(settings.embedder)),
     (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),

@@ -67,7 +67,7 @@ async def made(messages: list[Message], counting: Counting) -> Took:
     items = tuple(Item(f"m{at}", message, at) for at, message in enumerate(messages))
     task = CompactionTask(items, None, _SUMMARY, counting.count)
     watch = Watch()
-    await Compactor(PromptTemplates()).make(task, None)
+    await Compactor(PromptTemplates()).compact(task, None)
     return watch.took
 
 

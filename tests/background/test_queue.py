@@ -69,7 +69,7 @@ async def test_users_take_turns_and_each_is_served_in_order():
 
     async def ask(user, number):
         with queue.enter("server", user) as place:
-            await place.turn()
+            await place.wait()
             order.append((user, number))
 
     first = queue.enter("server", "ann")
@@ -88,7 +88,7 @@ async def test_whoever_gives_up_waiting_leaves_no_gap():
 
     async def ask():
         with queue.enter("server", "bob") as place:
-            await place.turn()
+            await place.wait()
 
     waiting = asyncio.create_task(ask())
     await asyncio.sleep(0)
@@ -110,7 +110,7 @@ async def test_lines_are_apart_and_may_have_no_limit():
 async def test_closing_tells_those_who_wait_and_lets_nobody_in():
     queue = Queue()
     running, waiting = queue.enter("server", "ann"), queue.enter("server", "bob")
-    asked = asyncio.create_task(waiting.turn())
+    asked = asyncio.create_task(waiting.wait())
     await asyncio.sleep(0)
     queue.close()
     with pytest.raises(Stopped):
@@ -118,7 +118,7 @@ async def test_closing_tells_those_who_wait_and_lets_nobody_in():
     running.leave()
     for late in (waiting, queue.enter("server", "cleo"), queue.enter("another", "cleo")):
         with pytest.raises(Stopped):
-            await late.turn()
+            await late.wait()
 
 
 def test_what_single_servers_can_do_is_read_from_the_settings():

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_change_below_the_folder_is_told(tmp_path):
     told, watching, folder = asyncio.Event(), FolderWatcher(), tmp_path / "workspace"
-    watching.start(folder, told.set)
+    watching.watch(folder, told.set)
     async with asyncio.timeout(60):
         while not told.is_set():
             # Until it looks, nothing is noticed: it is written until it is.
@@ -30,7 +30,7 @@ async def test_a_change_below_the_folder_is_told(tmp_path):
 async def test_what_cannot_be_watched_is_no_trouble(tmp_path):
     (tmp_path / "file").write_text("in the way")
     watching = FolderWatcher()
-    watching.start(tmp_path / "file" / "workspace", pytest.fail)
+    watching.watch(tmp_path / "file" / "workspace", pytest.fail)
     await watching.close()
 
 
@@ -49,7 +49,7 @@ async def test_what_is_no_folder_is_looked_at_and_told_of_after_a_change_and_aft
         return looks[-1]
 
     told = []
-    watching.look(state, lambda: told.append(len(looks)), every=0)
+    watching.poll(state, lambda: told.append(len(looks)), every=0)
     async with asyncio.timeout(60):
         await ended.wait()
     await watching.close()

@@ -21,7 +21,7 @@ def task_of(messages, previous=None, **more):
 
 
 async def made_of(messages, previous=None, helper=None, **more):
-    return await Compactor(PromptTemplates()).make(task_of(messages, previous, **more), helper)
+    return await Compactor(PromptTemplates()).compact(task_of(messages, previous, **more), helper)
 
 
 def talk(*first):
@@ -35,7 +35,7 @@ async def test_the_ledger_has_what_the_model_left_out():
     server = Playing(summary=GOOD)
     messages = talk("The garden server is in deploy/config.yaml with port 4711, invoice RE-2026-0815.")
     made = await made_of(messages, helper=helper_of(server))
-    assert (made.way, made.model) == ("model", "small")
+    assert (made.method, made.model) == ("model", "small")
     text = made.body.text(count_words, 400)
     assert "RE-2026-0815" in text
     assert "RE-2026-0815" not in made.body.summary.render()
@@ -112,7 +112,7 @@ async def test_no_secret_is_in_summary_ledger_or_memories():
 
 async def test_it_says_how_far_it_is():
     shares = []
-    await Compactor(PromptTemplates()).make(task_of(talk("Hello.")), helper_of(Playing()), shares.append)
+    await Compactor(PromptTemplates()).compact(task_of(talk("Hello.")), helper_of(Playing()), shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
 

@@ -29,14 +29,14 @@ TALK = (
 async def memories(flush, talk=TALK, window=4_096, language="en", **more):
     server = Playing(flush=flush, window=window)
     helper = helper_of(server, window, **more)
-    flushed = await MemoryFlush(PromptTemplates()).memories(items_of(talk), language, count_words, helper)
+    flushed = await MemoryFlush(PromptTemplates()).collect(items_of(talk), language, count_words, helper)
     found = list(flushed.memories)
     return server, found
 
 
 async def by_rules(talk=TALK):
     return list(
-        (await MemoryFlush(PromptTemplates()).memories(items_of(talk), "en", count_words, None)).memories
+        (await MemoryFlush(PromptTemplates()).collect(items_of(talk), "en", count_words, None)).memories
     )
 
 

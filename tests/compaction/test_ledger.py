@@ -196,8 +196,8 @@ def test_a_failure_of_an_earlier_span_closes_when_the_command_runs_well_later():
     failed = build_ledger(span(call("1", command="npm test"), result("1", "Error: 2 failed")))
     mended = build_ledger(span(call("2", command="npm test"), result("2", "ok"), start=2))
     again = build_ledger(span(call("2", command="npm test"), result("2", "Error: 1 failed"), start=2))
-    assert texts(failed.merged(mended), "failure") == []
-    assert texts(failed.merged(again), "failure") == ["npm test → Error: 1 failed"]
+    assert texts(failed.merge(mended), "failure") == []
+    assert texts(failed.merge(again), "failure") == ["npm test → Error: 1 failed"]
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_failure_of_an_earlier_span_closes_when_the_command_runs_well_later():
     ],
 )
 def test_two_spellings_of_one_thing_are_one_entry(kind, one, other):
-    merged = Ledger((LedgerEntry(kind, one, last=1),)).merged(Ledger((LedgerEntry(kind, other, last=5),)))
+    merged = Ledger((LedgerEntry(kind, one, last=1),)).merge(Ledger((LedgerEntry(kind, other, last=5),)))
     assert merged.entries == (LedgerEntry(kind, other, count=2, last=5),)
 
 
@@ -234,7 +234,7 @@ def test_two_spellings_of_one_thing_are_one_entry(kind, one, other):
     ],
 )
 def test_two_different_things_stay_two(kind, one, other):
-    assert len(Ledger((LedgerEntry(kind, one),)).merged(Ledger((LedgerEntry(kind, other),))).entries) == 2
+    assert len(Ledger((LedgerEntry(kind, one),)).merge(Ledger((LedgerEntry(kind, other),))).entries) == 2
 
 
 def test_a_log_of_two_thousand_lines_does_not_push_out_what_a_person_said():
@@ -264,7 +264,7 @@ def test_the_one_file_a_person_named_outlives_all_numbers_they_pasted_later():
     ledger = build_ledger(span(*said))
     assert texts(ledger)[0] == "cellar_2019_v3.xlsx"
     assert not [entry for entry in ledger.entries if entry.own and entry.text != "cellar_2019_v3.xlsx"]
-    assert "cellar_2019_v3.xlsx" in ledger.capped(words, 4, "en").render("en")
+    assert "cellar_2019_v3.xlsx" in ledger.limit(words, 4, "en").render("en")
 
 
 def test_what_is_both_pasted_and_said_is_the_persons_own():
@@ -295,7 +295,7 @@ def test_recent_repeated_and_personal_things_come_first():
     old, new = LedgerEntry("file", "old.py", last=0), LedgerEntry("file", "new.py", last=200)
     often = LedgerEntry("file", "often.py", count=9, last=200)
     own = LedgerEntry("file", "own.py", last=200, own=True)
-    assert texts(Ledger((old, new)).merged(Ledger((often, own)))) == [
+    assert texts(Ledger((old, new)).merge(Ledger((often, own)))) == [
         "own.py",
         "often.py",
         "new.py",
@@ -305,13 +305,13 @@ def test_recent_repeated_and_personal_things_come_first():
 
 def test_a_number_with_a_meaning_comes_before_one_without():
     bare, named = LedgerEntry("amount", "12 ms"), LedgerEntry("amount", "17 Nm", context="Anzugsmoment")
-    assert texts(Ledger((bare,)).merged(Ledger((named,)))) == ["17 Nm", "12 ms"]
+    assert texts(Ledger((bare,)).merge(Ledger((named,)))) == ["17 Nm", "12 ms"]
 
 
 def test_a_ledger_never_grows_beyond_its_limit():
     many = Ledger(tuple(LedgerEntry("file", f"a{n}.py", last=n) for n in range(LIMIT)))
     more = Ledger(tuple(LedgerEntry("file", f"b{n}.py", last=LIMIT + n) for n in range(LIMIT)))
-    merged = many.merged(more)
+    merged = many.merge(more)
     assert len(merged.entries) == LIMIT
     assert f"b{LIMIT - 1}.py" in texts(merged)
 
@@ -338,7 +338,7 @@ def test_a_file_name_is_not_shown_beside_its_whole_path():
 def test_what_is_capped_fits_and_is_the_best_of_it():
     ledger = build_ledger(span(*(user(sentence.format(text)) for _, text, sentence in SENTENCES)))
     for tokens in range(81):
-        capped = ledger.capped(words, tokens, "de")
+        capped = ledger.limit(words, tokens, "de")
         assert words(capped.render("de")) <= tokens
         assert capped.entries == ledger.entries[: len(capped.entries)]
         one_more = Ledger(ledger.entries[: len(capped.entries) + 1])
@@ -389,7 +389,7 @@ _messages = st.lists(
 @given(_messages, st.integers(0, 8))
 def test_a_span_read_in_two_parts_and_merged_gives_the_same(messages, cut):
     items = span(*messages)
-    assert build_ledger(items[:cut]).merged(build_ledger(items[cut:])) == build_ledger(items)
+    assert build_ledger(items[:cut]).merge(build_ledger(items[cut:])) == build_ledger(items)
 
 
 @settings(deadline=None)
@@ -398,16 +398,16 @@ def test_merging_does_not_depend_on_where_the_cuts_were(one, two, three):
     items = span(*one, *two, *three)
     first, second = len(one), len(one) + len(two)
     a, b, c = (build_ledger(part) for part in (items[:first], items[first:second], items[second:]))
-    assert a.merged(b).merged(c) == a.merged(b.merged(c))
+    assert a.merge(b).merge(c) == a.merge(b.merge(c))
 
 
 def test_a_hundred_merges_keep_what_a_person_said_first():
     ledger = build_ledger(span(user("Meine Kundennummer ist KD-2024-0815.")))
     for turn in range(100):
-        ledger = ledger.merged(
+        ledger = ledger.merge(
             build_ledger(span(answer(f"I changed src/part{turn}.py and src/other{turn}.py."), start=turn + 1))
         )
-    assert "KD-2024-0815" in texts(ledger.capped(words, 40, "en"))
+    assert "KD-2024-0815" in texts(ledger.limit(words, 40, "en"))
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ async def test_a_long_span_is_read_in_portions_that_fit_each_merged_with_those_b
     helper = helper_of(server, 2_048)
     shares = []
     written = await Summariser(PromptTemplates()).summarise(span_of(60, PREVIOUS), helper, shares.append)
-    assert written.way == "model"
+    assert written.method == "model"
     prompts = [request.messages[-1].text for request in server.requests]
     assert len(prompts) > 2
     assert all(count_words(prompt) + 300 <= 2_048 for prompt in prompts), "the answer has its room"
@@ -217,7 +217,7 @@ async def test_a_window_too_small_for_any_portion_is_not_asked():
     written = await Summariser(PromptTemplates()).summarise(
         span_of(10), helper_of(server, 512), lambda _: None
     )
-    assert written.way == "extractive"
+    assert written.method == "extractive"
     assert not server.requests
     assert written.summary
 
@@ -257,6 +257,6 @@ async def test_a_summary_with_fewer_names_and_values_than_ours_is_not_used(langu
     span = MessageSpan(items, None, language, 300, count_words)
     server = Playing(summary=lambda request: empty)
     written = await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
-    assert written.way == "extractive"
-    assert "fewer" in written.troubles
+    assert written.method == "extractive"
+    assert "fewer" in written.problems
     assert "4711" in written.summary.render()

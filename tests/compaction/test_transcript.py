@@ -103,7 +103,7 @@ def test_portions_fit_and_every_word_is_in_one_of_them_in_order(sizes, most):
     read = [word for one in found for word in one.text.split() if word.startswith("w")]
     assert read == [f"w{at}" for at in range(number)]
     for one in found:
-        if halves := one.halves("en", count_words):
+        if halves := one.halve("en", count_words):
             both = [word for half in halves for word in half.text.split() if word.startswith("w")]
             assert both == [word for word in one.text.split() if word.startswith("w")] or len(one.items) > 1
 

@@ -149,7 +149,7 @@ def _prompt(language, chat):
         for exchange in chat.exchanges
         for speaker, message in (("User", exchange.asked[0]), ("Assistant", exchange.answer))
     )
-    filled = PromptTemplates().filled(
+    filled = PromptTemplates().render(
         "summary", language, previous="", transcript=fence(text), words=200, trouble=""
     )
     return filled, text

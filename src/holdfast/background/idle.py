@@ -39,9 +39,9 @@ class _IdleTask:
 class IdleScheduler:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._people = 0
+        self._foreground_requests = 0
         # When the last of them left.
-        self._left = float("-inf")
+        self._last_activity = float("-inf")
         self._closed = False
         self._waiting: dict[str, _IdleTask] = {}
         # The same by when they are due, with others that were dropped or replaced since.
@@ -51,45 +51,45 @@ class IdleScheduler:
         # Whether what runs was told to stop, and is to begin again later.
         self._interrupted = False
         self._timer: asyncio.TimerHandle | None = None
-        self._moved = asyncio.Event()
+        self._changed = asyncio.Event()
 
     @contextmanager
-    def person(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """A person's request is under way: what runs is interrupted, and nothing begins until it is done."""
-        self._people += 1
+        self._foreground_requests += 1
         if self._running is not None:
             self._interrupted = True
             self._running[1].cancel()
         try:
             yield
         finally:
-            self._people -= 1
-            self._left = self._clock()
-            self._go_on()
+            self._foreground_requests -= 1
+            self._last_activity = self._clock()
+            self._advance()
 
-    def put(self, name: str, work: Work, *, after: float = 0.0, calm: float = 0.0) -> None:
+    def schedule(self, name: str, work: Work, *, after: float = 0.0, calm: float = 0.0) -> None:
         """Have `work` done in `after` seconds or later. It takes the place of what waits under this name.
 
         What is `calm` does not begin in the pauses of a talk, but when nobody came for so many seconds.
         """
         if self._closed:
             return
-        self._wait(_IdleTask(name, work, self._clock() + after, calm))
-        self._go_on()
+        self._enqueue(_IdleTask(name, work, self._clock() + after, calm))
+        self._advance()
 
-    def drop(self, name: str) -> None:
+    def cancel(self, name: str) -> None:
         """Forget this work, also if it is being done."""
         self._waiting.pop(name, None)
         if self._running is not None and self._running[0].name == name:
             self._interrupted = False
             self._running[1].cancel()
-        self._go_on()
+        self._advance()
 
     async def close(self) -> None:
         """Give up everything; nothing begins any more."""
         self._closed = True
         self._waiting.clear()
-        self._go_on()
+        self._advance()
         if self._running is not None:
             task = self._running[1]
             task.cancel()
@@ -98,7 +98,7 @@ class IdleScheduler:
     @property
     def waiting(self) -> tuple[str, ...]:
         """What waits, in the order in which it will be done."""
-        return tuple(piece.name for _, _, piece in sorted(self._due) if self._waits(piece))
+        return tuple(piece.name for _, _, piece in sorted(self._due) if self._is_current(piece))
 
     def is_waiting(self, name: str) -> bool:
         return name in self._waiting
@@ -107,52 +107,52 @@ class IdleScheduler:
     def running(self) -> str | None:
         return None if self._running is None else self._running[0].name
 
-    async def quiet(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until nothing runs, and nothing waits that could."""
         while self._running is not None or self._next_due() is not None:
-            await self._moved.wait()
+            await self._changed.wait()
 
-    def _wait(self, piece: _IdleTask) -> None:
+    def _enqueue(self, piece: _IdleTask) -> None:
         """What is due at the same time is done in the order it was asked for, or interrupted."""
         self._waiting[piece.name] = piece
         if len(self._due) > 2 * len(self._waiting) + _MOST_STALE:
-            self._due = [one for one in self._due if self._waits(one[2])]
+            self._due = [one for one in self._due if self._is_current(one[2])]
             heapq.heapify(self._due)
         heapq.heappush(self._due, (piece.due, next(self._numbers), piece))
 
-    def _waits(self, piece: _IdleTask) -> bool:
+    def _is_current(self, piece: _IdleTask) -> bool:
         return self._waiting.get(piece.name) is piece
 
-    def _first(self) -> _IdleTask | None:
+    def _next_task(self) -> _IdleTask | None:
         while self._due:
             piece = self._due[0][2]
-            quiet = self._left + piece.calm
-            if not self._waits(piece):
+            quiet = self._last_activity + piece.calm
+            if not self._is_current(piece):
                 heapq.heappop(self._due)
             elif piece.due <= self._clock() < quiet:
-                self._wait(replace(piece, due=quiet))
+                self._enqueue(replace(piece, due=quiet))
             else:
                 return piece
         return None
 
     def _next_due(self) -> _IdleTask | None:
-        first = self._first()
+        first = self._next_task()
         return first if first is not None and first.due <= self._clock() else None
 
-    def _go_on(self) -> None:
+    def _advance(self) -> None:
         """Begin what can begin now. Called after every change, so there is no loop that could die."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        first = self._first()
-        if first is not None and self._running is None and not self._people:
+        first = self._next_task()
+        if first is not None and self._running is None and not self._foreground_requests:
             if first.due <= self._clock():
                 self._begin(first)
             else:
                 pause = first.due - self._clock()
-                self._timer = asyncio.get_running_loop().call_later(pause, self._go_on)
-        self._moved.set()
-        self._moved = asyncio.Event()
+                self._timer = asyncio.get_running_loop().call_later(pause, self._advance)
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     def _begin(self, piece: _IdleTask) -> None:
         del self._waiting[piece.name]
@@ -160,9 +160,9 @@ class IdleScheduler:
         loop = asyncio.get_running_loop()
         task = loop.create_task(_run(piece), name=f"idle: {piece.name}", context=piece.context)
         self._running = piece, task
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._finish)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _finish(self, task: asyncio.Task[None]) -> None:
         assert self._running is not None
         piece, _ = self._running
         self._running = None
@@ -170,12 +170,12 @@ class IdleScheduler:
         if self._interrupted and (task.cancelled() or error is not None):
             # An interruption may surface as any error. What was put under this name meanwhile is newer.
             if not self._closed and piece.name not in self._waiting:
-                self._wait(piece)
+                self._enqueue(piece)
         elif isinstance(error, HoldfastError):
             log.warning("%s: %s", piece.name, error)
         elif error is not None:
             log.error("%s failed", piece.name, exc_info=error)
-        self._go_on()
+        self._advance()
 
 
 async def _run(piece: _IdleTask) -> None:

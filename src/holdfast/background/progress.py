@@ -32,39 +32,39 @@ class TurnProgress:
         self._scope = scope
         self._about: dict[str, Any] = dict(about)
         self._clock = clock
-        self._came = clock()
-        self._began: float | None = None
+        self._started = clock()
+        self._run_started: float | None = None
         self._first: float | None = None
         self._usage = Usage()
-        self._whole = False
+        self._complete = False
 
-    def queued(self, upstream: str, position: int) -> None:
+    def report_queued(self, upstream: str, position: int) -> None:
         self._about["upstream"] = upstream
-        self._tell("queued", position=position)
+        self._publish("queued", position=position)
 
-    def running(self, upstream: str) -> None:
+    def report_running(self, upstream: str) -> None:
         self._about["upstream"] = upstream
-        self._began = self._clock()
-        self._tell("running", waited=self._since(self._began))
+        self._run_started = self._clock()
+        self._publish("running", waited=self._since(self._run_started))
 
-    def refused(self) -> None:
+    def report_overflow(self) -> None:
         """The server found it too long: it is made smaller and sent once more."""
         self._events.publish(OVERFLOW, dict(self._about), self._scope)
 
-    def saw(self, chunk: Chunk) -> None:
+    def note_chunk(self, chunk: Chunk) -> None:
         if self._first is None:
             self._first = self._clock()
         if chunk.finish is not None:
-            self._whole = True
+            self._complete = True
         if chunk.usage is not None:
             self._usage = chunk.usage
 
-    def ended(self, error: BaseException | None = None, *, said: bool = True) -> None:
+    def finish(self, error: BaseException | None = None, *, said: bool = True) -> None:
         """It is over, with an error unless all is well; `said` is whether the model had said anything."""
-        whole = self._whole or error is None
+        whole = self._complete or error is None
         status: Ended = "done" if whole else "cut" if said else "failed"
         told: dict[str, Any] = {
-            "waited": self._since(self._began),
+            "waited": self._since(self._run_started),
             "first": self._since(self._first),
             "seconds": self._since(self._clock()),
             "prompt": self._usage.prompt,
@@ -74,10 +74,10 @@ class TurnProgress:
         if not whole:
             told["reason"] = type(error).__name__ if isinstance(error, Exception) else CLIENT_GONE
             told["error"] = error.message if isinstance(error, HoldfastError) else None
-        self._tell(status, **told)
+        self._publish(status, **told)
 
-    def _tell(self, status: str, **more: Any) -> None:
+    def _publish(self, status: str, **more: Any) -> None:
         self._events.publish(JOB, {**self._about, "status": status, **more}, self._scope)
 
     def _since(self, moment: float | None) -> float | None:
-        return None if moment is None else round(moment - self._came, 4)
+        return None if moment is None else round(moment - self._started, 4)

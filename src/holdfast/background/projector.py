@@ -25,11 +25,11 @@ LEASE_SECONDS = 10.0
 class Projector:
     def __init__(self, store: Store, memories: Memories) -> None:
         # What went wrong last, in words; empty when all is well.
-        self.trouble = ""
+        self.problem = ""
         # Whether it is worth coming again soon: there is more, something failed, or another process is at it.
-        self.left = False
+        self.has_more = False
         # Whether it was another process, which may have died at it: that is known when its lease is over.
-        self.elsewhere = False
+        self.runs_elsewhere = False
         self._store = store
         self._memories = memories
         self._write: Mapping[str, Callable[[Any], None]] = {
@@ -41,12 +41,12 @@ class Projector:
         """Carry out up to `limit` promises; how many were kept is none while another process does it."""
         if not self._pending(1):
             # Every process looks now and then, in case another one died: that must cost next to nothing.
-            self.trouble, self.left, self.elsewhere = "", False, False
+            self.problem, self.has_more, self.runs_elsewhere = "", False, False
             return 0
         owner = new_id("p")
-        self.elsewhere = not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now)
-        if self.elsewhere:
-            self.left = True
+        self.runs_elsewhere = not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now)
+        if self.runs_elsewhere:
+            self.has_more = True
             return 0
         try:
             return self._project(limit, owner, now)
@@ -69,8 +69,8 @@ class Projector:
             else:
                 self._store.outbox.done(item.id, now)
                 kept += 1
-        self.trouble = trouble
-        self.left = kept < len(items) or kept == limit
+        self.problem = trouble
+        self.has_more = kept < len(items) or kept == limit
         return kept
 
     def _pending(self, limit: int) -> list[OutboxItem]:

@@ -24,41 +24,41 @@ class QueueLength:
 class QueueSlot:
     """A place in a line, taken or waited for. Whoever enters leaves again, served or not: it is a context."""
 
-    __slots__ = ("_called", "_line", "served", "user")
+    __slots__ = ("_event", "_queue", "served", "user")
 
     def __init__(self, line: "_ServerQueue", user: str) -> None:
         self.user = user
         # Whether its turn has come.
         self.served = False
-        self._line: _ServerQueue | None = line
+        self._queue: _ServerQueue | None = line
         # Made for those who have to wait.
-        self._called: asyncio.Event | None = None
+        self._event: asyncio.Event | None = None
 
     @property
     def position(self) -> int:
         """Its turn comes after so many, itself counted, if nobody else comes or goes; 0 once it has come."""
-        return 0 if self.served or self._line is None else self._line.position(self)
+        return 0 if self.served or self._queue is None else self._queue.position(self)
 
-    async def turn(self) -> None:
+    async def wait(self) -> None:
         """Wait until its turn has come."""
-        if not self.served and self._line is not None and not self._line.closed:
-            self._called = asyncio.Event()
-            await self._called.wait()
+        if not self.served and self._queue is not None and not self._queue.closed:
+            self._event = asyncio.Event()
+            await self._event.wait()
         if not self.served:
             raise Stopped(
                 "Holdfast was stopped before it was this request's turn.", hint="Ask again once it runs."
             )
 
-    def call(self) -> None:
+    def wake(self) -> None:
         """Whoever waits for it looks again."""
-        if self._called is not None:
-            self._called.set()
+        if self._event is not None:
+            self._event.set()
 
     def leave(self) -> None:
         """Whoever is next takes over. A second time changes nothing."""
-        line, self._line = self._line, None
+        line, self._queue = self._queue, None
         if line is not None:
-            line.left(self)
+            line.release(self)
 
     def __enter__(self) -> "QueueSlot":
         return self
@@ -74,27 +74,27 @@ class Queue:
 
     def __init__(self, capacity: Callable[[str], int] = lambda _: 1) -> None:
         self._capacity = capacity
-        self._lines: dict[str, _ServerQueue] = {}
+        self._queues: dict[str, _ServerQueue] = {}
         self._closed = False
 
     def enter(self, name: str, user: str) -> QueueSlot:
         """A place in the line: at work at once if there is room, else behind whoever came before."""
-        line = self._lines.get(name)
+        line = self._queues.get(name)
         if line is None or line.empty:
             # An empty line remembers nobody, and begins with whatever capacity it is to have now.
-            line = self._lines[name] = _ServerQueue(self._capacity(name), closed=self._closed)
+            line = self._queues[name] = _ServerQueue(self._capacity(name), closed=self._closed)
         return line.enter(user)
 
     def close(self) -> None:
         """Nobody's turn comes any more; whoever waits is told so."""
         self._closed = True
-        for line in self._lines.values():
+        for line in self._queues.values():
             line.close()
 
     @property
     def lengths(self) -> Mapping[str, QueueLength]:
         """Every line that somebody ever stood in."""
-        return {name: QueueLength(line.running, line.waiting) for name, line in self._lines.items()}
+        return {name: QueueLength(line.running, line.waiting) for name, line in self._queues.items()}
 
 
 class _ServerQueue:
@@ -126,15 +126,15 @@ class _ServerQueue:
             self._waiting.setdefault(user, deque()).append(place)
         return place
 
-    def left(self, place: QueueSlot) -> None:
+    def release(self, place: QueueSlot) -> None:
         if place.served:
             self.running -= 1
         else:
-            self._forget(place)
-        self._go_on()
+            self._remove(place)
+        self._serve_next()
 
     def position(self, place: QueueSlot) -> int:
-        order = self._in_turn()
+        order = self._users_in_order()
         ours = self._waiting[place.user].index(place)
         at = order.index(place.user)
         # Everybody is served once in each round; who comes before us, once more than those behind us.
@@ -146,21 +146,21 @@ class _ServerQueue:
         self.closed = True
         for places in self._waiting.values():
             for place in places:
-                place.call()
+                place.wake()
 
     @property
     def _has_room(self) -> bool:
         return not self.closed and (not self._capacity or self.running < self._capacity)
 
-    def _in_turn(self) -> list[str]:
+    def _users_in_order(self) -> list[str]:
         return sorted(self._waiting, key=lambda user: self._served.get(user, 0))
 
-    def _go_on(self) -> None:
+    def _serve_next(self) -> None:
         while self._waiting and self._has_room:
-            first = self._waiting[self._in_turn()[0]][0]
-            self._forget(first)
+            first = self._waiting[self._users_in_order()[0]][0]
+            self._remove(first)
             self._serve(first)
-            first.call()
+            first.wake()
 
     def _serve(self, place: QueueSlot) -> None:
         place.served = True
@@ -168,7 +168,7 @@ class _ServerQueue:
         self._services += 1
         self._served[place.user] = self._services
 
-    def _forget(self, place: QueueSlot) -> None:
+    def _remove(self, place: QueueSlot) -> None:
         places = self._waiting[place.user]
         places.remove(place)
         if not places:

@@ -34,16 +34,16 @@ class Retention:
         """Delete what is too old, of all scopes or of one: each conversation, and how many memories went."""
         gone = []
         if self.days:
-            for row in self._old(now, scope):
+            for row in self._find_expired(now, scope):
                 if stop():
                     break
-                if self._deleted(row.id, now):
-                    gone.append((row, self._forgotten(row)))
+                if self._delete(row.id, now):
+                    gone.append((row, self._forget_memories(row)))
         if gone:
             log.info("%d conversations were deleted: nobody spoke in them for %g days", len(gone), self.days)
         return gone
 
-    def _old(self, now: float, scope: Scope | None) -> Iterator[Conversation]:
+    def _find_expired(self, now: float, scope: Scope | None) -> Iterator[Conversation]:
         seen: set[str] = set()
         while True:
             found = self.store.log.unused_since(now - self.days * DAY, scope, _BATCH)
@@ -53,7 +53,7 @@ class Retention:
             seen.update(row.id for row in new)
             yield from new
 
-    def _deleted(self, name: str, now: float) -> bool:
+    def _delete(self, name: str, now: float) -> bool:
         """Somebody may have gone on with it, or deleted it, since it was looked at."""
 
         def work() -> bool:
@@ -69,7 +69,7 @@ class Retention:
         except NotFound:
             return False
 
-    def _forgotten(self, row: Conversation) -> int:
+    def _forget_memories(self, row: Conversation) -> int:
         if self.remembering is None:
             return 0
         return self.remembering.conversation_deleted(row.scope, row.id, forget=self.forget)

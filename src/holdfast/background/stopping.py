@@ -21,13 +21,13 @@ class StreamStop:
         # Whoever waits for the next piece; one stream may be read by several tasks, one after the other.
         self._waiting: asyncio.Task[object] | None = None
 
-    def now(self, error: HoldfastError) -> None:
+    def stop(self, error: HoldfastError) -> None:
         if self.error is None:
             self.error = error
             if self._waiting is not None:
                 self._waiting.cancel()
 
-    async def over(self, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    async def wrap(self, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
         async with aclosing(pieces):
             while True:
                 self._check()

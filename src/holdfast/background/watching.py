@@ -26,26 +26,26 @@ _POLL_SECONDS = 15.0
 class FolderWatcher:
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
-        self._ended = asyncio.Event()
+        self._stop = asyncio.Event()
 
-    def start(self, folder: Path, changed: Callable[[], None]) -> None:
+    def watch(self, folder: Path, changed: Callable[[], None]) -> None:
         """Call `changed` after every change below `folder`, which is made if it is not there."""
         self._task = asyncio.create_task(self._watch(folder, changed))
 
-    def look(
+    def poll(
         self, state: Callable[[], object], changed: Callable[[], None], every: float = _POLL_SECONDS
     ) -> None:
         """Call `changed` whenever `state`, which may take a while, is another one, or was away."""
-        self._task = asyncio.create_task(self._looking(state, changed, every))
+        self._task = asyncio.create_task(self._poll(state, changed, every))
 
     async def close(self) -> None:
-        self._ended.set()
+        self._stop.set()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    async def _looking(self, state: Callable[[], object], changed: Callable[[], None], every: float) -> None:
+    async def _poll(self, state: Callable[[], object], changed: Callable[[], None], every: float) -> None:
         known, before = False, None
         while True:
             try:
@@ -64,7 +64,7 @@ class FolderWatcher:
         try:
             await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
             async for _ in awatch(
-                folder, debounce=_DEBOUNCE_MILLISECONDS, stop_event=self._ended, recursive=True
+                folder, debounce=_DEBOUNCE_MILLISECONDS, stop_event=self._stop, recursive=True
             ):
                 changed()
         except (OSError, RuntimeError) as error:

@@ -37,7 +37,7 @@ class SummaryModel:
     """A model that helps. `budget` is that of its window, the same one as in every other request to it."""
 
     provider: Provider
-    model: str
+    name: str
     budget: Budget
     thinks: bool = False
     # Whether the window is set by request: a server that is asked for another one loads the model anew.
@@ -49,8 +49,8 @@ class SummaryModel:
     ) -> ModelReply:
         """`hopeless` says of the beginning of an answer that nothing good can follow: it ends there."""
         request = ChatRequest(
-            self.model,
-            (Message.of("user", f"{prompt}\n/no_think" if self._is_told else prompt),),
+            self.name,
+            (Message.of("user", f"{prompt}\n/no_think" if self._needs_marker else prompt),),
             options=self._options(limit),
             think=False if self.thinks else None,
             extra=self._extra(grammar),
@@ -73,15 +73,15 @@ class SummaryModel:
                             return ModelReply(answer.message.text, "length")
         except TimeoutError as error:
             raise CutOff(
-                f"{self.model} said nothing for {self.stall:.0f} seconds",
+                f"{self.name} said nothing for {self.stall:.0f} seconds",
                 hint="What it should have done is done without it.",
             ) from error
         return ModelReply(answer.message.text, answer.finish)
 
     @property
-    def _is_told(self) -> bool:
+    def _needs_marker(self) -> bool:
         """Qwen 3 reads it in the text, whatever the server makes of the request's own switch."""
-        return self.thinks and "qwen" in self.model.lower()
+        return self.thinks and "qwen" in self.name.lower()
 
     def _options(self, limit: int) -> JsonObject:
         options: dict[str, float] = {"temperature": TEMPERATURE, "max_tokens": limit}

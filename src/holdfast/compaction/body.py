@@ -48,11 +48,11 @@ class SummaryBody:
             return ""
         must_not = tuple(line for line in self.summary.must_not if not any(said in line for said in told))
         summary = replace(self.summary, must_not=must_not)
-        sections = summary.trimmed(count, int(room * _SECTION_SHARE))
+        sections = summary.trim(count, int(room * _SECTION_SHARE))
         ledger = self.ledger.missing_in("\n".join((sections.render(), *told)))
-        ledger = ledger.capped(count, room - count(sections.render()), self.language)
+        ledger = ledger.limit(count, room - count(sections.render()), self.language)
         left = room - count(ledger.render(self.language))
-        sections = summary.trimmed(count, left)
+        sections = summary.trim(count, left)
         pieces = (
             (so_far, sections.render()),
             (named, ledger.missing_in(sections.render()).render(self.language)),
@@ -60,7 +60,7 @@ class SummaryBody:
         return "\n\n".join(f"{heading}\n{text}" for heading, text in pieces if text)
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """All of it, for a note."""
         named = _HEADINGS[self.language][1]
         ledger = self.ledger.render(self.language)

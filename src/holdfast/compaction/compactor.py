@@ -43,9 +43,9 @@ class CompactionTask:
 class CompactionResult:
     body: SummaryBody
     memories: tuple[ExtractedMemory, ...]
-    way: str
+    method: str
     model: str
-    troubles: tuple[str, ...]
+    problems: tuple[str, ...]
     seconds: float
 
 
@@ -54,7 +54,7 @@ class Compactor:
         self._flush = MemoryFlush(prompts)
         self._summariser = Summariser(prompts)
 
-    async def make(
+    async def compact(
         self, task: CompactionTask, helper: SummaryModel | None, progress: ProgressCallback = lambda _: None
     ) -> CompactionResult:
         """`progress` is told the share that is done."""
@@ -64,12 +64,12 @@ class Compactor:
         before = task.previous.summary if task.previous else None
         found = await asyncio.to_thread(build_ledger, items)
         known = task.ledger or (task.previous.ledger if task.previous else Ledger())
-        ledger = known.merged(found)
+        ledger = known.merge(found)
         memories: tuple[ExtractedMemory, ...] = ()
         answering = helper
         if task.flush:
-            flushed = await self._flush.memories(items, language, task.count, helper)
-            memories, answering = flushed.memories, helper if flushed.answers else None
+            flushed = await self._flush.collect(items, language, task.count, helper)
+            memories, answering = flushed.memories, helper if flushed.model_answers else None
         progress(1 / 3)
         again = await asyncio.to_thread(clean_items, task.again)
         span = MessageSpan((*again, *items), before, language, task.target, task.count)
@@ -79,9 +79,9 @@ class Compactor:
         return CompactionResult(
             SummaryBody(written.summary, ledger, language),
             memories,
-            written.way,
-            helper.model if helper and written.way != "extractive" else "",
-            written.troubles,
+            written.method,
+            helper.name if helper and written.method != "extractive" else "",
+            written.problems,
             time.perf_counter() - began,
         )
 

@@ -47,11 +47,11 @@ class ToolEffect:
     name: str
     file: str
     target: str
-    trouble: str
+    error: str
     place: int
 
     @property
-    def what(self) -> str:
+    def label(self) -> str:
         return f"{self.name} {self.target}".strip()
 
 
@@ -75,20 +75,20 @@ def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
 def list_changed_files(deeds: Sequence[ToolEffect]) -> list[str]:
     """Files that a call wrote to, each once, the newest last."""
     changed = [
-        deed.file for deed in deeds if deed.file and not deed.trouble and _WRITING_TOOL.search(deed.name)
+        deed.file for deed in deeds if deed.file and not deed.error and _WRITING_TOOL.search(deed.name)
     ]
     return list(dict.fromkeys(reversed(changed)))[::-1]
 
 
 def list_failures(deeds: Sequence[ToolEffect]) -> list[ToolEffect]:
     """Failed calls that were not made again with success, the newest of each."""
-    last = {deed.what: deed for deed in deeds}
-    return [deed for deed in last.values() if deed.trouble]
+    last = {deed.label: deed for deed in deeds}
+    return [deed for deed in last.values() if deed.error]
 
 
 def list_successes(deeds: Sequence[ToolEffect]) -> set[str]:
-    last = {deed.what: deed for deed in deeds}
-    return {what for what, deed in last.items() if not deed.trouble}
+    last = {deed.label: deed for deed in deeds}
+    return {what for what, deed in last.items() if not deed.error}
 
 
 def _parse_targets(call: ToolCall) -> Iterator[tuple[str, str]]:

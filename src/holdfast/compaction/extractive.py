@@ -51,14 +51,12 @@ def extract_summary(
     summary = _merge(found, _drop_resolved(before, found, deeds), count, tokens)
     if not summary:
         summary = replace(summary, requests=_fallback_line(items))
-    return summary.trimmed(count, tokens)
+    return summary.trim(count, tokens)
 
 
 def _add_tool_effects(found: SortedSentences, deeds: Sequence[ToolEffect], before: Summary) -> None:
     for number, deed in enumerate(list_failures(deeds)[-_MOST_FAILURES:]):
-        found.open.append(
-            ScoredSentence.of(f"{deed.what}: {deed.trouble}", _AFTER_ALL + number, _TOOL_WEIGHT)
-        )
+        found.open.append(ScoredSentence.of(f"{deed.label}: {deed.error}", _AFTER_ALL + number, _TOOL_WEIGHT))
     files = list_changed_files(deeds)
     known = [file for line in before.done for file in _parse_changed_files(line) if file not in files]
     # The newest, as many as a line has room for.

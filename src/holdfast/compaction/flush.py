@@ -40,14 +40,14 @@ class FlushResult:
     """`answers` is False where the model did not: then there is no use in asking it for anything else."""
 
     memories: tuple[ExtractedMemory, ...]
-    answers: bool
+    model_answers: bool
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFlush:
     prompts: PromptTemplates
 
-    async def memories(
+    async def collect(
         self,
         items: Sequence[Item],
         language: Language,
@@ -58,18 +58,18 @@ class MemoryFlush:
         found, answers = await asyncio.to_thread(extract, items), True
         if helper is not None:
             try:
-                found += await self._from_model(items, language, count, helper)
+                found += await self._ask_model(items, language, count, helper)
             except Overflow as error:
-                log.warning("no memories from %s: %s", helper.model, error)
+                log.warning("no memories from %s: %s", helper.name, error)
             except ProviderError as error:
-                log.warning("no memories from %s: %s", helper.model, error)
+                log.warning("no memories from %s: %s", helper.name, error)
                 answers = False
         return FlushResult(tuple(_deduplicate(found, told=_terms_of_requests(items))), answers)
 
-    async def _from_model(
+    async def _ask_model(
         self, items: Sequence[Item], language: Language, count: Callable[[str], int], helper: SummaryModel
     ) -> list[ExtractedMemory]:
-        prompt = self.prompts.filled("flush", language, transcript="", lines=_MOST_LINES_PER_PORTION)
+        prompt = self.prompts.render("flush", language, transcript="", lines=_MOST_LINES_PER_PORTION)
         window = helper.budget.window
         room = window - _MOST_TOKENS - count(prompt) - _MARGIN - window // 20
         if room < _LEAST_ROOM:
@@ -77,7 +77,7 @@ class MemoryFlush:
         found: list[ExtractedMemory] = []
         examples = prompt
         for portion in split_portions(items, language, count, room):
-            prompt = self.prompts.filled(
+            prompt = self.prompts.render(
                 "flush", language, transcript=fence(portion.text), lines=_MOST_LINES_PER_PORTION
             )
             said = await helper.ask(prompt, _MOST_TOKENS, line_grammar(language), hopeless=is_hopeless)
@@ -115,9 +115,9 @@ class _UserSentence:
     """A sentence of a person: its words, whether it denies something, states something, or leaves it open."""
 
     terms: frozenset[str]
-    negated: bool
-    states: bool
-    doubtful: bool
+    is_negated: bool
+    states_something: bool
+    is_doubtful: bool
 
 
 def _read_sentences(text: str) -> list[_UserSentence]:
@@ -141,8 +141,8 @@ def _is_supported(kind: MemoryKind, text: str, words: set[str], people: Sequence
     nearest = [one for size, one in shared if size == best]
     # The last word on it counts.
     last = nearest[-1]
-    says = last.states or (kind == "fact" and not last.doubtful)
-    return says and last.negated == denies(text)
+    says = last.states_something or (kind == "fact" and not last.is_doubtful)
+    return says and last.is_negated == denies(text)
 
 
 def _terms_of_requests(items: Sequence[Item]) -> list[set[str]]:

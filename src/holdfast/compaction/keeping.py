@@ -32,19 +32,19 @@ class CompactionRecord:
     conversation: Conversation
     previous: str | None
     covers: tuple[Stored, ...]
-    made: CompactionResult
+    result: CompactionResult
     tokens: int
     # Whether it may be remembered beyond the conversation.
-    noted: bool = True
+    writes_notes: bool = True
 
     @property
     def is_brief(self) -> bool:
         """Whether it is all there is, and not worth a note."""
         return self.previous is None and len(self.covers) <= _BRIEF_MESSAGES and self.tokens <= _BRIEF_TOKENS
 
-    def keep(self, store: Store) -> None:
+    def save(self, store: Store) -> None:
         """To be done inside `Store.atomically`. A Conflict if others have covered any of it meanwhile."""
-        made, body = self.made, self.made.body
+        made, body = self.result, self.result.body
         kept = store.summaries.put(
             name=self.id,
             covers=[stored.id for stored in self.covers],
@@ -52,9 +52,9 @@ class CompactionRecord:
             body=body.to_json(),
             tokens=self.tokens,
             model=made.model,
-            path=made.way,
+            path=made.method,
         )
-        if not self.noted:
+        if not self.writes_notes:
             return
         enqueue_memories(store, self.conversation, made.memories, kept.created_at, body.language)
         if self.is_brief:
@@ -63,7 +63,7 @@ class CompactionRecord:
             id=kept.id,
             conversation=self.conversation.id,
             title=redacted(self.conversation.title),
-            text=body.whole,
+            text=body.full_text,
             scope=self.conversation.scope,
             covers=kept.depth + 1,
             first=store.log.path_ids(kept.through)[0],

@@ -84,7 +84,7 @@ class LedgerEntry:
     def key(self) -> tuple[EntryKind, str]:
         return self.kind, entry_key(self.kind, self.text)
 
-    def joined(self, newer: "LedgerEntry") -> "LedgerEntry":
+    def join(self, newer: "LedgerEntry") -> "LedgerEntry":
         return replace(
             newer,
             count=self.count + newer.count,
@@ -104,7 +104,7 @@ class Ledger:
 
     entries: tuple[LedgerEntry, ...] = ()
 
-    def merged(self, newer: "Ledger") -> "Ledger":
+    def merge(self, newer: "Ledger") -> "Ledger":
         """Both as one. A failed command that ran again later without failing is no open failure any more."""
         ran = {key for kind, key in map(_key, newer.entries) if kind == "command"}
         older = (
@@ -114,7 +114,7 @@ class Ledger:
         )
         return Ledger(_rank(_join_entries(chain(older, newer.entries))))
 
-    def capped(self, count: Callable[[str], int], tokens: int, language: str) -> "Ledger":
+    def limit(self, count: Callable[[str], int], tokens: int, language: str) -> "Ledger":
         """As many of the best as `render` can show in so many tokens."""
         entries = _drop_covered_names(self.entries)
         fits, too_many = 0, len(entries) + 1
@@ -183,7 +183,7 @@ def _join_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     found: dict[tuple[EntryKind, str], LedgerEntry] = {}
     for entry in entries:
         known = found.get(entry.key)
-        found[entry.key] = known.joined(entry) if known else entry
+        found[entry.key] = known.join(entry) if known else entry
     return _drop_outdated(list(found.values()))
 
 

@@ -52,7 +52,7 @@ def _find_in_piece(text: str, at: int, code: bool, own: bool) -> Iterator[Ledger
     for row in _applicable_patterns(digits, tuple([sign in text for sign in _SIGNS])):
         if (row.prose and code) or (not digits and "0" in row.needs):
             continue
-        new = list(row.finds(text))
+        new = list(row.find(text))
         if new:
             yield from (LedgerMatch(find.kind, find.text, find.start + at, find.end + at) for find in new)
             text = blank_out(text, [(find.start, find.end) for find in new])

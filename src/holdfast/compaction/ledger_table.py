@@ -36,7 +36,7 @@ class LedgerPattern:
     # Means something only outside of code.
     prose: bool
 
-    def finds(self, text: str) -> Iterator[LedgerMatch]:
+    def find(self, text: str) -> Iterator[LedgerMatch]:
         group = self.pattern.groupindex.get("it", 0)
         for match in self.pattern.finditer(text):
             found = match[group].rstrip(_TRAILING)

@@ -37,7 +37,7 @@ class PromptTemplates:
             autoescape=False,
         )
 
-    def filled(self, name: str, language: str, **values: Any) -> str:
+    def render(self, name: str, language: str, **values: Any) -> str:
         from jinja2 import TemplateError
 
         try:

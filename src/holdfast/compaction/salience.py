@@ -54,12 +54,12 @@ class SalienceWeights:
         weight = math.log(1 + number) * math.log(1 + total / number)
         return weight * _NAME_WEIGHT if not _NAME_SIGNS.isdisjoint(term) else weight
 
-    def of(self, terms: Iterable[str]) -> float:
+    def total(self, terms: Iterable[str]) -> float:
         return sum(self._weights.get(term, self._unknown) for term in terms)
 
     def gain(self, line: ScoredSentence, said: Collection[str]) -> float:
         """What a line adds to what was said."""
-        new = self.of(term for term in line.terms if term not in said)
+        new = self.total(term for term in line.terms if term not in said)
         return line.factor * new / math.sqrt(_LENGTH_SMOOTHING + len(line.terms))
 
 

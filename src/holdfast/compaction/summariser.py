@@ -57,18 +57,18 @@ class _SpanState:
 
     span: MessageSpan
     helper: SummaryModel
-    way: str = METHODS[0]
-    refused: int = 0
+    method: str = METHODS[0]
+    failures: int = 0
     # The messages that were read without a model: one that is in several portions is read once.
-    read: set[str] = field(default_factory=set)
-    troubles: list[str] = field(default_factory=list)
+    read_ids: set[str] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
 
-    def went(self, way: str) -> None:
-        self.way = max(self.way, way, key=METHODS.index)
+    def note_method(self, way: str) -> None:
+        self.method = max(self.method, way, key=METHODS.index)
 
     @property
-    def is_lost(self) -> bool:
-        return self.refused >= _MOST_FAILURES
+    def has_given_up(self) -> bool:
+        return self.failures >= _MOST_FAILURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class SpanSummary:
     """A summary, how it came about, and what a model did wrong on the way."""
 
     summary: Summary
-    way: str
-    troubles: tuple[str, ...] = ()
+    method: str
+    problems: tuple[str, ...] = ()
 
 
 class Summariser:
@@ -93,61 +93,63 @@ class Summariser:
         course = _SpanState(span, helper)
         so_far, parts = span.previous, split_portions(span.items, span.language, span.count, room)
         for number, portion in enumerate(parts):
-            so_far = await self._merged(course, portion, so_far)
+            so_far = await self._merge_portion(course, portion, so_far)
             progress((number + 1) / len(parts))
         if not so_far:
             so_far = await _summarise_extractively(span, span.items, span.previous)
-            course.went("extractive")
-        return SpanSummary(so_far, course.way, tuple(course.troubles))
+            course.note_method("extractive")
+        return SpanSummary(so_far, course.method, tuple(course.problems))
 
-    async def _merged(self, course: _SpanState, portion: Portion, so_far: Summary | None) -> Summary:
+    async def _merge_portion(self, course: _SpanState, portion: Portion, so_far: Summary | None) -> Summary:
         span = course.span
-        if not course.is_lost and (made := await self._tried(course, portion, so_far)):
+        if not course.has_given_up and (made := await self._try_model(course, portion, so_far)):
             return made
-        if course.refused < _MOST_FAILURES:
+        if course.failures < _MOST_FAILURES:
             smaller = so_far
-            halves = portion.halves(span.language, span.count)
+            halves = portion.halve(span.language, span.count)
             for half in halves:
-                made = None if course.is_lost else await self._tried(course, half, smaller)
+                made = None if course.has_given_up else await self._try_model(course, half, smaller)
                 if made is None:
                     break
                 smaller = made
             else:
                 if halves and smaller is not None:
-                    course.went("smaller")
+                    course.note_method("smaller")
                     return smaller
-        course.went("extractive")
-        new = [item for item in portion.items if item.id not in course.read]
-        course.read.update(item.id for item in new)
+        course.note_method("extractive")
+        new = [item for item in portion.items if item.id not in course.read_ids]
+        course.read_ids.update(item.id for item in new)
         return await _summarise_extractively(span, new, so_far) if new or so_far is None else so_far
 
-    async def _tried(self, course: _SpanState, portion: Portion, so_far: Summary | None) -> Summary | None:
+    async def _try_model(
+        self, course: _SpanState, portion: Portion, so_far: Summary | None
+    ) -> Summary | None:
         """What the model makes of it, on the second attempt at the latest; None if that is of no use."""
         found = ""
         for attempt in ("model", "repaired"):
             try:
-                summary, found = await self._asked(course, portion, so_far, found)
+                summary, found = await self._ask_model(course, portion, so_far, found)
             except Overflow as error:
                 # Asking the same again would be refused again; less of it may not be.
-                course.troubles.append(f"overflow: {error}")
+                course.problems.append(f"overflow: {error}")
                 return None
             except ProviderError as error:
-                log.warning("no summary from %s: %s", course.helper.model, error)
-                course.troubles.append(str(error))
-                course.refused = _MOST_FAILURES
+                log.warning("no summary from %s: %s", course.helper.name, error)
+                course.problems.append(str(error))
+                course.failures = _MOST_FAILURES
                 return None
             if summary is not None:
-                course.went(attempt)
+                course.note_method(attempt)
                 return summary
-            course.troubles.append(found)
-        course.refused += 1
+            course.problems.append(found)
+        course.failures += 1
         return None
 
-    async def _asked(
+    async def _ask_model(
         self, course: _SpanState, portion: Portion, so_far: Summary | None, found: str
     ) -> tuple[Summary | None, str]:
         span, before = course.span, so_far.render() if so_far else ""
-        prompt = self._prompts.filled(
+        prompt = self._prompts.render(
             "summary",
             span.language,
             previous=before,
@@ -176,7 +178,7 @@ class Summariser:
 
     def _room(self, span: MessageSpan, helper: SummaryModel) -> int:
         """What may be read at once: the window, less the answer, the prompt, and the longest summary."""
-        prompt = self._prompts.filled(
+        prompt = self._prompts.render(
             "summary", span.language, previous="-", transcript="", words=span.target, trouble="sections"
         )
         return (

@@ -100,7 +100,7 @@ class Summary:
             apart = False
         return cls.of(found, language) if found else None
 
-    def trimmed(self, count: Count, tokens: int) -> "Summary":
+    def trim(self, count: Count, tokens: int) -> "Summary":
         """As much of it as takes at most so many tokens.
 
         Whole lines go first, the same number from every section; the newest stay longest, and of requests and
@@ -109,19 +109,19 @@ class Summary:
         """
         if count(self.render()) <= tokens:
             return self
-        short = self._with_short_lines(count, tokens)
-        ranked = sorted(short._ranked())
+        short = self._limit_lines(count, tokens)
+        ranked = sorted(short._rank_lines())
         heads = sum(1 for rank, *_ in ranked if rank == 0)
-        fits = _largest(len(ranked), lambda number: count(short._of(ranked[:number]).render()) <= tokens)
+        fits = _largest(len(ranked), lambda number: count(short._select(ranked[:number]).render()) <= tokens)
         if fits >= heads:
-            return short._of(ranked[:fits])
+            return short._select(ranked[:fits])
         for number in range(heads, 0, -1):
-            cut = short._of(ranked[:number])._cut(count, tokens)
+            cut = short._select(ranked[:number])._cut_lines(count, tokens)
             if cut is not None:
                 return cut
         return Summary(language=self.language)
 
-    def _with_short_lines(self, count: Count, tokens: int) -> "Summary":
+    def _limit_lines(self, count: Count, tokens: int) -> "Summary":
         room = tokens // _LINE_SHARE
 
         def short(line: str) -> str:
@@ -131,9 +131,9 @@ class Summary:
             size = _largest(len(line), lambda size: count(shorten_line(line, size)) <= room)
             return shorten_line(line, max(size, _SHORTEST))
 
-        return self._each(short)
+        return self._map_lines(short)
 
-    def _ranked(self) -> list[tuple[int, int, str, int]]:
+    def _rank_lines(self) -> list[tuple[int, int, str, int]]:
         """Every line as rank, weight of its section, section and place; rank 0 stays longest."""
         found = []
         for name in SECTIONS:
@@ -145,18 +145,18 @@ class Summary:
                 found.append((rank, _SECTION_PRIORITY.index(name), name, place))
         return found
 
-    def _of(self, kept: Sequence[tuple[int, int, str, int]]) -> "Summary":
+    def _select(self, kept: Sequence[tuple[int, int, str, int]]) -> "Summary":
         sections: dict[str, list[str]] = {name: [] for name in SECTIONS}
         for _, _, name, place in sorted(kept, key=lambda line: line[3]):
             sections[name].append(self.section(name)[place])
         return Summary.of(sections, self.language)
 
-    def _each(self, change: Callable[[str], str]) -> "Summary":
+    def _map_lines(self, change: Callable[[str], str]) -> "Summary":
         return Summary.of({name: map(change, self.section(name)) for name in SECTIONS}, self.language)
 
-    def _cut(self, count: Count, tokens: int) -> "Summary | None":
+    def _cut_lines(self, count: Count, tokens: int) -> "Summary | None":
         def cut(size: int) -> Summary:
-            return self._each(lambda line: shorten_line(line, size))
+            return self._map_lines(lambda line: shorten_line(line, size))
 
         longest = max(len(line) for name in SECTIONS for line in self.section(name))
         size = _largest(longest, lambda size: count(cut(size).render()) <= tokens)

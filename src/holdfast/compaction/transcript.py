@@ -67,7 +67,7 @@ class Portion:
     items: tuple[Item, ...]
     text: str
 
-    def halves(self, language: str, count: Count) -> tuple["Portion", ...]:
+    def halve(self, language: str, count: Count) -> tuple["Portion", ...]:
         """Two smaller ones, () if there is nothing to part."""
         if len(self.items) > 1:
             middle = len(self.items) // 2

@@ -127,7 +127,7 @@ class _Performance:
         async for chunk in turn.chunks:
             answer.add(chunk)
         self._conversation, self._report = turn.conversation, dict(turn.facts.report)
-        await self._engine.afterwards.idle.quiet()
+        await self._engine.afterwards.idle.wait_until_idle()
         return answer.message.text
 
     def _after(self, number: int, line: Line, answer: str) -> list[Happening]:

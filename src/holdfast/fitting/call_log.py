@@ -43,15 +43,15 @@ class _Logged(Watched):
         recorder.upstream, recorder.window = self.location, self._window
         about = {"job": job.id, "conversation": None, "kind": "background", "model": model}
         progress = TurnProgress(self._log.events, self._scope, about)
-        progress.running(self.location)
+        progress.report_running(self.location)
         trouble: BaseException | None = None
         try:
             async with aclosing(recorder.record(self.provider.chat(request))) as chunks:
                 async for chunk in chunks:
-                    progress.saw(chunk)
+                    progress.note_chunk(chunk)
                     yield chunk
         except (HoldfastError, GeneratorExit, asyncio.CancelledError) as error:
             trouble = error
             raise
         finally:
-            progress.ended(trouble, said=bool(recorder.answer.parts))
+            progress.finish(trouble, said=bool(recorder.answer.parts))

@@ -218,7 +218,7 @@ class Compacting:
             span = Span(row, latest, row.head, budget.summary // 2, count)
             written = await self._made(span, place.case if place else None)
             if written.keeping is not None:
-                await store.run(store.atomically, written.keeping.keep, store)
+                await store.run(store.atomically, written.keeping.save, store)
         return True
 
     async def _done(self, place: Place, reason: str) -> Batch | None:
@@ -264,7 +264,7 @@ class Compacting:
             proposals = self._proposed(place, written, reason) if place else ()
             if place is None or not proposals:
                 if written.keeping is not None:
-                    await self._store.run(self._store.atomically, written.keeping.keep, self._store)
+                    await self._store.run(self._store.atomically, written.keeping.save, self._store)
                 await self._in_vain(before)
                 return None
             after = place.view.having(*proposals)

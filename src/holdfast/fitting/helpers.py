@@ -92,10 +92,10 @@ class Helpers:
 
     def judge(self, helper: SummaryModel, *, useful: bool, why: str = "") -> None:
         """Remembers whether the model was of use."""
-        key = helper.provider.location, helper.model
+        key = helper.provider.location, helper.name
         if useful:
             self._useless.pop(key, None)
             return
-        logger.warning("%s wrote no usable summary: %s", helper.model, why or "no reason")
+        logger.warning("%s wrote no usable summary: %s", helper.name, why or "no reason")
         count, _ = self._useless.get(key, (0, 0.0))
         self._useless[key] = count + 1, self._clock() + _REST

@@ -52,10 +52,10 @@ class Noting:
             return
         room = max(_LEAST, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)
         try:
-            prompt = prompt_for(finding, self._prompts.filled, room=room)
+            prompt = prompt_for(finding, self._prompts.render, room=room)
             said = await helper.ask(prompt, _ANSWER)
         except (ProviderError, ConfigError) as error:
-            log.warning("%s did not sum up %s: %s", helper.model, finding.id, error)
+            log.warning("%s did not sum up %s: %s", helper.name, finding.id, error)
             return
         made = checked(finding, said.text)
         # One that merely says less than the sources do may still be of use for other work.

@@ -40,7 +40,7 @@ class Outcome:
         """
         lane = self.lane
         if summary is not None:
-            summary.keep(store)
+            summary.save(store)
         others = [standing(store, lane.conversation, proposal) for proposal in self.others]
         for proposal in others:
             self._record(store, proposal)
@@ -103,11 +103,11 @@ def _how(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
     """How a summary came about; one that was there before took no time."""
     if summary is None:
         return {"path": "reused"}
-    made = summary.made
+    made = summary.result
     return {
         "memories": len(made.memories),
         "model": made.model,
-        "path": made.way,
+        "path": made.method,
         "duration_ms": duration_ms or round(made.seconds * 1000),
     }
 

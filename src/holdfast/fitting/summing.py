@@ -73,11 +73,11 @@ class Summing:
             again=tuple(item_of(stored) for stored in again),
             ledger=SummaryBody.from_json(latest.body).ledger if latest else None,
         )
-        made = await self._compactor.make(task, helper, tell)
+        made = await self._compactor.compact(task, helper, tell)
         if helper is not None:
-            self._helpers.judge(helper, useful=made.way != "extractive", why=", ".join(made.troubles))
+            self._helpers.judge(helper, useful=made.method != "extractive", why=", ".join(made.problems))
         if case is None:
-            made = replace(made, way=_IN_PASSING)
+            made = replace(made, method=_IN_PASSING)
         keeping = CompactionRecord(
             new_id("s"),
             row,
@@ -85,7 +85,7 @@ class Summing:
             tuple(said),
             made,
             tokens,
-            noted=self._options.memory and row.memory,
+            writes_notes=self._options.memory and row.memory,
         )
         return Written(keeping.id, said[-1].depth, made.body, tokens, keeping)
 

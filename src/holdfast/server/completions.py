@@ -81,7 +81,7 @@ def _generate_out(chat: ChatRequest) -> dict[str, Any]:
 
 async def _in_turn(request: Request, provider: Provider, asked: JsonObject) -> AsyncGenerator[Chunk, None]:
     with engine_of(request).serving(provider, access_of(request).user) as place:
-        await place.turn()
+        await place.wait()
         async with aclosing(_generated(provider, asked)) as chunks:
             async for chunk in chunks:
                 yield chunk

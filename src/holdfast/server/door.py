@@ -158,7 +158,7 @@ async def pass_through(request: Request, shape: Shape, body: bytes, fields: dict
     with ExitStack() as held:
         place = held.enter_context(engine.serving(provider, user))
         if not place.served:
-            await unless_gone(request, place.turn())
+            await unless_gone(request, place.wait())
         passed = provider.forward("POST", shape.path, content_type_of(request), body)
         return forwarded(await unless_gone(request, passed), held.pop_all().close)
 

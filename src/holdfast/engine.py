@@ -356,7 +356,7 @@ class Engine:
             told = {name: report[name] for name in _TOLD_OF_WINDOW}
             told["prefix"] = "kept" if report["prefix"]["kept"] else report["prefix"]["cause"]
             self.events.publish("window", told, run.ask.scope)
-        run.progress.finish(trouble, said=bool(run.recorder.answer.parts))
+        run.progress.finish(trouble, answered=bool(run.recorder.answer.parts))
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, incoming: Incoming, kept: Kept

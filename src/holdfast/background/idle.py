@@ -112,27 +112,27 @@ class IdleScheduler:
         while self._running is not None or self._next_due() is not None:
             await self._changed.wait()
 
-    def _enqueue(self, piece: _IdleTask) -> None:
+    def _enqueue(self, task: _IdleTask) -> None:
         """What is due at the same time is done in the order it was asked for, or interrupted."""
-        self._waiting[piece.name] = piece
+        self._waiting[task.name] = task
         if len(self._due) > 2 * len(self._waiting) + _MOST_STALE:
-            self._due = [one for one in self._due if self._is_current(one[2])]
+            self._due = [entry for entry in self._due if self._is_current(entry[2])]
             heapq.heapify(self._due)
-        heapq.heappush(self._due, (piece.due, next(self._numbers), piece))
+        heapq.heappush(self._due, (task.due, next(self._numbers), task))
 
-    def _is_current(self, piece: _IdleTask) -> bool:
-        return self._waiting.get(piece.name) is piece
+    def _is_current(self, task: _IdleTask) -> bool:
+        return self._waiting.get(task.name) is task
 
     def _next_task(self) -> _IdleTask | None:
         while self._due:
-            piece = self._due[0][2]
-            quiet = self._last_activity + piece.calm
-            if not self._is_current(piece):
+            task = self._due[0][2]
+            quiet = self._last_activity + task.calm
+            if not self._is_current(task):
                 heapq.heappop(self._due)
-            elif piece.due <= self._clock() < quiet:
-                self._enqueue(replace(piece, due=quiet))
+            elif task.due <= self._clock() < quiet:
+                self._enqueue(replace(task, due=quiet))
             else:
-                return piece
+                return task
         return None
 
     def _next_due(self) -> _IdleTask | None:
@@ -178,6 +178,6 @@ class IdleScheduler:
         self._advance()
 
 
-async def _run(piece: _IdleTask) -> None:
+async def _run(task: _IdleTask) -> None:
     """Asked for inside the task, so that work which cannot even begin fails there too."""
-    await piece.work()
+    await task.work()

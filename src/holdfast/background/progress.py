@@ -59,11 +59,11 @@ class TurnProgress:
         if chunk.usage is not None:
             self._usage = chunk.usage
 
-    def finish(self, error: BaseException | None = None, *, said: bool = True) -> None:
+    def finish(self, error: BaseException | None = None, *, answered: bool = True) -> None:
         """It is over, with an error unless all is well; `said` is whether the model had said anything."""
         whole = self._complete or error is None
-        status: Ended = "done" if whole else "cut" if said else "failed"
-        told: dict[str, Any] = {
+        status: Ended = "done" if whole else "cut" if answered else "failed"
+        details: dict[str, Any] = {
             "waited": self._since(self._run_started),
             "first": self._since(self._first),
             "seconds": self._since(self._clock()),
@@ -72,9 +72,9 @@ class TurnProgress:
             "cached": self._usage.cached,
         }
         if not whole:
-            told["reason"] = type(error).__name__ if isinstance(error, Exception) else CLIENT_GONE
-            told["error"] = error.message if isinstance(error, HoldfastError) else None
-        self._publish(status, **told)
+            details["reason"] = type(error).__name__ if isinstance(error, Exception) else CLIENT_GONE
+            details["error"] = error.message if isinstance(error, HoldfastError) else None
+        self._publish(status, **details)
 
     def _publish(self, status: str, **more: Any) -> None:
         self._events.publish(JOB, {**self._about, "status": status, **more}, self._scope)

@@ -55,23 +55,23 @@ class Projector:
 
     def _project(self, limit: int, owner: str, now: float | None) -> int:
         items = self._pending(limit)
-        kept = 0
-        trouble = next((item.error for item in items[limit:] if item.error), "")
+        written = 0
+        problem = next((item.error for item in items[limit:] if item.error), "")
         for item in items[:limit]:
             if not self._store.leases.renew(LEASE, owner, LEASE_SECONDS, now):
                 break
             error = self._carry_out(item)
             if error:
-                trouble = error
+                problem = error
                 self._store.outbox.failed(item.id, error)
                 if error != item.error:
                     log.warning("a memory is still to be written: %s", error)
             else:
                 self._store.outbox.done(item.id, now)
-                kept += 1
-        self.problem = trouble
-        self.has_more = kept < len(items) or kept == limit
-        return kept
+                written += 1
+        self.problem = problem
+        self.has_more = written < len(items) or written == limit
+        return written
 
     def _pending(self, limit: int) -> list[OutboxItem]:
         """Our items, those that failed least first: what can never be written must not hold up the rest."""
@@ -96,8 +96,10 @@ class Projector:
 
     def _write_memories(self, payload: Any) -> None:
         memories = [Memory.from_json(value) for value in payload["memories"]]
-        for taken in payload.get("taken_back", ()):
-            self._memories.withdraw(Scope(**taken["scope"]), taken["conversation"], taken["sentence"])
+        for withdrawal in payload.get("taken_back", ()):
+            self._memories.withdraw(
+                Scope(**withdrawal["scope"]), withdrawal["conversation"], withdrawal["sentence"]
+            )
         if payload.get("asked"):
             self._memories.allow(memories)
         self._memories.write(memories)

@@ -177,12 +177,12 @@ class _ServerQueue:
 
 def parse_parallel(text: str) -> dict[str, int]:
     """How many may be at work at each server, from `NAME=NUMBER` with commas."""
-    found = {}
+    limits = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = (part.strip() for part in entry.partition("="))
         if not name or not equals or not number.isdecimal():
             raise ConfigError(
                 f"upstream_parallel has {entry!r}.", hint="It is NAME=NUMBER, several with commas."
             )
-        found[name] = int(number)
-    return found
+        limits[name] = int(number)
+    return limits

@@ -46,8 +46,8 @@ class Retention:
     def _find_expired(self, now: float, scope: Scope | None) -> Iterator[Conversation]:
         seen: set[str] = set()
         while True:
-            found = self.store.log.unused_since(now - self.days * DAY, scope, _BATCH)
-            new = [row for row in found if row.id not in seen]
+            rows = self.store.log.unused_since(now - self.days * DAY, scope, _BATCH)
+            new = [row for row in rows if row.id not in seen]
             if not new:
                 return
             seen.update(row.id for row in new)

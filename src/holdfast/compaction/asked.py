@@ -29,21 +29,21 @@ def read_memory_requests(text: str, before: Sequence[str] = ()) -> list[tuple[Me
     """
     if not _HINT.search(text):
         return []
-    found: dict[str, tuple[MemoryKind, str]] = {}
+    requests: dict[str, tuple[MemoryKind, str]] = {}
     sentences = list(own_sentences(_unwrap(text), _LONGEST))
     for place, (sentence, masked) in enumerate(sentences):
         if _is_reference(masked):
-            told = [_end_sentence(one) for one in _resolve_reference(sentences, place, before)]
+            contents = [_end_sentence(content) for content in _resolve_reference(sentences, place, before)]
         else:
-            wish = _match_request(masked)
-            told = (
-                [_request_content(sentence, *wish)]
-                if wish is not None
+            request = _match_request(masked)
+            contents = (
+                [_request_content(sentence, *request)]
+                if request is not None
                 else _statement_before_request(sentence, masked)
             )
-        for one in told:
-            found.setdefault(one.casefold(), (_classify(one), one))
-    return list(found.values())
+        for content in contents:
+            requests.setdefault(content.casefold(), (_classify(content), content))
+    return list(requests.values())
 
 
 def is_memory_request(masked: str) -> bool:
@@ -79,9 +79,9 @@ def _resolve_reference(sentences: Sequence[_Pair], place: int, before: Sequence[
         return [later[0][0]]
     return next(
         (
-            said
+            statements
             for text in reversed(before)
-            if (said := _choose_statements(list(own_sentences(text, _LONGEST))))
+            if (statements := _choose_statements(list(own_sentences(text, _LONGEST))))
         ),
         [],
     )
@@ -90,9 +90,9 @@ def _resolve_reference(sentences: Sequence[_Pair], place: int, before: Sequence[
 def _choose_statements(sentences: Sequence[_Pair]) -> list[str]:
     """Of some sentences those that state something, or the last one that is no question."""
     plain = [(sentence, masked) for sentence, masked in sentences if not masked.rstrip().endswith("?")]
-    stated = {one.sentence for one in statements_in([masked for _, masked in plain])}
+    stating = {statement.sentence for statement in statements_in([masked for _, masked in plain])}
     # Of a long message the end is meant.
-    return [plain[at][0] for at in sorted(stated)[-3:]] or [sentence for sentence, _ in plain[-1:]]
+    return [plain[at][0] for at in sorted(stating)[-3:]] or [sentence for sentence, _ in plain[-1:]]
 
 
 def _statement_before_request(sentence: str, masked: str) -> list[str]:
@@ -126,21 +126,21 @@ def _request_content(sentence: str, form: _Form, start: int) -> str:
 
 def _main_clause(clause: str) -> str:
     """A German clause as a sentence, its verb behind the subject; empty where that is risky."""
-    body, comma, more = clause.rstrip(". ").partition(",")
+    body, comma, addition = clause.rstrip(". ").partition(",")
     subject = _SUBJECT.match(body)
     # What follows a comma may still belong before the verb, unless its first word says otherwise.
-    if not subject or (comma and not _ADDED.match(more)):
+    if not subject or (comma and not _ADDED.match(addition)):
         return ""
-    rest, _, verb = body[subject.end() :].rpartition(" ")
-    if not rest or not _FINITE.fullmatch(verb) or _SEPARABLE.match(verb):
+    middle, _, verb = body[subject.end() :].rpartition(" ")
+    if not middle or not _FINITE.fullmatch(verb) or _SEPARABLE.match(verb):
         return ""
-    if _GOES_ON.match(rest) and not _PRONOUN.fullmatch(subject[0]):
+    if _GOES_ON.match(middle) and not _PRONOUN.fullmatch(subject[0]):
         return ""
-    return f"{subject[0]}{verb} {rest}{comma}{more}"
+    return f"{subject[0]}{verb} {middle}{comma}{addition}"
 
 
 def _classify(text: str) -> MemoryKind:
-    kinds = [one.kind for one in statements_in([text]) if one.lasting]
+    kinds = [statement.kind for statement in statements_in([text]) if statement.lasting]
     if not kinds or kinds[0] in ("fact", "failure"):
         return "fact"
     return "decision" if kinds[0] == "decision" else "preference"

@@ -37,7 +37,7 @@ class SummaryBody:
     def from_json(cls, value: JsonObject) -> Self:
         return cls(Summary.from_json(value["summary"]), Ledger.from_json(value["ledger"]), value["language"])
 
-    def text(self, count: Callable[[str], int], tokens: int, told: Collection[str] = ()) -> str:
+    def text(self, count: Callable[[str], int], tokens: int, quoted: Collection[str] = ()) -> str:
         """Both in at most so many tokens: what the sections do not say, the ledger does.
 
         `told` stands beside it word for word, and need not be said twice.
@@ -46,10 +46,10 @@ class SummaryBody:
         room = tokens - count(f"{so_far}\n\n{named}\n\n")
         if room <= 0:
             return ""
-        must_not = tuple(line for line in self.summary.must_not if not any(said in line for said in told))
+        must_not = tuple(line for line in self.summary.must_not if not any(quote in line for quote in quoted))
         summary = replace(self.summary, must_not=must_not)
         sections = summary.trim(count, int(room * _SECTION_SHARE))
-        ledger = self.ledger.missing_in("\n".join((sections.render(), *told)))
+        ledger = self.ledger.missing_in("\n".join((sections.render(), *quoted)))
         ledger = ledger.limit(count, room - count(sections.render()), self.language)
         left = room - count(ledger.render(self.language))
         sections = summary.trim(count, left)

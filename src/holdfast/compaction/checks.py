@@ -90,14 +90,14 @@ def find_problem(
     """
     text = strip_answer(answer)
     glance = text[:_GLANCE]
-    said = _WORD.findall(glance.lower())
-    if not any(word.isalpha() for word in said):
+    words_used = _WORD.findall(glance.lower())
+    if not any(word.isalpha() for word in words_used):
         return "empty"
     if _MARKUP.search(_CODE.sub(" ", glance)) or _CALL.search(glance[:2_000]):
         return "tool_markup"
-    if _loops(glance, said):
+    if _loops(glance, words_used):
         return "loops"
-    if _echoes(glance, said, source):
+    if _echoes(glance, words_used, source):
         return "echo"
     if finish == "length" or _breaks_off(text):
         return "cut_off"
@@ -114,19 +114,19 @@ def is_hopeless(answer: str) -> bool:
     return _loops(glance, _WORD.findall(glance.lower()))
 
 
-def _loops(text: str, said: list[str]) -> bool:
+def _loops(text: str, words_used: list[str]) -> bool:
     lines = Counter(line.strip().lower() for line in text.splitlines() if len(line.split()) > 2)
     if lines and lines.most_common(1)[0][1] > _REPEATS:
         return True
-    grams = Counter(_runs(said, _GRAM))
+    grams = Counter(_runs(words_used, _GRAM))
     again = sum(number for number in grams.values() if number > _REPEATS)
-    return again > _LOOP_SHARE * max(1, len(said) - _GRAM + 1)
+    return again > _LOOP_SHARE * max(1, len(words_used) - _GRAM + 1)
 
 
-def _echoes(text: str, said: list[str], source: str) -> bool:
+def _echoes(text: str, words_used: list[str], source: str) -> bool:
     """Whether the transcript came back: much of it verbatim, and in its shape rather than in sections."""
     known = set(_runs(_WORD.findall(source.lower()), _SHINGLE))
-    runs = list(_runs(said, _SHINGLE))
+    runs = list(_runs(words_used, _SHINGLE))
     if len(runs) < _FEWEST_SHINGLES:
         return False
     share = sum(run in known for run in runs) / len(runs)
@@ -138,13 +138,13 @@ def _echoes(text: str, said: list[str], source: str) -> bool:
 
 def _breaks_off(text: str) -> bool:
     """Whether it ends within a sentence before it came to the last section."""
-    found = list_sections(text[-_GLANCE:])
-    if SECTIONS[-1] in found or _ENDS.search(text):
+    sections = list_sections(text[-_GLANCE:])
+    if SECTIONS[-1] in sections or _ENDS.search(text):
         return False
     *before, last = (line for line in text.split("\n") if line.strip())
     if last.rstrip().endswith((",", "-", "–")) or _WANTS_MORE.fullmatch(last.split()[-1]):
         return True
-    if found and SECTIONS[-2] not in found:
+    if sections and SECTIONS[-2] not in sections:
         return True
     # Many write lists without full stops; then its lack at the end says nothing.
     items = [line for line in before if parse_heading(line.strip()) is None]
@@ -153,14 +153,14 @@ def _breaks_off(text: str) -> bool:
 
 def _is_foreign(text: str, language: str) -> bool:
     """Whether it is in another language; code, quotes and headings do not count, nor a list of names."""
-    told = "\n".join(line for _, line in lines_by_section(text))
-    prose = _QUOTED.sub(" ", _CODE.sub(" ", told))
+    content = "\n".join(line for _, line in lines_by_section(text))
+    prose = _QUOTED.sub(" ", _CODE.sub(" ", content))
     letters = sum(sign.isalpha() for sign in prose)
     if len(_OTHER_SCRIPT.findall(prose)) > _FOREIGN_SHARE * letters:
         return True
-    spoken = words.language_of(prose)
-    return spoken != language and (bool(spoken) or len(prose.split()) > _LONG_PROSE)
+    detected = words.language_of(prose)
+    return detected != language and (bool(detected) or len(prose.split()) > _LONG_PROSE)
 
 
-def _runs(said: list[str], size: int) -> Iterator[tuple[str, ...]]:
-    return zip(*(islice(said, start, None) for start in range(size)), strict=False)
+def _runs(words_used: list[str], size: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(islice(words_used, start, None) for start in range(size)), strict=False)

@@ -55,38 +55,38 @@ class Compactor:
         self._summariser = Summariser(prompts)
 
     async def compact(
-        self, task: CompactionTask, helper: SummaryModel | None, progress: ProgressCallback = lambda _: None
+        self, task: CompactionTask, model: SummaryModel | None, progress: ProgressCallback = lambda _: None
     ) -> CompactionResult:
         """`progress` is told the share that is done."""
-        began = time.perf_counter()
+        started = time.perf_counter()
         items = await asyncio.to_thread(clean_items, task.items)
         language = _detect_language(items, task.previous)
         before = task.previous.summary if task.previous else None
-        found = await asyncio.to_thread(build_ledger, items)
-        known = task.ledger or (task.previous.ledger if task.previous else Ledger())
-        ledger = known.merge(found)
+        new_ledger = await asyncio.to_thread(build_ledger, items)
+        old_ledger = task.ledger or (task.previous.ledger if task.previous else Ledger())
+        ledger = old_ledger.merge(new_ledger)
         memories: tuple[ExtractedMemory, ...] = ()
-        answering = helper
+        summary_model = model
         if task.flush:
-            flushed = await self._flush.collect(items, language, task.count, helper)
-            memories, answering = flushed.memories, helper if flushed.model_answers else None
+            flushed = await self._flush.collect(items, language, task.count, model)
+            memories, summary_model = flushed.memories, model if flushed.model_answers else None
         progress(1 / 3)
         again = await asyncio.to_thread(clean_items, task.again)
         span = MessageSpan((*again, *items), before, language, task.target, task.count)
         written = await self._summariser.summarise(
-            span, answering, lambda share: progress((1 + 2 * share) / 3)
+            span, summary_model, lambda share: progress((1 + 2 * share) / 3)
         )
         return CompactionResult(
             SummaryBody(written.summary, ledger, language),
             memories,
             written.method,
-            helper.name if helper and written.method != "extractive" else "",
+            model.name if model and written.method != "extractive" else "",
             written.problems,
-            time.perf_counter() - began,
+            time.perf_counter() - started,
         )
 
 
 def _detect_language(items: tuple[Item, ...], previous: SummaryBody | None) -> Language:
     """What people speak in it; code and tool results do not tell."""
-    said = " ".join(item.message.text for item in items if item.message.role in ("user", "assistant"))
-    return language_of(said[-_GLANCE:]) or (previous.language if previous else "en")
+    text = " ".join(item.message.text for item in items if item.message.role in ("user", "assistant"))
+    return language_of(text[-_GLANCE:]) or (previous.language if previous else "en")

@@ -27,9 +27,9 @@ class Cues:
 
     @classmethod
     def of(cls, sentence: str) -> "Cues":
-        found = _WORD.findall(sentence[:_GLANCE].lower().replace("’", "'"))
-        length = sum(word[0].isalpha() for word in found)
-        return cls(f" {' '.join(found)} ", length, bool(_QUESTION.search(sentence[-_GLANCE:])))
+        tokens = _WORD.findall(sentence[:_GLANCE].lower().replace("’", "'"))
+        length = sum(word[0].isalpha() for word in tokens)
+        return cls(f" {' '.join(tokens)} ", length, bool(_QUESTION.search(sentence[-_GLANCE:])))
 
     @property
     def asks(self) -> bool:

@@ -57,7 +57,7 @@ class ToolEffect:
 
 def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
     """The answered calls of a span in their order."""
-    found: list[ToolEffect] = []
+    effects: list[ToolEffect] = []
     for place, item in enumerate(items):
         if not item.message.tool_calls:
             continue
@@ -65,30 +65,32 @@ def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
         for result, call in answered(item.message, [answer.message for answer in answers]):
             if call is not None:
                 trouble = _find_error(result.text, flagged=result.error)
-                found += (
+                effects += (
                     ToolEffect(call.name, file, target, trouble, place)
                     for file, target in _parse_targets(call)
                 )
-    return found
+    return effects
 
 
-def list_changed_files(deeds: Sequence[ToolEffect]) -> list[str]:
+def list_changed_files(effects: Sequence[ToolEffect]) -> list[str]:
     """Files that a call wrote to, each once, the newest last."""
     changed = [
-        deed.file for deed in deeds if deed.file and not deed.error and _WRITING_TOOL.search(deed.name)
+        effect.file
+        for effect in effects
+        if effect.file and not effect.error and _WRITING_TOOL.search(effect.name)
     ]
     return list(dict.fromkeys(reversed(changed)))[::-1]
 
 
-def list_failures(deeds: Sequence[ToolEffect]) -> list[ToolEffect]:
+def list_failures(effects: Sequence[ToolEffect]) -> list[ToolEffect]:
     """Failed calls that were not made again with success, the newest of each."""
-    last = {deed.label: deed for deed in deeds}
-    return [deed for deed in last.values() if deed.error]
+    last = {effect.label: effect for effect in effects}
+    return [effect for effect in last.values() if effect.error]
 
 
-def list_successes(deeds: Sequence[ToolEffect]) -> set[str]:
-    last = {deed.label: deed for deed in deeds}
-    return {what for what, deed in last.items() if not deed.error}
+def list_successes(effects: Sequence[ToolEffect]) -> set[str]:
+    last = {effect.label: effect for effect in effects}
+    return {label for label, effect in last.items() if not effect.error}
 
 
 def _parse_targets(call: ToolCall) -> Iterator[tuple[str, str]]:

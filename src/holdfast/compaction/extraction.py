@@ -54,69 +54,71 @@ def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
 
     What the person asked to be remembered is left out: that was written at once.
     """
-    found: dict[str, ExtractedMemory] = {}
-    asked: Item | None = None
+    memories_by_key: dict[str, ExtractedMemory] = {}
+    question: Item | None = None
     for item in items:
         if item.message.role == "user" and _message_text(item.message).strip():
-            asked = item
+            question = item
             memories = _extract_from_user(item)
-        elif item.message.role == "assistant" and asked is not None:
-            memories = list(_extract_confirmed(item, asked))
+        elif item.message.role == "assistant" and question is not None:
+            memories = list(_extract_confirmed(item, question))
         else:
             continue
-        if item is asked:
-            _withdraw(found, item, items)
+        if item is question:
+            _withdraw(memories_by_key, item, items)
         for memory in memories:
             key = " ".join(re.findall(r"\w+", memory.text.casefold()))
-            known = found.get(key)
-            found[key] = _merge_repeat(known, memory) if known else memory
-    return list(found.values())
+            known = memories_by_key.get(key)
+            memories_by_key[key] = _merge_repeat(known, memory) if known else memory
+    return list(memories_by_key.values())
 
 
 def _extract_from_user(item: Item) -> list[ExtractedMemory]:
     sentences = list(own_sentences(_message_text(item.message), _LONGEST))
-    found: list[tuple[int, ExtractedMemory]] = []
-    for one in statements_in([masked for _, masked in sentences]):
-        sentence, masked = sentences[one.sentence]
-        kind = MEMORY_KINDS.get(one.kind)
-        if kind is None or not one.lasting or is_memory_request(masked):
+    memories: list[tuple[int, ExtractedMemory]] = []
+    for statement in statements_in([masked for _, masked in sentences]):
+        sentence, masked = sentences[statement.sentence]
+        kind = MEMORY_KINDS.get(statement.kind)
+        if kind is None or not statement.lasting or is_memory_request(masked):
             continue
         # White space inside a quote is collapsed in the one and hidden in the other.
-        text = sentence[one.start : one.end] if len(sentence) == len(masked) else sentence
-        if one.points and found and found[-1][0] >= one.sentence - 1:
+        text = sentence[statement.start : statement.end] if len(sentence) == len(masked) else sentence
+        if statement.points and memories and memories[-1][0] >= statement.sentence - 1:
             # What "it" is was said just before: both are one memory.
-            _, before = found.pop()
-            found.append((one.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
+            _, before = memories.pop()
+            memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
-        if not _stands_alone(text) or (one.points and one.kind == "fact"):
+        if not _stands_alone(text) or (statement.points and statement.kind == "fact"):
             continue
-        if one.kind == "decision":
-            text += _find_reason(sentences[one.sentence + 1 :])
+        if statement.kind == "decision":
+            text += _find_reason(sentences[statement.sentence + 1 :])
         stress = _STRESS_BONUS if _IMPORTANT.search(masked) else 0.0
-        weight = _IMPORTANCE[one.kind] + stress
-        found.append((one.sentence, ExtractedMemory(kind, _tidy(text), weight, (item.id,))))
-    return [memory for _, memory in found]
+        weight = _IMPORTANCE[statement.kind] + stress
+        memories.append((statement.sentence, ExtractedMemory(kind, _tidy(text), weight, (item.id,))))
+    return [memory for _, memory in memories]
 
 
-def _extract_confirmed(item: Item, asked: Item) -> Iterator[ExtractedMemory]:
+def _extract_confirmed(item: Item, question: Item) -> Iterator[ExtractedMemory]:
     """A decision in an answer counts where the person named the thing themselves."""
-    named = set(terms(_message_text(asked.message)))
+    named = set(terms(_message_text(question.message)))
     for sentence in decisions_in(_message_text(item.message)):
         if _AGREEMENT.search(sentence) and telling(sentence) & named and _stands_alone(sentence):
-            yield ExtractedMemory("decision", _tidy(sentence), _CONFIRMED_IMPORTANCE, (asked.id, item.id))
+            yield ExtractedMemory("decision", _tidy(sentence), _CONFIRMED_IMPORTANCE, (question.id, item.id))
 
 
-def _withdraw(found: dict[str, ExtractedMemory], item: Item, items: Sequence[Item]) -> None:
+def _withdraw(memories: dict[str, ExtractedMemory], item: Item, items: Sequence[Item]) -> None:
     """What the person withdraws now, of what they said a few messages before."""
     sentences = [masked for _, masked in own_sentences(_message_text(item.message)) if takes_back(masked)]
     if not sentences:
         return
-    asked = [other.id for other in items if other.message.role == "user"]
-    now = asked.index(item.id)
-    for key, memory in list(found.items()):
-        distance = now - asked.index(memory.messages[0]) if memory.messages[0] in asked else _FAR
+    question_ids = [other.id for other in items if other.message.role == "user"]
+    now = question_ids.index(item.id)
+    for key, memory in list(memories.items()):
+        distance = (
+            now - question_ids.index(memory.messages[0]) if memory.messages[0] in question_ids else _FAR
+        )
         if distance < _FAR and any(is_meant(sentence, memory.text, distance) for sentence in sentences):
-            del found[key]
+            del memories[key]
 
 
 def _message_text(message: Message) -> str:

@@ -43,21 +43,30 @@ def extract_summary(
 ) -> Summary:
     """The last summary and what this span adds to it, in at most so many tokens."""
     before = replace(previous or Summary(), language=language)
-    deeds = find_tool_effects(items)
-    found = sort_sentences(items)
-    _add_tool_effects(found, deeds, before)
-    if not (found.requests or found.done or found.open or found.must_not):
-        found.done = found.rest
-    summary = _merge(found, _drop_resolved(before, found, deeds), count, tokens)
+    effects = find_tool_effects(items)
+    sorted_sentences = sort_sentences(items)
+    _add_tool_effects(sorted_sentences, effects, before)
+    if not (
+        sorted_sentences.requests
+        or sorted_sentences.done
+        or sorted_sentences.open
+        or sorted_sentences.must_not
+    ):
+        sorted_sentences.done = sorted_sentences.rest
+    summary = _merge(sorted_sentences, _drop_resolved(before, sorted_sentences, effects), count, tokens)
     if not summary:
         summary = replace(summary, requests=_fallback_line(items))
     return summary.trim(count, tokens)
 
 
-def _add_tool_effects(found: SortedSentences, deeds: Sequence[ToolEffect], before: Summary) -> None:
-    for number, deed in enumerate(list_failures(deeds)[-_MOST_FAILURES:]):
-        found.open.append(ScoredSentence.of(f"{deed.label}: {deed.error}", _AFTER_ALL + number, _TOOL_WEIGHT))
-    files = list_changed_files(deeds)
+def _add_tool_effects(
+    sorted_sentences: SortedSentences, effects: Sequence[ToolEffect], before: Summary
+) -> None:
+    for number, effect in enumerate(list_failures(effects)[-_MOST_FAILURES:]):
+        sorted_sentences.open.append(
+            ScoredSentence.of(f"{effect.label}: {effect.error}", _AFTER_ALL + number, _TOOL_WEIGHT)
+        )
+    files = list_changed_files(effects)
     known = [file for line in before.done for file in _parse_changed_files(line) if file not in files]
     # The newest, as many as a line has room for.
     text = ""
@@ -66,7 +75,7 @@ def _add_tool_effects(found: SortedSentences, deeds: Sequence[ToolEffect], befor
             break
         text = f"{file}, {text}" if text else file
     if text:
-        found.done.append(
+        sorted_sentences.done.append(
             ScoredSentence.of(
                 _CHANGED_FILES["de" if before.language == "de" else "en"] + text, _AFTER_ALL, _TOOL_WEIGHT
             )
@@ -82,15 +91,19 @@ def _parse_changed_files(line: str) -> list[str]:
     return []
 
 
-def _drop_resolved(before: Summary, found: SortedSentences, deeds: Sequence[ToolEffect]) -> Summary:
+def _drop_resolved(
+    before: Summary, sorted_sentences: SortedSentences, effects: Sequence[ToolEffect]
+) -> Summary:
     """The last summary without what has been answered, made good or reported done since."""
-    mended = list_successes(deeds)
-    reports = [line.terms for line in found.done if line.factor >= REPORT_WEIGHT]
+    mended = list_successes(effects)
+    reports = [line.terms for line in sorted_sentences.done if line.factor >= REPORT_WEIGHT]
 
     def is_open(line: str) -> bool:
-        if found.answered and any(asked.startswith(line.removesuffix("…")) for asked in before.requests):
+        if sorted_sentences.answered and any(
+            request.startswith(line.removesuffix("…")) for request in before.requests
+        ):
             return False
-        if any(line.startswith(f"{what}: ") for what in mended):
+        if any(line.startswith(f"{label}: ") for label in mended):
             return False
         terms = set(words.terms(line))
         return not terms or all(5 * len(terms & report) < 4 * len(terms) for report in reports)
@@ -103,20 +116,25 @@ def _drop_resolved(before: Summary, found: SortedSentences, deeds: Sequence[Tool
     )
 
 
-def _merge(found: SortedSentences, before: Summary, count: Count, tokens: int) -> Summary:
+def _merge(sorted_sentences: SortedSentences, before: Summary, count: Count, tokens: int) -> Summary:
     def cost(text: str) -> int:
         return count(f"- {text}\n")
 
-    every = [*found.requests, *found.done, *found.open, *found.must_not]
-    weights = SalienceWeights(line.terms for line in every)
+    lines_of_span = [
+        *sorted_sentences.requests,
+        *sorted_sentences.done,
+        *sorted_sentences.open,
+        *sorted_sentences.must_not,
+    ]
+    weights = SalienceWeights(line.terms for line in lines_of_span)
     size = max(_SHORTEST_LINE, min(LONGEST_LINE, int(tokens * _LINE_SHARE)))
     chosen: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()
     left = tokens
     for name, share in _SHARES.items():
-        always = [shorten_line(line, size) for line in _fixed_lines(name, found, before)]
+        always = [shorten_line(line, size) for line in _fixed_lines(name, sorted_sentences, before)]
         room = min(left, int(tokens * share)) - sum(map(cost, always))
-        lines = [*_fade(before.section(name)), *_candidates(name, found)]
+        lines = [*_fade(before.section(name)), *_candidates(name, sorted_sentences)]
         short = (replace(line, text=shorten_line(line.text, size)) for line in lines)
         fresh = [line for line in short if line.text not in taken and line.text not in always]
         best = choose_sentences(fresh, weights, set(words.terms(" ".join(always))), cost, room)
@@ -127,26 +145,33 @@ def _merge(found: SortedSentences, before: Summary, count: Count, tokens: int) -
     return Summary.of(chosen, before.language)
 
 
-def _fixed_lines(name: str, found: SortedSentences, before: Summary) -> list[str]:
+def _fixed_lines(name: str, sorted_sentences: SortedSentences, before: Summary) -> list[str]:
     """The lines that stay whatever else is said: the first and the newest of what a person wants."""
     if name == "goal":
-        first, newest = found.aims[:1] or found.requests[:1], found.goals[-1:]
+        first, newest = (
+            sorted_sentences.aims[:1] or sorted_sentences.requests[:1],
+            sorted_sentences.goals[-1:],
+        )
     elif name == "requests":
-        first, newest = found.requests[:1], found.requests[-1:]
+        first, newest = sorted_sentences.requests[:1], sorted_sentences.requests[-1:]
     else:
         # In few words: it stands among the requests too.
-        return [shorten_line(found.unanswered, _SHORTEST_LINE)] if name == "open" and found.unanswered else []
+        return (
+            [shorten_line(sorted_sentences.unanswered, _SHORTEST_LINE)]
+            if name == "open" and sorted_sentences.unanswered
+            else []
+        )
     known = before.section(name)
     ends = [*(known[:1] or _texts(first)), *(_texts(newest) or known[1:][-1:])]
     return list(dict.fromkeys(ends))
 
 
-def _candidates(name: str, found: SortedSentences) -> list[ScoredSentence]:
+def _candidates(name: str, sorted_sentences: SortedSentences) -> list[ScoredSentence]:
     by_section = {
-        "requests": found.requests,
-        "done": found.done,
-        "open": found.open,
-        "must_not": found.must_not,
+        "requests": sorted_sentences.requests,
+        "done": sorted_sentences.done,
+        "open": sorted_sentences.open,
+        "must_not": sorted_sentences.must_not,
     }
     return by_section.get(name, [])
 

@@ -52,62 +52,66 @@ class MemoryFlush:
         items: Sequence[Item],
         language: Language,
         count: Callable[[str], int],
-        helper: SummaryModel | None,
+        model: SummaryModel | None,
     ) -> FlushResult:
         """What is worth keeping of these clean messages, each once."""
-        found, answers = await asyncio.to_thread(extract, items), True
-        if helper is not None:
+        memories, model_answers = await asyncio.to_thread(extract, items), True
+        if model is not None:
             try:
-                found += await self._ask_model(items, language, count, helper)
+                memories += await self._ask_model(items, language, count, model)
             except Overflow as error:
-                log.warning("no memories from %s: %s", helper.name, error)
+                log.warning("no memories from %s: %s", model.name, error)
             except ProviderError as error:
-                log.warning("no memories from %s: %s", helper.name, error)
-                answers = False
-        return FlushResult(tuple(_deduplicate(found, told=_terms_of_requests(items))), answers)
+                log.warning("no memories from %s: %s", model.name, error)
+                model_answers = False
+        return FlushResult(tuple(_deduplicate(memories, requests=_terms_of_requests(items))), model_answers)
 
     async def _ask_model(
-        self, items: Sequence[Item], language: Language, count: Callable[[str], int], helper: SummaryModel
+        self, items: Sequence[Item], language: Language, count: Callable[[str], int], model: SummaryModel
     ) -> list[ExtractedMemory]:
         prompt = self.prompts.render("flush", language, transcript="", lines=_MOST_LINES_PER_PORTION)
-        window = helper.budget.window
+        window = model.budget.window
         room = window - _MOST_TOKENS - count(prompt) - _MARGIN - window // 20
         if room < _LEAST_ROOM:
             return []
-        found: list[ExtractedMemory] = []
+        memories: list[ExtractedMemory] = []
         examples = prompt
         for portion in split_portions(items, language, count, room):
             prompt = self.prompts.render(
                 "flush", language, transcript=fence(portion.text), lines=_MOST_LINES_PER_PORTION
             )
-            said = await helper.ask(prompt, _MOST_TOKENS, line_grammar(language), hopeless=is_hopeless)
-            found += _ground_lines(parse_memory_lines(said.text, examples), portion.items)
-        return found
+            reply = await model.ask(prompt, _MOST_TOKENS, line_grammar(language), hopeless=is_hopeless)
+            memories += _ground_lines(parse_memory_lines(reply.text, examples), portion.items)
+        return memories
 
 
 def _ground_lines(lines: Sequence[tuple[MemoryKind, str]], items: Sequence[Item]) -> list[ExtractedMemory]:
     """The lines that were really said, each with the messages it comes from."""
-    spoken = [(item.id, set(terms(item.message.text))) for item in items]
-    said = set().union(*(words for _, words in spoken))
-    named = set().union(*(telling(item.message.text) for item in items))
-    people = [
+    terms_by_message = [(item.id, set(terms(item.message.text))) for item in items]
+    all_terms = set().union(*(words for _, words in terms_by_message))
+    names = set().union(*(telling(item.message.text) for item in items))
+    sentences = [
         sentence
         for item in items
         if item.message.role == "user"
         for sentence in _read_sentences(item.message.text)
     ]
-    found = []
+    memories = []
     for kind, text in lines:
         words = set(terms(text))
         # A name or number that nobody said makes a line worthless, however well the rest fits.
-        if not words or len(words & said) < _LEAST_GROUNDED * len(words) or telling(text) - named - said:
+        if (
+            not words
+            or len(words & all_terms) < _LEAST_GROUNDED * len(words)
+            or telling(text) - names - all_terms
+        ):
             continue
-        if not _is_supported(kind, text, words, people):
+        if not _is_supported(kind, text, words, sentences):
             continue
-        best = max(len(words & other) for _, other in spoken)
-        sources = tuple(name for name, other in spoken if len(words & other) >= max(1, best))[:3]
-        found.append(ExtractedMemory(kind, text, _IMPORTANCE[kind], sources))
-    return found
+        best = max(len(words & other) for _, other in terms_by_message)
+        sources = tuple(name for name, other in terms_by_message if len(words & other) >= max(1, best))[:3]
+        memories.append(ExtractedMemory(kind, text, _IMPORTANCE[kind], sources))
+    return memories
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,23 +126,23 @@ class _UserSentence:
 
 def _read_sentences(text: str) -> list[_UserSentence]:
     masked = [hidden for _, hidden in own_sentences(text, _LONGEST_SENTENCE)]
-    stating = {one.sentence for one in statements_in(masked)}
+    stating = {statement.sentence for statement in statements_in(masked)}
     return [
         _UserSentence(frozenset(terms(sentence)), denies(sentence), at in stating, is_doubtful(sentence))
         for at, sentence in enumerate(masked)
     ]
 
 
-def _is_supported(kind: MemoryKind, text: str, words: set[str], people: Sequence[_UserSentence]) -> bool:
+def _is_supported(kind: MemoryKind, text: str, words: set[str], sentences: Sequence[_UserSentence]) -> bool:
     """Whether the sentence of a person that a line comes nearest to says it, and does not deny it.
 
     A fact may be one that only a model sees; what somebody decided or wants shows in how they say it.
     """
-    shared = [(len(words & one.terms), one) for one in people]
+    shared = [(len(words & sentence.terms), sentence) for sentence in sentences]
     best = max((size for size, _ in shared), default=0)
     if 2 * best < len(words):
         return False
-    nearest = [one for size, one in shared if size == best]
+    nearest = [sentence for size, sentence in shared if size == best]
     # The last word on it counts.
     last = nearest[-1]
     says = last.states_something or (kind == "fact" and not last.is_doubtful)
@@ -147,26 +151,26 @@ def _is_supported(kind: MemoryKind, text: str, words: set[str], people: Sequence
 
 def _terms_of_requests(items: Sequence[Item]) -> list[set[str]]:
     """What somebody asked to be remembered was written when they asked."""
-    said = [item.message.text for item in items if item.message.role == "user"]
-    wishes = (read_memory_requests(text, said[max(0, at - 2) : at]) for at, text in enumerate(said))
-    return [set(terms(told)) for wish in wishes for _, told in wish]
+    texts = [item.message.text for item in items if item.message.role == "user"]
+    requests = (read_memory_requests(text, texts[max(0, at - 2) : at]) for at, text in enumerate(texts))
+    return [set(terms(content)) for request in requests for _, content in request]
 
 
-def _deduplicate(found: Sequence[ExtractedMemory], told: Sequence[set[str]]) -> list[ExtractedMemory]:
-    kept: list[tuple[ExtractedMemory, set[str]]] = []
-    for one in found:
-        words = set(terms(one.text))
-        if any(_are_similar(words, other) for other in told):
+def _deduplicate(memories: Sequence[ExtractedMemory], requests: Sequence[set[str]]) -> list[ExtractedMemory]:
+    unique: list[tuple[ExtractedMemory, set[str]]] = []
+    for memory in memories:
+        words = set(terms(memory.text))
+        if any(_are_similar(words, other) for other in requests):
             continue
-        at = next((at for at, (_, other) in enumerate(kept) if _are_similar(words, other)), None)
+        at = next((at for at, (_, other) in enumerate(unique) if _are_similar(words, other)), None)
         if at is None:
-            kept.append((one, words))
+            unique.append((memory, words))
         else:
-            first, other = kept[at]
-            sources = tuple(dict.fromkeys((*first.messages, *one.messages)))
-            kept[at] = replace(first, messages=sources), other
-    return [one for one, _ in kept]
+            first, other = unique[at]
+            sources = tuple(dict.fromkeys((*first.messages, *memory.messages)))
+            unique[at] = replace(first, messages=sources), other
+    return [memory for memory, _ in unique]
 
 
-def _are_similar(one: set[str], other: set[str]) -> bool:
-    return bool(one and other) and len(one & other) >= _SIMILAR * min(len(one), len(other))
+def _are_similar(first: set[str], second: set[str]) -> bool:
+    return bool(first and second) and len(first & second) >= _SIMILAR * min(len(first), len(second))

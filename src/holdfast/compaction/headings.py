@@ -101,11 +101,13 @@ def lines_by_section(text: str) -> Iterator[tuple[str, str]]:
     What stands before the first heading, or under one that is none of ours, is left out.
     """
     lines = [line.strip() for line in text.splitlines()]
-    found = [parse_heading(line) for line in lines]
-    if len({heading.section for heading in found if heading and heading.section}) < _FEW:
-        found = [heading or parse_list_heading(line) for heading, line in zip(found, lines, strict=True)]
+    headings = [parse_heading(line) for line in lines]
+    if len({heading.section for heading in headings if heading and heading.section}) < _FEW:
+        headings = [
+            heading or parse_list_heading(line) for heading, line in zip(headings, lines, strict=True)
+        ]
     section, depth = "", 0
-    for heading, line in zip(found, lines, strict=True):
+    for heading, line in zip(headings, lines, strict=True):
         if heading is None:
             if section:
                 yield section, line
@@ -120,11 +122,11 @@ def parse_heading(line: str) -> SectionHeading | None:
     """What a stripped line is the heading of, None if it is none."""
     if len(line) > _LONGEST_HEADING or not line:
         return None
-    if hashed := _HASH_HEADING.fullmatch(line):
-        title, colon, rest = hashed["title"].partition(":")
+    if hash_heading := _HASH_HEADING.fullmatch(line):
+        title, colon, remainder = hash_heading["title"].partition(":")
         section = match_section(title)
         return SectionHeading(
-            section, rest.strip(_ORNAMENT) if colon and section else "", len(hashed["hashes"])
+            section, remainder.strip(_ORNAMENT) if colon and section else "", len(hash_heading["hashes"])
         )
     bold = _BOLD.fullmatch(line)
     if bold and (bold["title"].rstrip().endswith(":") or bold["rest"].lstrip()[:1] in ("", ":", "-", "–")):
@@ -140,10 +142,10 @@ def parse_heading(line: str) -> SectionHeading | None:
 
 
 def parse_list_heading(line: str) -> SectionHeading | None:
-    if len(line) > _LONGEST_HEADING or not (listed := _LIST_ITEM.fullmatch(line)):
+    if len(line) > _LONGEST_HEADING or not (item := _LIST_ITEM.fullmatch(line)):
         return None
-    section = match_section(listed["title"])
-    return SectionHeading(section, listed["rest"].strip(" *_")) if section else None
+    section = match_section(item["title"])
+    return SectionHeading(section, item["rest"].strip(" *_")) if section else None
 
 
 def match_section(title: str) -> str:

@@ -44,31 +44,31 @@ class CompactionRecord:
 
     def save(self, store: Store) -> None:
         """To be done inside `Store.atomically`. A Conflict if others have covered any of it meanwhile."""
-        made, body = self.result, self.result.body
-        kept = store.summaries.put(
+        result, body = self.result, self.result.body
+        summary = store.summaries.put(
             name=self.id,
             covers=[stored.id for stored in self.covers],
             previous=self.previous,
             body=body.to_json(),
             tokens=self.tokens,
-            model=made.model,
-            path=made.method,
+            model=result.model,
+            path=result.method,
         )
         if not self.writes_notes:
             return
-        enqueue_memories(store, self.conversation, made.memories, kept.created_at, body.language)
+        enqueue_memories(store, self.conversation, result.memories, summary.created_at, body.language)
         if self.is_brief:
             return
         note = SummaryNote(
-            id=kept.id,
+            id=summary.id,
             conversation=self.conversation.id,
             title=redacted(self.conversation.title),
             text=body.full_text,
             scope=self.conversation.scope,
-            covers=kept.depth + 1,
-            first=store.log.path_ids(kept.through)[0],
-            last=kept.through,
-            at=kept.created_at,
+            covers=summary.depth + 1,
+            first=store.log.path_ids(summary.through)[0],
+            last=summary.through,
+            at=summary.created_at,
             language=body.language,
         )
         store.outbox.put(SUMMARY_TOPIC, note.to_json())
@@ -80,13 +80,14 @@ def enqueue_memory_requests(store: Store, conversation: Conversation, appended: 
         if stored.message.role == "user":
             text = redacted(ends(stored.message.text))
             _enqueue_withdrawals(store, conversation, text)
-            wishes = read_memory_requests(text) or read_memory_requests(
+            requests = read_memory_requests(text) or read_memory_requests(
                 text, _previous_messages(store, stored)
             )
-            found = tuple(
-                ExtractedMemory(kind, told, _REQUEST_IMPORTANCE, (stored.id,)) for kind, told in wishes
+            memories = tuple(
+                ExtractedMemory(kind, content, _REQUEST_IMPORTANCE, (stored.id,))
+                for kind, content in requests
             )
-            enqueue_memories(store, conversation, found, stored.created_at, language_of(text), asked=True)
+            enqueue_memories(store, conversation, memories, stored.created_at, language_of(text), asked=True)
 
 
 def _enqueue_withdrawals(store: Store, conversation: Conversation, text: str) -> None:
@@ -94,8 +95,8 @@ def _enqueue_withdrawals(store: Store, conversation: Conversation, text: str) ->
     sentences = [masked for _, masked in own_sentences(text) if takes_back(masked)]
     if sentences:
         scope, name = asdict(conversation.scope), conversation.id
-        taken = [{"scope": scope, "conversation": name, "sentence": one} for one in sentences]
-        store.outbox.put(MEMORY_TOPIC, {"memories": [], "taken_back": taken})
+        withdrawals = [{"scope": scope, "conversation": name, "sentence": sentence} for sentence in sentences]
+        store.outbox.put(MEMORY_TOPIC, {"memories": [], "taken_back": withdrawals})
 
 
 def _previous_messages(store: Store, stored: Stored) -> list[str]:
@@ -103,13 +104,13 @@ def _previous_messages(store: Store, stored: Stored) -> list[str]:
     if stored.parent is None or not refers_back(stored.message.text):
         return []
     before = store.log.tail(stored.parent, _REFERENCE_DISTANCE)
-    return [redacted(ends(one.message.text)) for one in before if one.message.role == "user"]
+    return [redacted(ends(earlier.message.text)) for earlier in before if earlier.message.role == "user"]
 
 
 def enqueue_memories(
     store: Store,
     conversation: Conversation,
-    found: tuple[ExtractedMemory, ...],
+    extracted: tuple[ExtractedMemory, ...],
     at: float,
     language: str = "",
     *,
@@ -119,21 +120,21 @@ def enqueue_memories(
 
     What somebody `asked` for is written although they had it forgotten once.
     """
-    if not found:
+    if not extracted:
         return
     memories = [
         Memory(
             id=new_id("y"),
-            kind=one.kind,
-            text=one.text,
+            kind=memory.kind,
+            text=memory.text,
             scope=conversation.scope,
-            importance=one.importance,
+            importance=memory.importance,
             conversation=conversation.id,
-            messages=one.messages,
+            messages=memory.messages,
             valid_from=at,
             language=language,
         )
-        for one in found
+        for memory in extracted
     ]
     rows = [memory.to_json() for memory in memories]
     store.outbox.put(MEMORY_TOPIC, {"memories": rows, **({"asked": True} if asked else {})})

@@ -142,7 +142,7 @@ class Ledger:
 
     def missing_in(self, text: str) -> "Ledger":
         """What this text does not say, in whatever spelling."""
-        known = {(said.kind, entry_key(said.kind, said.text)) for said in read_text(text)}
+        known = {(mention.kind, entry_key(mention.kind, mention.text)) for mention in read_text(text)}
         plain = fold_text(text)
         return Ledger(
             tuple(
@@ -170,8 +170,10 @@ def build_ledger(items: Sequence[Item]) -> Ledger:
 
 
 def _read_entries(item: Item) -> Iterator[LedgerEntry]:
-    for said in read_message(item.message):
-        yield LedgerEntry(said.kind, said.text, last=item.depth, context=said.context, own=said.own)
+    for mention in read_message(item.message):
+        yield LedgerEntry(
+            mention.kind, mention.text, last=item.depth, context=mention.context, own=mention.own
+        )
 
 
 def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
@@ -180,11 +182,11 @@ def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
 
 def _join_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """One entry for each thing, from older to newer; of a value that changed, only what holds now."""
-    found: dict[tuple[EntryKind, str], LedgerEntry] = {}
+    by_key: dict[tuple[EntryKind, str], LedgerEntry] = {}
     for entry in entries:
-        known = found.get(entry.key)
-        found[entry.key] = known.join(entry) if known else entry
-    return _drop_outdated(list(found.values()))
+        known = by_key.get(entry.key)
+        by_key[entry.key] = known.join(entry) if known else entry
+    return _drop_outdated(list(by_key.values()))
 
 
 def _drop_outdated(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:

@@ -106,10 +106,10 @@ def find_commands(text: str) -> Iterator[tuple[str, int]]:
         yield from _shell_commands(text, start, end)
     text = blank_out(text, shells)
     for pattern in (_PROMPT, _IN_QUOTES, _ALONE, _IN_SENTENCE):
-        found = [(match[1], match.span(1)) for match in pattern.finditer(text)]
-        yield from ((command, span[0]) for line, span in found if (command := _tidy_command(line)))
+        matches = [(match[1], match.span(1)) for match in pattern.finditer(text)]
+        yield from ((command, span[0]) for line, span in matches if (command := _tidy_command(line)))
         # A command is not looked for in another one.
-        text = blank_out(text, [span for _, span in found])
+        text = blank_out(text, [span for _, span in matches])
 
 
 def get_command(call: ToolCall) -> str:
@@ -165,24 +165,24 @@ def _lines_containing(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = text  # places would be others
-    found: dict[int, int] = {}
+    lines: dict[int, int] = {}
     for sign in signs:
         at = lowered.find(sign)
         while at >= 0:
             end = lowered.find("\n", at + 1)
             end = end if end >= 0 else len(text)
-            found[lowered.rfind("\n", 0, at + 1) + 1] = end
+            lines[lowered.rfind("\n", 0, at + 1) + 1] = end
             at = lowered.find(sign, end)
-    return sorted(found.items())
+    return sorted(lines.items())
 
 
 def shorten(line: str) -> str:
     return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1].rstrip() + "…"
 
 
-def _first_sentence(said: str) -> str:
-    end = re.search(r"[.!?](?:\s+[A-ZÄÖÜ]|\s*$)|[\"”“]\s", said)
-    return (said[: end.start()] if end else said).strip(" \"'„“`*")
+def _first_sentence(text: str) -> str:
+    end = re.search(r"[.!?](?:\s+[A-ZÄÖÜ]|\s*$)|[\"”“]\s", text)
+    return (text[: end.start()] if end else text).strip(" \"'„“`*")
 
 
 def _shell_commands(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:

@@ -34,16 +34,16 @@ def find_matches(text: str, *, code: bool = False, own: bool = False) -> list[Le
     `code` leaves out what means something only in prose; `own` takes every number, for a person's words have
     few and all are meant.
     """
-    found = (
+    matches = (
         [LedgerMatch("id", match[1], *match.span(1)) for match in DEFINITION.finditer(text)] if code else []
     )
     text = blank_out(text, [match.span() for match in _NO_TEXT.finditer(text)])
     start = 0
     for end in _PIECE_END.finditer(text):
-        found += _find_in_piece(text[start : end.start()], start, code, own)
+        matches += _find_in_piece(text[start : end.start()], start, code, own)
         start = end.end()
-    found += _find_in_piece(text[start:], start, code, own)
-    return found
+    matches += _find_in_piece(text[start:], start, code, own)
+    return matches
 
 
 def _find_in_piece(text: str, at: int, code: bool, own: bool) -> Iterator[LedgerMatch]:
@@ -72,10 +72,10 @@ def _find_other_numbers(text: str, at: int) -> Iterator[LedgerMatch]:
 
 @lru_cache(maxsize=4_096)
 def _applicable_patterns(digits: bool, signs: tuple[bool, ...]) -> tuple[LedgerPattern, ...]:
-    there = {sign for sign, is_there in zip(_SIGNS, signs, strict=True) if is_there} | (
+    present = {sign for sign, is_there in zip(_SIGNS, signs, strict=True) if is_there} | (
         {"0"} if digits else set()
     )
-    return tuple(row for row in TABLE if there.issuperset(row.needs))
+    return tuple(row for row in TABLE if present.issuperset(row.needs))
 
 
 def blank_out(text: str, spans: list[tuple[int, int]]) -> str:

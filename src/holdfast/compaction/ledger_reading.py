@@ -61,24 +61,24 @@ def read_message(message: Message) -> list[LedgerMention]:
     """What a message says, each thing once."""
     if message.role == "system":
         return []
-    found: list[LedgerMention] = []
+    mentions: list[LedgerMention] = []
     text = "".join(part.text for part in message.parts if isinstance(part, Text))
     if message.role == "user":
-        found += _read_user_text(text)
+        mentions += _read_user_text(text)
     elif message.role == "assistant":
-        found += _read_prose(text, _ANSWER)
+        mentions += _read_prose(text, _ANSWER)
     else:
-        found += _read_output(text)
+        mentions += _read_output(text)
     for call in message.tool_calls:
-        found += _read_call(call)
+        mentions += _read_call(call)
     for result in message.tool_results:
-        found += _read_output(result.text)
-    return _deduplicate(found)
+        mentions += _read_output(result.text)
+    return _deduplicate(mentions)
 
 
 def read_text(text: str) -> list[LedgerMention]:
     """Everything a text has, without any limit."""
-    return [LedgerMention(find.kind, find.text) for find in _find_all(text, own=True)]
+    return [LedgerMention(match.kind, match.text) for match in _find_all(text, own=True)]
 
 
 def _read_user_text(text: str) -> Iterator[LedgerMention]:
@@ -98,7 +98,7 @@ def _read_user_text(text: str) -> Iterator[LedgerMention]:
 
 
 def _read_typed_text(text: str) -> Iterator[LedgerMention]:
-    return (replace(said, own=True) for said in _read_prose(text, _USER))
+    return (replace(mention, own=True) for mention in _read_prose(text, _USER))
 
 
 def _read_prose(text: str, who: int) -> list[LedgerMention]:
@@ -107,15 +107,15 @@ def _read_prose(text: str, who: int) -> list[LedgerMention]:
 
 def _find_all(text: str, *, own: bool) -> list[LedgerMatch]:
     """Commands and errors first: what they are made of is found in them again, and may stay."""
-    found = [LedgerMatch("command", command, at, at + len(command)) for command, at in find_commands(text)]
-    found += [
+    matches = [LedgerMatch("command", command, at, at + len(command)) for command, at in find_commands(text)]
+    matches += [
         LedgerMatch("error", line, at, at + len(line))
         for line, at in (*find_error_lines(text), *find_quoted_errors(text))
     ]
     for start, end, code in _split_code(text, fences(text)):
-        for find in find_matches(text[start:end], code=code, own=own and not code):
-            found.append(replace(find, start=find.start + start, end=find.end + start))
-    return found
+        for match in find_matches(text[start:end], code=code, own=own and not code):
+            matches.append(replace(match, start=match.start + start, end=match.end + start))
+    return matches
 
 
 def _split_code(text: str, blocks: Sequence[Span]) -> Iterator[tuple[int, int, bool]]:
@@ -130,17 +130,17 @@ def _split_code(text: str, blocks: Sequence[Span]) -> Iterator[tuple[int, int, b
 
 def _read_output(text: str) -> list[LedgerMention]:
     errors = [LedgerMatch("error", line, at, at + len(line)) for line, at in find_error_lines(text)]
-    found = _choose(text, errors, _OUTPUT)
+    mentions = _choose(text, errors, _OUTPUT)
     if len(text) > _LONG_OUTPUT:
         text = f"{text[: _LONG_OUTPUT // 2]}\n\n{text[-_LONG_OUTPUT // 2 :]}"
-    return found + _choose(text, find_matches(text, code=True), _OUTPUT)
+    return mentions + _choose(text, find_matches(text, code=True), _OUTPUT)
 
 
 def _read_call(call: ToolCall) -> list[LedgerMention]:
     command = get_command(call)
-    found = [LedgerMention("command", command)] if command and is_worth_keeping(command) else []
+    mentions = [LedgerMention("command", command)] if command and is_worth_keeping(command) else []
     text = "\n".join(_argument_lines(parse_arguments(call)))
-    return found + _choose(text, find_matches(text, code=True), _ANSWER)
+    return mentions + _choose(text, find_matches(text, code=True), _ANSWER)
 
 
 def _argument_lines(value: Any, name: str = "") -> Iterator[str]:
@@ -155,23 +155,23 @@ def _argument_lines(value: Any, name: str = "") -> Iterator[str]:
         yield f"{name}: {str(value)[:_LONG_ARGUMENT]}"
 
 
-def _choose(text: str, found: Iterable[LedgerMatch], who: int) -> list[LedgerMention]:
+def _choose(text: str, matches: Iterable[LedgerMatch], who: int) -> list[LedgerMention]:
     groups: dict[EntryKind, dict[str, list[LedgerMatch]]] = {}
-    for find in found:
-        groups.setdefault(find.kind, {}).setdefault(entry_key(find.kind, find.text), []).append(find)
+    for match in matches:
+        groups.setdefault(match.kind, {}).setdefault(entry_key(match.kind, match.text), []).append(match)
     chosen: list[LedgerMatch] = []
     for kind, same in groups.items():
         most = _LIMITS[kind][who]
         ranked = list(same.values())
         if len(ranked) > most:
             ranked = _first_and_last(ranked, most) if kind == "error" else _rank_by_shape(ranked)[:most]
-        chosen += [finds_[0] for finds_ in ranked]
-    return [_to_mention(text, find) for find in chosen]
+        chosen += [group[0] for group in ranked]
+    return [_to_mention(text, match) for match in chosen]
 
 
-def _first_and_last(found: list[list[LedgerMatch]], most: int) -> list[list[LedgerMatch]]:
+def _first_and_last(groups: list[list[LedgerMatch]], most: int) -> list[list[LedgerMatch]]:
     """The cause tends to stand first and the outcome last."""
-    return [*found[: most // 2], *found[len(found) - (most - most // 2) :]]
+    return [*groups[: most // 2], *groups[len(groups) - (most - most // 2) :]]
 
 
 def _mask_number(match: re.Match[str]) -> str:
@@ -179,28 +179,28 @@ def _mask_number(match: re.Match[str]) -> str:
     return str(len(match[0])) if any(sign.isdigit() for sign in match[0]) else match[0]
 
 
-def _rank_by_shape(found: list[list[LedgerMatch]]) -> list[list[LedgerMatch]]:
+def _rank_by_shape(groups: list[list[LedgerMatch]]) -> list[list[LedgerMatch]]:
     """One of each shape first, then by count: a thousand numbered paths leave room for the one other name."""
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int, list[LedgerMatch]]] = []
-    for same in sorted(found, key=len, reverse=True):
+    for same in sorted(groups, key=len, reverse=True):
         shape = _ALPHANUMERIC.sub(_mask_number, same[0].text)
         ranked.append((seen[shape], -len(same), same))
         seen[shape] += 1
     return [same for *_, same in sorted(ranked, key=lambda entry: entry[:2])]
 
 
-def _to_mention(text: str, find: LedgerMatch) -> LedgerMention:
-    context = find_context(text, find.start, find.end) if needs_context(find.kind, find.text) else ""
-    return LedgerMention(find.kind, find.text, context)
+def _to_mention(text: str, match: LedgerMatch) -> LedgerMention:
+    context = find_context(text, match.start, match.end) if needs_context(match.kind, match.text) else ""
+    return LedgerMention(match.kind, match.text, context)
 
 
-def _deduplicate(found: Sequence[LedgerMention]) -> list[LedgerMention]:
-    kept: dict[tuple[EntryKind, str], LedgerMention] = {}
-    for said in found:
-        key = (said.kind, entry_key(said.kind, said.text))
-        known = kept.get(key)
+def _deduplicate(mentions: Sequence[LedgerMention]) -> list[LedgerMention]:
+    unique: dict[tuple[EntryKind, str], LedgerMention] = {}
+    for mention in mentions:
+        key = (mention.kind, entry_key(mention.kind, mention.text))
+        known = unique.get(key)
         if known is not None:
-            said = replace(known, context=known.context or said.context, own=known.own or said.own)
-        kept[key] = said
-    return list(kept.values())
+            mention = replace(known, context=known.context or mention.context, own=known.own or mention.own)
+        unique[key] = mention
+    return list(unique.values())

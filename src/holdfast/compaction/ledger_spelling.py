@@ -183,14 +183,19 @@ def _normalise_number(number: str) -> str:
 def _normalise_date(text: str) -> str:
     """Year, month and day, as far as they were said, and the time of day."""
     if match := _ISO.fullmatch(text):
-        year, month, day, rest = match.groups()
+        year, month, day, remainder = match.groups()
     elif match := _GERMAN.fullmatch(text):
-        day, month, year, rest = match.groups()
+        day, month, year, remainder = match.groups()
     elif (match := _NAMED_MONTH.fullmatch(text)) and match[2].casefold() in _MONTHS:
-        day, month, year, rest = match[1] or match[3], str(_MONTHS[match[2].casefold()]), match[4], match[5]
+        day, month, year, remainder = (
+            match[1] or match[3],
+            str(_MONTHS[match[2].casefold()]),
+            match[4],
+            match[5],
+        )
     else:
         return text.casefold().replace(" ", "")
-    clock = _CLOCK.search(rest)
+    clock = _CLOCK.search(remainder)
     time = f" {int(clock[1]):02}:{clock[2]}" if clock else ""
     return f"{year or ''}-{int(month):02}-{int(day or 0):02}{time}"
 

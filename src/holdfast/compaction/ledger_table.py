@@ -39,9 +39,11 @@ class LedgerPattern:
     def find(self, text: str) -> Iterator[LedgerMatch]:
         group = self.pattern.groupindex.get("it", 0)
         for match in self.pattern.finditer(text):
-            found = match[group].rstrip(_TRAILING)
-            if found and (self.unless is None or not self.unless.fullmatch(found)):
-                yield LedgerMatch(self.kind, found, match.start(group), match.start(group) + len(found))
+            text_found = match[group].rstrip(_TRAILING)
+            if text_found and (self.unless is None or not self.unless.fullmatch(text_found)):
+                yield LedgerMatch(
+                    self.kind, text_found, match.start(group), match.start(group) + len(text_found)
+                )
 
 
 def _row(kind: EntryKind, needs: str, *pattern: str, unless: str = "", prose: bool = False) -> LedgerPattern:

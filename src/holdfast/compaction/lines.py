@@ -64,14 +64,14 @@ def parse_memory_lines(answer: str, prompt: str = "") -> list[tuple[MemoryKind, 
     if says_none(answer):
         return []
     echoes = {_line_key(text) for _, text in _parse_labelled(prompt)} if prompt else set()
-    found: dict[str, tuple[MemoryKind, str]] = {}
+    memories: dict[str, tuple[MemoryKind, str]] = {}
     for kind, text in _parse_labelled(without_thinking(answer)):
         key = _line_key(text)
         if key and key not in echoes and not _is_placeholder(text):
-            found.setdefault(key, (kind, _cut_line(text)))
-        if len(found) == _MOST_LINES:
+            memories.setdefault(key, (kind, _cut_line(text)))
+        if len(memories) == _MOST_LINES:
             break
-    return list(found.values())
+    return list(memories.values())
 
 
 def says_none(answer: str) -> bool:

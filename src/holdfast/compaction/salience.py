@@ -57,16 +57,16 @@ class SalienceWeights:
     def total(self, terms: Iterable[str]) -> float:
         return sum(self._weights.get(term, self._unknown) for term in terms)
 
-    def gain(self, line: ScoredSentence, said: Collection[str]) -> float:
+    def gain(self, line: ScoredSentence, covered: Collection[str]) -> float:
         """What a line adds to what was said."""
-        new = self.total(term for term in line.terms if term not in said)
+        new = self.total(term for term in line.terms if term not in covered)
         return line.factor * new / math.sqrt(_LENGTH_SMOOTHING + len(line.terms))
 
 
 def choose_sentences(
     lines: Sequence[ScoredSentence],
     weights: SalienceWeights,
-    said: set[str],
+    covered: set[str],
     cost: Callable[[str], int],
     room: int,
 ) -> list[ScoredSentence]:
@@ -80,7 +80,7 @@ def choose_sentences(
     while heap and room > 0:
         expected, number = heapq.heappop(heap)
         line = best[number]
-        gain = weights.gain(line, said)
+        gain = weights.gain(line, covered)
         if gain < _LEAST_NOVELTY * whole[line] or gain <= 0:
             continue
         if gain < -expected - 1e-9:
@@ -90,5 +90,5 @@ def choose_sentences(
         if tokens <= room:
             room -= tokens
             chosen.append(line)
-            said |= line.terms
+            covered |= line.terms
     return sorted(chosen, key=lambda line: line.place)

@@ -65,98 +65,98 @@ class SortedSentences:
 
 
 def sort_sentences(items: Sequence[Item]) -> SortedSentences:
-    found = SortedSentences()
+    result = SortedSentences()
     place = 0
     for number, item in enumerate(items):
         recent = 1 + _RECENCY_BONUS * (number + 1) / len(items)
         text = item.message.text
         if item.is_question:
-            found.unanswered = _sort_user_message(found, text, place, recent) or found.unanswered
+            result.unanswered = _sort_user_message(result, text, place, recent) or result.unanswered
         elif item.message.role == "assistant":
-            _sort_answer(found, text, place, recent)
-            found.answered, found.unanswered = True, ""
+            _sort_answer(result, text, place, recent)
+            result.answered, result.unanswered = True, ""
         elif item.message.role != "system":
-            found.rest += (_score_sentence(sentence, place, recent) for sentence in _prose_sentences(text))
+            result.rest += (_score_sentence(sentence, place, recent) for sentence in _prose_sentences(text))
         # Places only have to rise; no message has more sentences than characters.
         place += len(text) + 1
-    return found
+    return result
 
 
-def _sort_user_message(found: SortedSentences, text: str, place: int, recent: float) -> str:
+def _sort_user_message(result: SortedSentences, text: str, place: int, recent: float) -> str:
     """Sorts what a person said; gives back what they asked for."""
     own = dict.fromkeys(sentence for sentence, _ in own_sentences(text))
-    stated = _classify_statements(text)
+    section_of = _classify_statements(text)
     asks: list[ScoredSentence] = []
     aims: list[ScoredSentence] = []
     for sentence in [*own, *(other for other in _prose_sentences(text) if other not in own)]:
         place += 1
         line, cue = _score_sentence(sentence, place, recent), Cues.of(sentence)
-        kind = stated.get(sentence, "")
+        kind = section_of.get(sentence, "")
         if kind == "must_not":
-            found.must_not.append(replace(line, factor=_RULE_WEIGHT * recent))
+            result.must_not.append(replace(line, factor=_RULE_WEIGHT * recent))
             continue
         if kind == "done" and not cue.aims and not cue.names_goal:
-            found.done.append(replace(line, factor=_USER_WEIGHT * recent))
+            result.done.append(replace(line, factor=_USER_WEIGHT * recent))
             continue
         if cue.length < _FEWEST_WORDS or (cue.is_idle and not cue.asks) or not _is_prose(sentence):
             continue
         # A long sentence is not among a person's own, and theirs all the same unless the text is a paste.
         if sentence not in own and (len(sentence) < _LONGEST_OWN or len(text) > _LONG_MESSAGE):
-            found.done.append(replace(line, factor=_PASTE_WEIGHT * recent))
+            result.done.append(replace(line, factor=_PASTE_WEIGHT * recent))
             continue
         wish = replace(line, text=shorten_line(line.text, _LONGEST_REQUEST))
         if cue.aims:
-            found.aims.append(wish)
+            result.aims.append(wish)
         if cue.names_goal:
-            found.goals.append(wish)
+            result.goals.append(wish)
         if cue.asks or cue.aims:
             (asks if cue.asks else aims).append(wish)
         elif cue.tells_failure or cue.forbids:
-            found.must_not.append(line)
+            result.must_not.append(line)
         elif cue.leaves_open:
-            found.open.append(line)
+            result.open.append(line)
         elif not sentence.endswith(":"):
-            found.done.append(replace(line, factor=_USER_WEIGHT * recent))
+            result.done.append(replace(line, factor=_USER_WEIGHT * recent))
     # Who says what they are after, and no more, wants something done about it. "Can you check again?" says
     # nothing once its occasion is gone.
     requests = [line for line in asks or aims[:1] if len(line.terms) > 1]
-    found.requests += requests
+    result.requests += requests
     return requests[-1].text if requests else ""
 
 
 def _classify_statements(text: str) -> dict[str, str]:
     """The sections of the sentences that state something: what binds, and what is known or decided."""
     sentences = list(own_sentences(text))
-    found: dict[str, str] = {}
-    for one in statements_in([masked for _, masked in sentences]):
-        sentence = sentences[one.sentence][0]
-        binds = one.kind in ("rule", "prohibition", "failure") or sentence.endswith("?")
-        if binds and (one.lasting or one.kind != "preference"):
-            found[sentence] = "must_not"
-        elif 2 * (one.end - one.start) > len(sentence):
+    sections: dict[str, str] = {}
+    for statement in statements_in([masked for _, masked in sentences]):
+        sentence = sentences[statement.sentence][0]
+        binds = statement.kind in ("rule", "prohibition", "failure") or sentence.endswith("?")
+        if binds and (statement.lasting or statement.kind != "preference"):
+            sections[sentence] = "must_not"
+        elif 2 * (statement.end - statement.start) > len(sentence):
             # Where a wish is most of the sentence, it is a request.
-            found.setdefault(sentence, "done")
-    return found
+            sections.setdefault(sentence, "done")
+    return sections
 
 
-def _sort_answer(found: SortedSentences, text: str, place: int, recent: float) -> None:
+def _sort_answer(result: SortedSentences, text: str, place: int, recent: float) -> None:
     for sentence in _prose_sentences(text):
         place += 1
         line, cue = _score_sentence(sentence, place, recent), Cues.of(sentence)
         too_short = len(line.terms) < _FEWEST_TERMS or cue.length <= _FEWEST_WORDS
         if too_short or cue.is_question or cue.is_idle or sentence.endswith(":"):
-            found.rest.append(line)
+            result.rest.append(line)
         elif cue.asks or _LECTURE_POINT.match(sentence):
             # What a model tells people to do is advice: neither done nor open.
-            found.rest.append(line)
+            result.rest.append(line)
         elif cue.tells_failure:
-            found.must_not.append(replace(line, factor=_ANSWER_WEIGHT * recent))
+            result.must_not.append(replace(line, factor=_ANSWER_WEIGHT * recent))
         elif cue.leaves_open:
-            found.open.append(line)
+            result.open.append(line)
         else:
             worth = REPORT_WEIGHT if cue.reports else _ANSWER_WEIGHT
             # A line of a form says little without the others.
-            found.done.append(replace(line, factor=recent * worth * min(1.0, cue.length / _SENTENCE_LENGTH)))
+            result.done.append(replace(line, factor=recent * worth * min(1.0, cue.length / _SENTENCE_LENGTH)))
 
 
 def _prose_sentences(text: str) -> Iterator[str]:

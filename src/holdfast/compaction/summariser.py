@@ -85,88 +85,86 @@ class Summariser:
         self._prompts = prompts
 
     async def summarise(
-        self, span: MessageSpan, helper: SummaryModel | None, progress: ProgressCallback
+        self, span: MessageSpan, model: SummaryModel | None, progress: ProgressCallback
     ) -> SpanSummary:
-        room = self._room(span, helper) if helper else 0
-        if helper is None or room < _LEAST_ROOM:
+        room = self._room(span, model) if model else 0
+        if model is None or room < _LEAST_ROOM:
             return SpanSummary(await _summarise_extractively(span, span.items, span.previous), "extractive")
-        course = _SpanState(span, helper)
+        state = _SpanState(span, model)
         so_far, parts = span.previous, split_portions(span.items, span.language, span.count, room)
         for number, portion in enumerate(parts):
-            so_far = await self._merge_portion(course, portion, so_far)
+            so_far = await self._merge_portion(state, portion, so_far)
             progress((number + 1) / len(parts))
         if not so_far:
             so_far = await _summarise_extractively(span, span.items, span.previous)
-            course.note_method("extractive")
-        return SpanSummary(so_far, course.method, tuple(course.problems))
+            state.note_method("extractive")
+        return SpanSummary(so_far, state.method, tuple(state.problems))
 
-    async def _merge_portion(self, course: _SpanState, portion: Portion, so_far: Summary | None) -> Summary:
-        span = course.span
-        if not course.has_given_up and (made := await self._try_model(course, portion, so_far)):
-            return made
-        if course.failures < _MOST_FAILURES:
+    async def _merge_portion(self, state: _SpanState, portion: Portion, so_far: Summary | None) -> Summary:
+        span = state.span
+        if not state.has_given_up and (summary := await self._try_model(state, portion, so_far)):
+            return summary
+        if state.failures < _MOST_FAILURES:
             smaller = so_far
             halves = portion.halve(span.language, span.count)
             for half in halves:
-                made = None if course.has_given_up else await self._try_model(course, half, smaller)
-                if made is None:
+                summary = None if state.has_given_up else await self._try_model(state, half, smaller)
+                if summary is None:
                     break
-                smaller = made
+                smaller = summary
             else:
                 if halves and smaller is not None:
-                    course.note_method("smaller")
+                    state.note_method("smaller")
                     return smaller
-        course.note_method("extractive")
-        new = [item for item in portion.items if item.id not in course.read_ids]
-        course.read_ids.update(item.id for item in new)
+        state.note_method("extractive")
+        new = [item for item in portion.items if item.id not in state.read_ids]
+        state.read_ids.update(item.id for item in new)
         return await _summarise_extractively(span, new, so_far) if new or so_far is None else so_far
 
-    async def _try_model(
-        self, course: _SpanState, portion: Portion, so_far: Summary | None
-    ) -> Summary | None:
+    async def _try_model(self, state: _SpanState, portion: Portion, so_far: Summary | None) -> Summary | None:
         """What the model makes of it, on the second attempt at the latest; None if that is of no use."""
-        found = ""
+        problem = ""
         for attempt in ("model", "repaired"):
             try:
-                summary, found = await self._ask_model(course, portion, so_far, found)
+                summary, problem = await self._ask_model(state, portion, so_far, problem)
             except Overflow as error:
                 # Asking the same again would be refused again; less of it may not be.
-                course.problems.append(f"overflow: {error}")
+                state.problems.append(f"overflow: {error}")
                 return None
             except ProviderError as error:
-                log.warning("no summary from %s: %s", course.helper.name, error)
-                course.problems.append(str(error))
-                course.failures = _MOST_FAILURES
+                log.warning("no summary from %s: %s", state.helper.name, error)
+                state.problems.append(str(error))
+                state.failures = _MOST_FAILURES
                 return None
             if summary is not None:
-                course.note_method(attempt)
+                state.note_method(attempt)
                 return summary
-            course.problems.append(found)
-        course.failures += 1
+            state.problems.append(problem)
+        state.failures += 1
         return None
 
     async def _ask_model(
-        self, course: _SpanState, portion: Portion, so_far: Summary | None, found: str
+        self, state: _SpanState, portion: Portion, so_far: Summary | None, last_problem: str
     ) -> tuple[Summary | None, str]:
-        span, before = course.span, so_far.render() if so_far else ""
+        span, before = state.span, so_far.render() if so_far else ""
         prompt = self._prompts.render(
             "summary",
             span.language,
             previous=before,
             transcript=fence(portion.text),
             words=int(span.target * _WORDS_PER_TOKEN),
-            trouble=found,
+            trouble=last_problem,
         )
-        said = await course.helper.ask(prompt, 2 * span.target, hopeless=is_hopeless)
+        reply = await state.helper.ask(prompt, 2 * span.target, hopeless=is_hopeless)
         source = f"{before}\n{portion.text}"
         room = max(span.count(source), span.target // 2)
-        wrong = find_problem(
-            said.text, source, span.language, finish=said.finish, room=room, count=span.count
+        problem = find_problem(
+            reply.text, source, span.language, finish=reply.finish, room=room, count=span.count
         )
-        summary = None if wrong else Summary.parse(strip_answer(said.text), span.language)
+        summary = None if problem else Summary.parse(strip_answer(reply.text), span.language)
         # Headings with nothing under them would wipe out what was written before.
         if not summary:
-            return None, wrong or "empty"
+            return None, problem or "empty"
         if _grounded_share(summary, source) < _LEAST_GROUNDED:
             return None, "invented"
         ours = await _summarise_extractively(span, portion.items, so_far)
@@ -176,13 +174,13 @@ class Summariser:
             return None, "fewer"
         return summary, ""
 
-    def _room(self, span: MessageSpan, helper: SummaryModel) -> int:
+    def _room(self, span: MessageSpan, model: SummaryModel) -> int:
         """What may be read at once: the window, less the answer, the prompt, and the longest summary."""
         prompt = self._prompts.render(
             "summary", span.language, previous="-", transcript="", words=span.target, trouble="sections"
         )
         return (
-            helper.budget.window - 4 * span.target - span.count(prompt) - _MARGIN - helper.budget.window // 20
+            model.budget.window - 4 * span.target - span.count(prompt) - _MARGIN - model.budget.window // 20
         )
 
 
@@ -210,5 +208,5 @@ def _plain_text(summary: Summary) -> str:
 
 def _grounded_share(summary: Summary, source: str) -> float:
     """The share of what the summary speaks of that the source speaks of too."""
-    spoken = set(terms(_plain_text(summary)))
-    return len(spoken.intersection(terms(source))) / len(spoken) if spoken else 1.0
+    summary_terms = set(terms(_plain_text(summary)))
+    return len(summary_terms.intersection(terms(source))) / len(summary_terms) if summary_terms else 1.0

@@ -71,11 +71,11 @@ class Summary:
     def render(self) -> str:
         """Markdown with the headings of its language; sections without a line are left out."""
         titles = HEADINGS["de" if self.language == "de" else "en"]
-        written: list[str] = []
+        lines_out: list[str] = []
         for name in SECTIONS:
             if lines := [f"- {' '.join(line.split())}" for line in self.section(name) if line.strip()]:
-                written += [f"## {titles[name]}", *lines]
-        return "\n".join(written)
+                lines_out += [f"## {titles[name]}", *lines]
+        return "\n".join(lines_out)
 
     def to_json(self) -> dict[str, Any]:
         return {**{name: list(self.section(name)) for name in SECTIONS}, "language": self.language}
@@ -87,18 +87,18 @@ class Summary:
     @classmethod
     def parse(cls, text: str, language: str) -> "Summary | None":
         """What a model wrote, without its thinking; None if none of the sections is there."""
-        found: dict[str, dict[str, None]] = {}
-        apart = False
+        sections: dict[str, dict[str, None]] = {}
+        after_gap = False
         for section, line in lines_by_section(text):
-            lines = found.setdefault(section, {})
+            lines = sections.setdefault(section, {})
             if not line or _FENCE.fullmatch(line):
-                apart = True
+                after_gap = True
                 continue
             # Past a blank line the model may have turned to whoever asked it.
-            if not (apart and _REMARK.match(line)):
+            if not (after_gap and _REMARK.match(line)):
                 lines.update(dict.fromkeys(_split_items(line)))
-            apart = False
-        return cls.of(found, language) if found else None
+            after_gap = False
+        return cls.of(sections, language) if sections else None
 
     def trim(self, count: Count, tokens: int) -> "Summary":
         """As much of it as takes at most so many tokens.
@@ -135,19 +135,19 @@ class Summary:
 
     def _rank_lines(self) -> list[tuple[int, int, str, int]]:
         """Every line as rank, weight of its section, section and place; rank 0 stays longest."""
-        found = []
+        ranked = []
         for name in SECTIONS:
             size = len(self.section(name))
             for place in range(size):
                 rank = size - place if name in _ENDS_MATTER else size - 1 - place
                 if name in _ENDS_MATTER and place == 0:
                     rank = 0
-                found.append((rank, _SECTION_PRIORITY.index(name), name, place))
-        return found
+                ranked.append((rank, _SECTION_PRIORITY.index(name), name, place))
+        return ranked
 
-    def _select(self, kept: Sequence[tuple[int, int, str, int]]) -> "Summary":
+    def _select(self, ranked: Sequence[tuple[int, int, str, int]]) -> "Summary":
         sections: dict[str, list[str]] = {name: [] for name in SECTIONS}
-        for _, _, name, place in sorted(kept, key=lambda line: line[3]):
+        for _, _, name, place in sorted(ranked, key=lambda line: line[3]):
             sections[name].append(self.section(name)[place])
         return Summary.of(sections, self.language)
 
@@ -169,8 +169,8 @@ def shorten_line(line: str, size: int) -> str:
         return line
     end = whole_characters(line, max(size - 1, 0), -1)
     space = line.rfind(" ", end // 2, end + 1)
-    kept = line[: space if space > 0 else end].rstrip(" ,;:-–…")
-    return f"{kept}…" if kept else ""
+    start = line[: space if space > 0 else end].rstrip(" ,;:-–…")
+    return f"{start}…" if start else ""
 
 
 def _split_items(line: str) -> list[str]:

@@ -37,8 +37,8 @@ def _clean_message(message: Message) -> Message:
     texts = [part for part in message.parts if isinstance(part, Text)]
     if len(texts) > 1 and any("<private" in part.text.lower() for part in texts):
         # What is private may begin in one part and end in the next.
-        rest = tuple(part for part in message.parts if not isinstance(part, Text))
-        message = replace(message, parts=(Text("\n".join(part.text for part in texts)), *rest))
+        others = tuple(part for part in message.parts if not isinstance(part, Text))
+        message = replace(message, parts=(Text("\n".join(part.text for part in texts)), *others))
     parts = (_clean_part(part, ours=message.role == "assistant") for part in message.parts)
     return replace(message, parts=tuple(part for part in parts if part is not None))
 
@@ -48,13 +48,16 @@ def _clean_part(part: Part, *, ours: bool) -> Part | None:
         case Thinking():
             return None
         case Text():
-            said = without_thinking(without_banners(part.text)) if ours else part.text
-            return replace(part, text=redacted(said))
+            text = without_thinking(without_banners(part.text)) if ours else part.text
+            return replace(part, text=redacted(text))
         case ToolCall():
             return replace(part, arguments=redacted(part.arguments))
         case ToolResult():
             inner = (
-                replace(one, text=redacted(one.text)) if isinstance(one, Text) else one for one in part.parts
+                replace(inner_part, text=redacted(inner_part.text))
+                if isinstance(inner_part, Text)
+                else inner_part
+                for inner_part in part.parts
             )
             return replace(part, parts=tuple(inner))
     return part
@@ -85,7 +88,7 @@ def split_portions(items: Sequence[Item], language: str, count: Count, most: int
 
     A book that somebody pasted is not read from cover to cover: a small model would take hours for it.
     """
-    found: list[Portion] = []
+    finished: list[Portion] = []
     waiting: list[tuple[Item, str]] = []
     size = 0
     for item in items:
@@ -95,14 +98,14 @@ def split_portions(items: Sequence[Item], language: str, count: Count, most: int
             text = cut_middle(text, _MOST_PORTIONS * most, count)
             tokens = count(text)
         if waiting and size + tokens > most:
-            found.append(_join_portion(waiting))
+            finished.append(_join_portion(waiting))
             waiting, size = [], 0
         if tokens > most:
-            found += [Portion((item,), piece) for piece in _split_text(text, tokens, most)]
+            finished += [Portion((item,), piece) for piece in _split_text(text, tokens, most)]
         elif text:
             waiting.append((item, text))
             size += tokens
-    return [*found, _join_portion(waiting)] if waiting else found
+    return [*finished, _join_portion(waiting)] if waiting else finished
 
 
 def _join_portion(waiting: Sequence[tuple[Item, str]]) -> Portion:
@@ -128,8 +131,8 @@ def _render_items(items: Sequence[Item], language: str, count: Count) -> str:
 
 def _render_message(message: Message, language: str, count: Count) -> str:
     lines = [_render_part(part, count) for part in message.parts]
-    said = "\n".join(filter(None, lines)).replace(_FENCE, "= = =")
-    return f"{_SPEAKERS[language][message.role]}: {said}" if said.strip() else ""
+    text = "\n".join(filter(None, lines)).replace(_FENCE, "= = =")
+    return f"{_SPEAKERS[language][message.role]}: {text}" if text.strip() else ""
 
 
 def _render_part(part: Part, count: Count) -> str:

@@ -54,4 +54,4 @@ class _Logged(Watched):
             trouble = error
             raise
         finally:
-            progress.finish(trouble, said=bool(recorder.answer.parts))
+            progress.finish(trouble, answered=bool(recorder.answer.parts))

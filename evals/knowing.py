@@ -19,7 +19,7 @@ from typing import Any
 
 from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
-from holdfast.compaction.sorting import sort_sentences
+from holdfast.compaction.extractive import sort_sentences
 from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.fitting.helpers import SummaryOptions

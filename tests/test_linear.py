@@ -18,11 +18,10 @@ from types import ModuleType
 import pytest
 
 import holdfast
-from holdfast.compaction.asked import read_memory_requests
-from holdfast.compaction.headings import list_sections
-from holdfast.compaction.ledger_lines import find_commands, find_error_lines
-from holdfast.compaction.ledger_reading import read_text
-from holdfast.compaction.lines import parse_memory_lines
+from holdfast.compaction.flush import parse_memory_lines
+from holdfast.compaction.ledger_reading import find_commands, find_error_lines, read_text
+from holdfast.compaction.requests import read_memory_requests
+from holdfast.compaction.summary import list_sections
 from holdfast.conversations.likeness import solid, without_blocks
 from holdfast.conversations.side import side_of
 from holdfast.conversations.summaries import standing_in
@@ -65,7 +64,7 @@ _IN_TABLES = {
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
 # no longer ones is tested below, through `rules_in`, `read_memory_requests` and `digest_of`.
 _SHORT = (
-    "holdfast.compaction.asked.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
+    "holdfast.compaction.requests.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
     "holdfast.text.statements.", "holdfast.window.rules.",
 )  # fmt: skip
 

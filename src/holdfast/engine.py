@@ -18,7 +18,7 @@ from holdfast.background.projector import Projector
 from holdfast.background.queue import Queue, QueueSlot
 from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.conversations import Recorder, hints_from
 from holdfast.conversations.context import context_of
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError

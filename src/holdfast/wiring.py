@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.checks import is_hopeless
+from holdfast.compaction.summariser import is_hopeless
 from holdfast.errors import CutOff, Unreachable
 from holdfast.messages import Thinking
 from holdfast.upstreams.base import ModelInfo

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.checks import find_problem, strip_answer
+from holdfast.compaction.summariser import find_problem, strip_answer
 from holdfast.compaction.summary import Summary
 from tests.compaction.answers import ANSWERS, GOOD_DE, GOOD_EN, SOURCE_EN, Answer
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from holdfast.compaction.body import SummaryBody
-from holdfast.compaction.compactor import CompactionTask, Compactor
+from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.ledger import Ledger
-from holdfast.compaction.prompts import PromptTemplates
 from holdfast.compaction.summary import Summary
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.upstreams.fake import count_words
 from tests.compaction.helping import helper_of

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.asked import read_memory_requests
 from holdfast.compaction.extraction import ExtractedMemory, extract
+from holdfast.compaction.requests import read_memory_requests
 from holdfast.messages import Message, Text, ToolResult
 from holdfast.window.items import Item
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.compaction.flush import MemoryFlush
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.upstreams.fake import count_words

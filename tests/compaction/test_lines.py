@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.lines import line_grammar, parse_memory_lines, says_none
+from holdfast.compaction.flush import line_grammar, parse_memory_lines, says_none
 from holdfast.upstreams.child import Child
 
 ADA = ("fact", "Ada leads the shop.")

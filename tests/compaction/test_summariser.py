@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from holdfast.compaction.body import SummaryBody
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.compactor import SummaryBody
 from holdfast.compaction.summariser import MessageSpan, Summariser
 from holdfast.compaction.summary import Summary
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.tokens.budget import budget_for

@@ -15,8 +15,8 @@ from evals.compaction_scripts import PLAIN, SCRIPTS, asks_on_the_side, good, use
 from evals.compaction_speed import compacted, made
 from evals.compaction_waiting import Measured, judged
 from evals.compaction_words import VOCABULARIES
-from holdfast.compaction.checks import find_problem
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summariser import find_problem
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.compaction.transcript import fence
 from holdfast.messages import Message
 from holdfast.store import Summarised

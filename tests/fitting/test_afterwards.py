@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from holdfast.compaction.compactor import CompactionTask, Compactor
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.fitting.afterwards import REST, Afterwards
 from holdfast.fitting.helpers import Helpers, SummaryOptions

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.body import SummaryBody
+from holdfast.compaction.compactor import SummaryBody
 from holdfast.conversations import forks, lanes
 from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Conflict

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import words
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.research.extractive import MOST_WORDS, count, extracted
 from holdfast.research.quoting import is_order
 from holdfast.research.summary import checked, prompt_for

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.compaction.asked import MemoryKind, is_memory_request
+from holdfast.compaction.requests import MemoryKind, is_memory_request
 from holdfast.messages import Message, Text
 from holdfast.patterns import late
 from holdfast.text.statements import is_meant, statements_in, takes_back

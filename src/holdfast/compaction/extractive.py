@@ -1,24 +1,383 @@
-"""The summary without any model: sentences of the span, word for word, merged with the last summary.
+"""Summarises without a model: chooses sentences of the span verbatim and merges them with the last summary.
 
-Deterministic and linear. What the talk was about is not understood here: what is kept follows from the terms
-of a sentence, its age, and what other sentences said already.
-"""
+Sentences are sorted into sections by who said them and by their cues, and chosen by the weight of their
+terms, their age and what other sentences already say. Changed files and failed calls are read from tool
+calls. Deterministic and linear."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import heapq
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from holdfast import words
-from holdfast.compaction.deeds import (
-    ToolEffect,
-    find_tool_effects,
-    list_changed_files,
-    list_failures,
-    list_successes,
-)
-from holdfast.compaction.salience import SalienceWeights, ScoredSentence, choose_sentences
-from holdfast.compaction.sorting import LONGEST_LINE, REPORT_WEIGHT, SortedSentences, sort_sentences
+from holdfast.compaction.cues import Cues
 from holdfast.compaction.summary import Summary, shorten_line
-from holdfast.window.items import Item
+from holdfast.messages import ToolCall
+from holdfast.patterns import late
+from holdfast.text.statements import statements_in
+from holdfast.window.borders import fences
+from holdfast.window.items import Item, answered
+from holdfast.window.own_words import own_sentences
+
+# A line is looked at if it is among so many best; a choice never takes nearly as many.
+_MOST_CANDIDATES = 240
+# A line of which less than this part is new says what was said.
+_LEAST_NOVELTY = 0.4
+_NAME_SIGNS = frozenset("./\\:@#_-0123456789")
+_NAME_WEIGHT = 1.6
+# Short lines would win by their one rare word, long ones by their number of words.
+_LENGTH_SMOOTHING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSentence:
+    """A sentence and where it stood; `factor` is what speaks for it beside its words."""
+
+    text: str
+    place: int
+    factor: float = 1.0
+    terms: frozenset[str] = field(default=frozenset(), compare=False)
+
+    @classmethod
+    def of(cls, text: str, place: int, factor: float = 1.0) -> "ScoredSentence":
+        return cls(text, place, factor, frozenset(words.terms(text)))
+
+
+class SalienceWeights:
+    """How much each term tells, from all lines of a span."""
+
+    def __init__(self, lines: Iterable[Collection[str]]) -> None:
+        known: Counter[str] = Counter()
+        total = 0
+        for terms in lines:
+            known.update(terms)
+            total += 1
+        self._weights = {term: self._weigh(term, number, total) for term, number in known.items()}
+        self._unknown = math.log(1 + total) if total else 1.0
+
+    @staticmethod
+    def _weigh(term: str, number: int, total: int) -> float:
+        # Said more than once and not everywhere: what the talk was about.
+        weight = math.log(1 + number) * math.log(1 + total / number)
+        return weight * _NAME_WEIGHT if not _NAME_SIGNS.isdisjoint(term) else weight
+
+    def total(self, terms: Iterable[str]) -> float:
+        return sum(self._weights.get(term, self._unknown) for term in terms)
+
+    def gain(self, line: ScoredSentence, covered: Collection[str]) -> float:
+        """What a line adds to what was said."""
+        new = self.total(term for term in line.terms if term not in covered)
+        return line.factor * new / math.sqrt(_LENGTH_SMOOTHING + len(line.terms))
+
+
+def choose_sentences(
+    lines: Sequence[ScoredSentence],
+    weights: SalienceWeights,
+    covered: set[str],
+    cost: Callable[[str], int],
+    room: int,
+) -> list[ScoredSentence]:
+    """The lines that add the most within the room, in the order of their places; `said` grows by them."""
+    best = heapq.nlargest(_MOST_CANDIDATES, lines, key=lambda line: (weights.gain(line, ()), line.place))
+    whole = {line: weights.gain(line, ()) for line in best}
+    chosen: list[ScoredSentence] = []
+    # Gains only shrink as more is said, so the first whose gain is still what the heap thought is the best.
+    heap = [(-whole[line], number) for number, line in enumerate(best)]
+    heapq.heapify(heap)
+    while heap and room > 0:
+        expected, number = heapq.heappop(heap)
+        line = best[number]
+        gain = weights.gain(line, covered)
+        if gain < _LEAST_NOVELTY * whole[line] or gain <= 0:
+            continue
+        if gain < -expected - 1e-9:
+            heapq.heappush(heap, (-gain, number))
+            continue
+        tokens = cost(line.text)
+        if tokens <= room:
+            room -= tokens
+            chosen.append(line)
+            covered |= line.terms
+    return sorted(chosen, key=lambda line: line.place)
+
+
+LONGEST_LINE = 240
+_LONGEST_REQUEST = 180
+_FEWEST_WORDS = 4
+_FEWEST_TERMS = 3
+_SENTENCE_LENGTH = 8
+# `own_sentences` gives no longer ones, and of longer messages only the ends.
+_LONGEST_OWN = 200
+_LONG_MESSAGE = 2_000
+# A line's ends tell whether it is prose.
+_LINE_END = 200
+
+# What speaks for a sentence beside its words.
+REPORT_WEIGHT = 1.5
+_USER_WEIGHT = 1.5
+_PASTE_WEIGHT = 0.5
+_ANSWER_WEIGHT = 0.6
+_RULE_WEIGHT = 3.0
+# The last sentence of a span has so much more than the first.
+_RECENCY_BONUS = 0.5
+
+_LIST_MARKER = late(r"^(?:[-*•–+>] +|\(?\d{1,2}[.)] +|\*\*(?=\d))+")
+# "**Test**: run the suite" is a point of a lecture.
+_LECTURE_POINT = late(r"\*\*[^*\n]{2,80}\*\*:?(?: |$)")
+# A line break where an editor wrapped.
+_WRAPPED_LINE = late(r"^([^\n]{50,120}[\w,])\n(?=[^\W\d_])", re.MULTILINE)
+# Tables, markup, code, JSON, rulers, output of programs.
+_NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|^(?>.*?\w\().*\)$|^(?>.*? = ).*\(")
+
+
+@dataclass(slots=True)
+class SortedSentences:
+    """What a span says, by section; `rest` is what is better than nothing.
+
+    `unanswered` is the request nobody has answered yet, `answered` whether anybody answered anything.
+    """
+
+    requests: list[ScoredSentence] = field(default_factory=list)
+    aims: list[ScoredSentence] = field(default_factory=list)
+    goals: list[ScoredSentence] = field(default_factory=list)
+    done: list[ScoredSentence] = field(default_factory=list)
+    open: list[ScoredSentence] = field(default_factory=list)
+    must_not: list[ScoredSentence] = field(default_factory=list)
+    rest: list[ScoredSentence] = field(default_factory=list)
+    unanswered: str = ""
+    answered: bool = False
+
+
+def sort_sentences(items: Sequence[Item]) -> SortedSentences:
+    result = SortedSentences()
+    place = 0
+    for number, item in enumerate(items):
+        recent = 1 + _RECENCY_BONUS * (number + 1) / len(items)
+        text = item.message.text
+        if item.is_question:
+            result.unanswered = _sort_user_message(result, text, place, recent) or result.unanswered
+        elif item.message.role == "assistant":
+            _sort_answer(result, text, place, recent)
+            result.answered, result.unanswered = True, ""
+        elif item.message.role != "system":
+            result.rest += (_score_sentence(sentence, place, recent) for sentence in _prose_sentences(text))
+        # Places only have to rise; no message has more sentences than characters.
+        place += len(text) + 1
+    return result
+
+
+def _sort_user_message(result: SortedSentences, text: str, place: int, recent: float) -> str:
+    """Sorts what a person said; gives back what they asked for."""
+    own = dict.fromkeys(sentence for sentence, _ in own_sentences(text))
+    section_of = _classify_statements(text)
+    asks: list[ScoredSentence] = []
+    aims: list[ScoredSentence] = []
+    for sentence in [*own, *(other for other in _prose_sentences(text) if other not in own)]:
+        place += 1
+        line, cue = _score_sentence(sentence, place, recent), Cues.of(sentence)
+        kind = section_of.get(sentence, "")
+        if kind == "must_not":
+            result.must_not.append(replace(line, factor=_RULE_WEIGHT * recent))
+            continue
+        if kind == "done" and not cue.aims and not cue.names_goal:
+            result.done.append(replace(line, factor=_USER_WEIGHT * recent))
+            continue
+        if cue.length < _FEWEST_WORDS or (cue.is_idle and not cue.asks) or not _is_prose(sentence):
+            continue
+        # A long sentence is not among a person's own, and theirs all the same unless the text is a paste.
+        if sentence not in own and (len(sentence) < _LONGEST_OWN or len(text) > _LONG_MESSAGE):
+            result.done.append(replace(line, factor=_PASTE_WEIGHT * recent))
+            continue
+        wish = replace(line, text=shorten_line(line.text, _LONGEST_REQUEST))
+        if cue.aims:
+            result.aims.append(wish)
+        if cue.names_goal:
+            result.goals.append(wish)
+        if cue.asks or cue.aims:
+            (asks if cue.asks else aims).append(wish)
+        elif cue.tells_failure or cue.forbids:
+            result.must_not.append(line)
+        elif cue.leaves_open:
+            result.open.append(line)
+        elif not sentence.endswith(":"):
+            result.done.append(replace(line, factor=_USER_WEIGHT * recent))
+    # Who says what they are after, and no more, wants something done about it. "Can you check again?" says
+    # nothing once its occasion is gone.
+    requests = [line for line in asks or aims[:1] if len(line.terms) > 1]
+    result.requests += requests
+    return requests[-1].text if requests else ""
+
+
+def _classify_statements(text: str) -> dict[str, str]:
+    """The sections of the sentences that state something: what binds, and what is known or decided."""
+    sentences = list(own_sentences(text))
+    sections: dict[str, str] = {}
+    for statement in statements_in([masked for _, masked in sentences]):
+        sentence = sentences[statement.sentence][0]
+        binds = statement.kind in ("rule", "prohibition", "failure") or sentence.endswith("?")
+        if binds and (statement.lasting or statement.kind != "preference"):
+            sections[sentence] = "must_not"
+        elif 2 * (statement.end - statement.start) > len(sentence):
+            # Where a wish is most of the sentence, it is a request.
+            sections.setdefault(sentence, "done")
+    return sections
+
+
+def _sort_answer(result: SortedSentences, text: str, place: int, recent: float) -> None:
+    for sentence in _prose_sentences(text):
+        place += 1
+        line, cue = _score_sentence(sentence, place, recent), Cues.of(sentence)
+        too_short = len(line.terms) < _FEWEST_TERMS or cue.length <= _FEWEST_WORDS
+        if too_short or cue.is_question or cue.is_idle or sentence.endswith(":"):
+            result.rest.append(line)
+        elif cue.asks or _LECTURE_POINT.match(sentence):
+            # What a model tells people to do is advice: neither done nor open.
+            result.rest.append(line)
+        elif cue.tells_failure:
+            result.must_not.append(replace(line, factor=_ANSWER_WEIGHT * recent))
+        elif cue.leaves_open:
+            result.open.append(line)
+        else:
+            worth = REPORT_WEIGHT if cue.reports else _ANSWER_WEIGHT
+            # A line of a form says little without the others.
+            result.done.append(replace(line, factor=recent * worth * min(1.0, cue.length / _SENTENCE_LENGTH)))
+
+
+def _prose_sentences(text: str) -> Iterator[str]:
+    """The sentences outside code, tables and headings, without the signs of a list."""
+    done = 0
+    for start, end in [*fences(text), (len(text), len(text))]:
+        for sentence in words.sentences(_WRAPPED_LINE.sub(r"\1 ", text[done:start])):
+            bare = _LIST_MARKER.sub("", sentence)
+            if bare and _is_prose(bare):
+                yield bare
+        done = end
+
+
+def _is_prose(line: str) -> bool:
+    ends = line if len(line) <= 2 * _LINE_END else f"{line[:_LINE_END]} {line[-_LINE_END:]}"
+    return not _NO_PROSE.search(ends)
+
+
+def _score_sentence(sentence: str, place: int, factor: float) -> ScoredSentence:
+    # Longer than a line by what may be white space and signs in it.
+    plain = " ".join(sentence[: 2 * LONGEST_LINE].replace("**", "").split())
+    return ScoredSentence.of(shorten_line(plain, LONGEST_LINE), place, factor)
+
+
+_WRITING_TOOL = late(
+    r"(?i)(?:write|edit|create|patch|replace|insert|append|update|delete|remove|rename|move|save|modify)"
+)
+_FILE_KEYS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filePath",
+    "file",
+    "filename",
+    "target_file",
+    "absolute_path",
+    "notebook_path",
+)
+_COMMAND_KEYS = ("command", "cmd", "script", "query", "url")
+_PATCHED_FILE = late(r"\*\*\* (?:Update|Add|Delete) File: ([^\n\\\"]{1,200})")
+_ERROR = late(
+    r"(?i)^\W*(?:error\b|fatal\b|traceback|exception\b|fehler\b|failed\b|failure\b|\w*(?:error|exception):"
+    r"|(?:command|process) (?:failed|exited with)|exit (?:code|status):? [1-9]|permission denied|no such file"
+    r"|not found\b|cannot |could not |unable to )|\bcommand not found\b|\bexit(?:ed with)? code:? [1-9]"
+)
+_ERROR_LINE = late(r"(?i)(?:(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)")
+# A program that failed says so at its beginning or its end.
+_RESULT_END = 400
+_LONGEST_TARGET = 80
+_LONGEST_REASON = 140
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEffect:
+    """A call that was answered: what it was aimed at, and the line that says why it failed, if it did."""
+
+    name: str
+    file: str
+    target: str
+    error: str
+    place: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} {self.target}".strip()
+
+
+def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
+    """The answered calls of a span in their order."""
+    effects: list[ToolEffect] = []
+    for place, item in enumerate(items):
+        if not item.message.tool_calls:
+            continue
+        answers = takewhile(lambda later: later.message.tool_results, items[place + 1 : place + 65])
+        for result, call in answered(item.message, [answer.message for answer in answers]):
+            if call is not None:
+                trouble = _find_error(result.text, flagged=result.error)
+                effects += (
+                    ToolEffect(call.name, file, target, trouble, place)
+                    for file, target in _parse_targets(call)
+                )
+    return effects
+
+
+def list_changed_files(effects: Sequence[ToolEffect]) -> list[str]:
+    """Files that a call wrote to, each once, the newest last."""
+    changed = [
+        effect.file
+        for effect in effects
+        if effect.file and not effect.error and _WRITING_TOOL.search(effect.name)
+    ]
+    return list(dict.fromkeys(reversed(changed)))[::-1]
+
+
+def list_failures(effects: Sequence[ToolEffect]) -> list[ToolEffect]:
+    """Failed calls that were not made again with success, the newest of each."""
+    last = {effect.label: effect for effect in effects}
+    return [effect for effect in last.values() if effect.error]
+
+
+def list_successes(effects: Sequence[ToolEffect]) -> set[str]:
+    last = {effect.label: effect for effect in effects}
+    return {label for label, effect in last.items() if not effect.error}
+
+
+def _parse_targets(call: ToolCall) -> Iterator[tuple[str, str]]:
+    if patched := _PATCHED_FILE.findall(call.arguments):
+        yield from ((file.strip(), file.strip()) for file in patched)
+        return
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        yield "", ""
+        return
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value.strip()}
+    file = next((texts[key].strip() for key in _FILE_KEYS if key in texts), "")
+    command = next((texts[key] for key in _COMMAND_KEYS if key in texts), "")
+    target = file or command or next(iter(texts.values()), "")
+    yield file[:200], " ".join(target[:200].split())[:_LONGEST_TARGET]
+
+
+def _find_error(text: str, *, flagged: bool) -> str:
+    """The line that tells what went wrong, empty if nothing did."""
+    ends = text if len(text) <= 2 * _RESULT_END else f"{text[:_RESULT_END]}\n{text[-_RESULT_END:]}"
+    if not flagged and not _ERROR.search(ends[:_RESULT_END]):
+        return ""
+    lines = [" ".join(line.split()) for line in ends.splitlines() if line.strip()]
+    telling = [line for line in lines if _ERROR_LINE.search(line) and not line.startswith("Traceback")]
+    reason = (telling or lines or ["failed"])[-1]
+    return reason[:_LONGEST_REASON]
+
 
 Count = Callable[[str], int]
 

@@ -1,8 +1,7 @@
-"""The ledger: names, numbers, commands and errors that code finds in a span and carries on verbatim.
+"""The ledger: names, numbers, commands and errors of a span, carried on verbatim beside the summary.
 
-Summaries lose these first, so no model is asked about them. It does not know what was summarised, nor how
-many tokens anything has: counting is handed in.
-"""
+Summaries lose these first, so code collects them and no model is asked. Failed tool calls stay in the ledger
+until the same call succeeds."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,14 +10,89 @@ from itertools import chain
 from math import log2
 from typing import Any
 
-from holdfast.compaction.ledger_failures import find_open_failures
-from holdfast.compaction.ledger_reading import read_message, read_text
-from holdfast.compaction.ledger_spelling import entry_key, failed_call, fold_text, occurs_in
-from holdfast.compaction.ledger_table import EntryKind
+from holdfast.compaction.ledger_patterns import EntryKind
+from holdfast.compaction.ledger_reading import (
+    FAILURE_SEPARATOR,
+    entry_key,
+    failed_call,
+    find_error_lines,
+    fold_text,
+    get_command,
+    occurs_in,
+    parse_arguments,
+    read_message,
+    read_text,
+    shorten,
+)
+from holdfast.messages import ToolCall, ToolResult
 from holdfast.patterns import late
 from holdfast.text.slots import compare
-from holdfast.window.items import Item
+from holdfast.window.items import Item, answered
 from holdfast.words import terms
+
+# Where a program says at the very beginning or end how it went.
+_RESULT_END = 600
+_FAILURE = late(
+    r"(?im)^[^\S\n]*(?:Error|Fehler|fatal|Exception|Traceback \(most recent|panic|npm ERR!)\b[:! (]"
+    r"|^[^\S\n]*\{\s*\"?error\"?\s*:(?!\s*(?:null|false|\"\"))"
+    r"|\b(?:exit(?:ed)?(?: with)?|return(?:ed)?)(?: code| status):? ?[1-9]\d{0,2}\b"
+    r"|: command not found\b|^\w*(?:Error|Exception): |\b[1-9]\d* (?:failed|errors?)\b|^FAILED\b"
+)
+
+
+def find_open_failures(items: Sequence[Item]) -> list[tuple[str, int]]:
+    """What failed last and was not repeated with success, each with the depth of its result."""
+    failed: dict[str, tuple[str, int]] = {}
+    for call, result, depth in _pair_calls(items):
+        name = describe_call(call)
+        # Put at the end again: what failed anew is the newest trouble.
+        failed.pop(name, None)
+        if looks_failed(result):
+            failed[name] = (f"{name}{FAILURE_SEPARATOR}{_summarise_error(result.text)}", depth)
+    return list(failed.values())
+
+
+def describe_call(call: ToolCall) -> str:
+    """What was called, short enough to read: the shell line, or the tool and what it was about."""
+    command = get_command(call)
+    if command:
+        return command
+    values = [
+        value for value in parse_arguments(call).values() if isinstance(value, str | int) and value != ""
+    ]
+    about = next((str(value) for value in values if 0 < len(str(value)) <= 80 and "\n" not in str(value)), "")
+    return f"{call.name}({about})"
+
+
+def looks_failed(result: ToolResult) -> bool:
+    text = result.text
+    return result.error or bool(_FAILURE.search(text[:_RESULT_END]) or _FAILURE.search(text[-_RESULT_END:]))
+
+
+def _summarise_error(text: str) -> str:
+    """The line that says why: the last error line, else the first line there is."""
+    lines = [line for line, _ in find_error_lines(text)]
+    if lines:
+        return lines[-1]
+    return shorten(next((" ".join(line.split()) for line in text.split("\n") if line.strip()), ""))
+
+
+def _pair_calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, int]]:
+    """Each call that was answered, in the order of the answers."""
+    at = 0
+    while at < len(items):
+        end = at + 1
+        while end < len(items) and items[end].message.tool_results:
+            end += 1
+        answers = [item.message for item in items[at + 1 : end]]
+        depths = {
+            id(result): item.depth for item in items[at + 1 : end] for result in item.message.tool_results
+        }
+        for result, call in answered(items[at].message, answers):
+            if call is not None:
+                yield call, result, depths[id(result)]
+        at = end
+
 
 # More than anybody will ever see of it; what is beyond is still in the log.
 LIMIT = 500

@@ -1,30 +1,428 @@
-"""Reads one message for the ledger: all that a person said, of a program's output only the most telling.
+"""Reads messages for the ledger: names, numbers, commands, error lines and decisions, with their context.
 
-Each message is read on its own, so that a span read in parts gives the same. It keeps no counts and no order.
-"""
+Everything a person typed is read; of program output only the most telling part. Each message is read on its
+own, so a span read in parts gives the same result. `entry_key` makes different spellings of the same thing
+equal: `./src/A.py` and `src\\\\a.py`, `1.250,00 €` and `1250 Euro`, `24.02.2026` and `February 24, 2026`."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-from holdfast.compaction.ledger_lines import (
-    find_commands,
-    find_error_lines,
-    find_quoted_errors,
-    get_command,
-    is_worth_keeping,
-    parse_arguments,
-)
-from holdfast.compaction.ledger_patterns import find_matches
-from holdfast.compaction.ledger_spelling import entry_key, find_context, needs_context
-from holdfast.compaction.ledger_table import EntryKind, LedgerMatch
+from holdfast.compaction.ledger_patterns import EntryKind, LedgerMatch, blank_out, find_matches
 from holdfast.messages import Message, Text, ToolCall
 from holdfast.patterns import late
 from holdfast.window.borders import Span, fences
 from holdfast.window.pasted import stretches
 from holdfast.window.rules import decisions_in
+from holdfast.words import terms
+
+# More is no command and no telling line any more, but a program or a dump.
+_LONGEST_LINE = 160
+
+_PROGRAM = (
+    r"(?:sudo )?(?:npm|npx|pnpm|yarn|bun|deno|node|pip3?|pipx|uv|poetry|conda|python3?|pytest|tox|ruff"
+    r"|mypy|alembic"
+    r"|uvicorn|gunicorn|flask|git|gh|docker|docker-compose|podman|kubectl|helm|terraform"
+    r"|ansible(?:-playbook)?|make"
+    r"|cmake|cargo|rustc|go|mvn|\./\w[\w./-]*|gradle|dotnet|java|javac|gcc|php|composer|rails|bundle|rake"
+    r"|curl|wget"
+    r"|ssh|scp|rsync|chmod|chown|apt(?:-get)?|brew|dnf|systemctl|service|journalctl|psql|pg_dump|mysql"
+    r"|sqlite3"
+    r"|redis-cli|aws|az|gcloud|ollama|llama-server|tar|unzip|openssl|export|source|sed|awk|grep|rg|find|rm"
+    r"|mv|cp"
+    r"|mkdir|ln|kill|crontab|ffmpeg|aider|code|nohup|screen|tmux|holdfast)"
+)
+_IN_QUOTES = late(rf"`({_PROGRAM} [^`\n]{{1,{_LONGEST_LINE}}})`")
+_PROMPT = late(rf"(?m)^[ \t]*(?:[\w@.~/:-]{{0,40}}\$|PS [^>\n]{{0,60}}>) (\S[^\n]{{1,{_LONGEST_LINE}}})$")
+_ALONE = late(rf"(?m)^[ \t]*({_PROGRAM} [^\n`]{{1,{_LONGEST_LINE}}})$")
+# In a sentence only arguments that cannot be words of it.
+_ARGUMENT = r"(?:-{1,2}[\w=./:-]+|(?:[^\W\d_]|\+)*+[./~^:=@_\d-][\w./~^:=@+-]*\w)"
+_IN_SENTENCE = late(
+    r"(?<![\w./-])((?:(?:npm|pnpm|yarn) (?:run [\w:-]+|test|install|ci|start|build)|git (?:add|commit|push"
+    r"|pull|merge"
+    r"|rebase|reset|checkout|switch|stash|cherry-pick|revert|clone|fetch|tag|bisect|log|diff|status)"
+    r"|docker(?: |-)"
+    r"compose (?:up|down|build|logs|restart)|docker (?:build|run|ps|logs|exec|pull|push)|kubectl (?:get"
+    r"|apply|delete"
+    r"|logs|rollout \w+|describe|exec)|terraform (?:init|plan|apply|destroy)|cargo (?:build|test|run|check)"
+    r"|(?:pip3?|uv pip) install|alembic (?:upgrade|downgrade|revision)|make [a-z][a-z-]+(?=[ .,;:!?]*$)"
+    r"|pytest"
+    rf"|python3?|ollama (?:run|pull|serve|list))(?: {_ARGUMENT}| (?:origin|main|head|up)\b){{0,6}})(?!\w)",
+    re.MULTILINE,
+)
+_SHELL = late(r"[ \t]*(?:```|~~~)[ \t]*(?:bash|sh|shell|console|zsh|powershell|ps1|cmd|terminal)\b[^\n]*\n")
+_NO_COMMAND = late(
+    r"(?:cd|ls|ll|pwd|cat|head|tail|echo|which|clear|exit|less|more|whoami|true|wc)\b[^|&;]*"
+    r"|.*(?:[.?!]|\w,) [A-ZÄÖÜ].*|export (?:default|const|class|function|async|type|interface|let|\{).*"
+    r"|(?:make|find|go|code|service|source|node|export|screen|kill|flask|java|python3?|pytest|git|docker)"
+    r"(?: (?:sure|a|an|the|to|it|them|this|that|for|is|and|or|of|in|with|your|you|ahead|on|back|down|up"
+    r"|out)\b.*)?"
+)
+_ARGUMENT_NAMES = ("command", "cmd", "script", "shell", "bash", "commands")
+_WRAPPER = late(r"(?:/bin/)?(?:bash|sh|zsh) -\w*c\s+")
+
+_ERROR_LINE = late(
+    r"^[\s>*-]{0,8}(?:(?P<stamp>\[?\d{4}-\d\d-\d\d[T ][\d:.,]+Z?\]?|\[?\d\d:\d\d:\d\d[\d.,]*\]?)\s+)?"
+    r"(?P<it>(?:[\w.$]{1,80}\.)?(?:[A-Z]\w{0,60})?(?:Error|Exception|Failure|Interrupt|NotFound|Timeout"
+    r"|Warning): ?\S.*"
+    r"|E {2,}\S.*"
+    r"|(?:fatal|error|ERROR|FATAL|CRITICAL|SEVERE|panic|npm ERR!|FAILED|FAIL|Fehler"
+    r"|FEHLER)(?:\[\w{1,12}\])?[:!\]]?\s+\S.*"
+    r"|\[(?:ERROR|error|FATAL|CRITICAL|FAIL)\].*"
+    r"|\S{1,40}\s(?:\S{1,40}\s)?(?:ERROR|FATAL|CRITICAL)\b.*"
+    r"|\S{1,120}: (?:error(?: TS\d+)?|fatal error):? .*"
+    r"|.{0,100}(?:: command not found|Permission denied|No such file or directory|Segmentation fault"
+    r"|[Cc]onnection refused|[Tt]imed out|Zugriff verweigert|exit(?:ed)?(?: with)? (?:code"
+    r"|status):? [1-9]\d{0,2}\b).*"
+    r"|.{0,120}HTTP/\d(?:\.\d)?\"? [45]\d\d\b.*"
+    r"|(?:HTTP )?[45]\d\d (?:Bad Request|Unauthorized|Forbidden|Not Found|Conflict|Unprocessable"
+    r"|Too Many Requests"
+    r"|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout)\b.*)"
+)
+_ERROR_LABEL = late(r"(?:(?:Errors?|Fehler): +)+")
+_QUOTED_ERROR = late(
+    r"(?<![\w.])(?:[A-Za-z]{2,40}(?:Error|Exception)|[Ff]ehlermeldung|[Ee]rror message"
+    r"|(?:HTTP|[Ss]tatus(?: code)?)(?=:? [45]\d\d\b)):? "
+    r"(?!(?:is|was|if|when|and|or|for|in|ist|und|wird|as|with|to|indicates|says|that|you|I|from|occurs)\b)"
+    r"[\"'„“`]?[^\s`][^\n`]{2,160}"
+)
+# Lines without any of these need no closer look.
+_ERROR_SIGNS = (
+    "err", "exception", "fail", "fatal", "panic", "fehler", "refused", "denied", "timed", "timeout", "fault",
+    "no such", "not found", "http", "e   ", "critical", "severe", "exit", "interrupt", "verweigert",
+    "warning:", "40", "42", "50",
+)  # fmt: skip
+_QUOTED_ERROR_SIGNS = ("error", "exception", "fehlermeldung", "http", "status")
+_NO_ERROR = late(
+    r"(?i)\b(?:0|no|zero|without|keine|ohne) (?:\w+ )?(?:errors?|failures?|failed|fehler)\b"
+    r"|errors?[\"']?: ?(?:0|null"
+    r"|none|\[\]|\"\"|false)\b|error(?:s)? (?:handling|handler|boundary|message is)\b|[{(]\s*$"
+    r"|\{\w{1,20}\}|[\"']\)|^\s*\w+Error: (?:If|When|Raised)\b"
+)
+
+
+def find_commands(text: str) -> Iterator[tuple[str, int]]:
+    """The shell lines of a text with their places: in a fence, after a prompt, in quotes, in a sentence."""
+    openings = [(_SHELL.match(text, start, end), end) for start, end in fences(text)]
+    shells = [(opening.end(), end) for opening, end in openings if opening]
+    for start, end in shells:
+        yield from _shell_commands(text, start, end)
+    text = blank_out(text, shells)
+    for pattern in (_PROMPT, _IN_QUOTES, _ALONE, _IN_SENTENCE):
+        matches = [(match[1], match.span(1)) for match in pattern.finditer(text)]
+        yield from ((command, span[0]) for line, span in matches if (command := _tidy_command(line)))
+        # A command is not looked for in another one.
+        text = blank_out(text, [span for _, span in matches])
+
+
+def get_command(call: ToolCall) -> str:
+    """The shell line that a call ran; empty if it did something else."""
+    arguments = parse_arguments(call)
+    for name in _ARGUMENT_NAMES:
+        value = arguments.get(name)
+        if isinstance(value, list) and all(isinstance(word, str) for word in value):
+            value = value[-1] if len(value) == 3 and value[1].startswith("-") else " ".join(value)
+        if isinstance(value, str) and value.strip():
+            return shorten(_WRAPPER.sub("", value.strip(), count=1).split("\n")[0].strip())
+    return ""
+
+
+def is_worth_keeping(command: str) -> bool:
+    """Looking around is not: the files it looked at are told on their own."""
+    return len(command) > 2 and not _NO_COMMAND.fullmatch(command)
+
+
+def parse_arguments(call: ToolCall) -> Mapping[str, Any]:
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def find_error_lines(text: str) -> Iterator[tuple[str, int]]:
+    """The lines of an output that say what went wrong, without their time stamps."""
+    for start, end in _lines_containing(text, _ERROR_SIGNS):
+        match = _ERROR_LINE.match(text[start : min(end, start + 400)])
+        if match and not _NO_ERROR.search(match[0]):
+            label = _label_length(match["it"])
+            yield shorten(" ".join(match["it"][label:].split())), start + match.start("it") + label
+
+
+def _label_length(line: str) -> int:
+    """Where the error begins in a line that only names it first, as a quote of a ledger does."""
+    label = _ERROR_LABEL.match(line)
+    return label.end() if label and _ERROR_LINE.match(line[label.end() :]) else 0
+
+
+def find_quoted_errors(text: str) -> Iterator[tuple[str, int]]:
+    """Errors quoted inside a sentence."""
+    for start, end in _lines_containing(text, _QUOTED_ERROR_SIGNS):
+        for match in _QUOTED_ERROR.finditer(text, start, end):
+            if not _NO_ERROR.search(match[0]):
+                yield _first_sentence(match[0]), match.start()
+
+
+def _lines_containing(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
+    """Start and end of the lines that have one of these signs, in their order; few lines have."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = text  # places would be others
+    lines: dict[int, int] = {}
+    for sign in signs:
+        at = lowered.find(sign)
+        while at >= 0:
+            end = lowered.find("\n", at + 1)
+            end = end if end >= 0 else len(text)
+            lines[lowered.rfind("\n", 0, at + 1) + 1] = end
+            at = lowered.find(sign, end)
+    return sorted(lines.items())
+
+
+def shorten(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1].rstrip() + "…"
+
+
+def _first_sentence(text: str) -> str:
+    end = re.search(r"[.!?](?:\s+[A-ZÄÖÜ]|\s*$)|[\"”“]\s", text)
+    return (text[: end.start()] if end else text).strip(" \"'„“`*")
+
+
+def _shell_commands(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+    for line in re.finditer(r"[^\n]+", text[start:end]):
+        command = _tidy_command(line[0])
+        if command and not command.startswith(("#", "```", "~~~", "//", "<", ">", "}", "{", ")", "-")):
+            yield command, start + line.start()
+
+
+def _tidy_command(line: str) -> str:
+    command = re.sub(r"^(?:\$|>) ", "", line.strip()).split(" # ")[0].rstrip(" \\`*:;,")
+    command = command.rstrip(".") if re.search(r"[a-zA-Z]{2}\.$", command) else command
+    return command if is_worth_keeping(command) and len(command) <= _LONGEST_LINE else ""
+
+
+def _word_set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Between the call that failed and what it said.
+FAILURE_SEPARATOR = " → "
+
+_MOST_CONTEXT_WORDS = 6
+_LONGEST_CONTEXT = 48
+# How far from a number the words that name it may stand.
+_REACH = 90
+
+_SPACE = late(r"\s+")
+_LINE_NUMBER = late(r":\d+$")
+_AMOUNT = late(r"([^\d]*?)(\d[\d.,'’\u202f\u00a0]*)\s*[\u202f-]?(.*)", re.DOTALL)
+_UNIT_NAMES = {
+    **dict.fromkeys(("euro", "eur"), "€"),
+    **dict.fromkeys(("dollar", "dollars", "usd"), "$"),
+    **dict.fromkeys(("prozent", "percent"), "%"),
+    **dict.fromkeys(("sek", "sek.", "sec", "secs", "second", "seconds", "sekunde", "sekunden"), "s"),
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuten"), "min"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours", "std", "std.", "stunde", "stunden"), "h"),
+    **dict.fromkeys(("day", "days", "tag", "tage", "tagen"), "d"),
+}
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        [
+            "jan",
+            "feb",
+            "mär|mar|mrz",
+            "apr",
+            "mai|may",
+            "jun",
+            "jul",
+            "aug",
+            "sep",
+            "okt|oct",
+            "nov",
+            "dez|dec",
+        ],
+        start=1,
+    )
+    for name in names.split("|")
+}
+_ISO = late(r"(\d{4})[-/](\d\d)[-/](\d\d)(.*)", re.DOTALL)
+_GERMAN = late(r"(\d{1,2})\.(\d{1,2})\.?(\d{4})?(.*)", re.DOTALL)
+_NAMED_MONTH = late(
+    r"(?:(\d{1,2})\S*\s(?:of\s)?)?([A-Za-zä]{3})[a-z.]*(?:\s(\d{1,2})(?!\d)\w{0,2})?(?:,?\s(\d{4}))?(.*)",
+    re.DOTALL,
+)
+_CLOCK = late(r"(\d{1,2}):(\d\d)")
+
+# "total_price": 250, Port = 8443, **Budget:** 1.200 €
+_LABEL = late(r"([^\W\d_][\w /'’-]{1,40})[\"'`*_)]{0,4}\s{0,2}[:=]\s{0,3}[\"'`*\[]{0,3}$")
+_WORD = late(r"[^\W\d_]+(?:['’/_-][^\W\d_]+)*")
+# An abbreviation ends nothing.
+_ABBREVIATION = late(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
+_PUNCTUATION = ".,;:!?()[]{}<>\"'`*_|„“”«»=#~-–—"
+# Words that stand between a name and its number and tell nothing.
+_FILLER_WORDS = _word_set(
+    """
+    ist sind war beträgt liegt lautet wird auf um am bei von mit ab bis ca etwa rund genau mindestens
+    höchstens maximal kostet kosten für im der die das ein eine zu zum zur pro und oder als hat haben
+    dauert gesetzt dann jetzt nur über unter wie es jahr jahre tage stunden minuten is are was were
+    equals costs cost of at by from until about around exactly only for on in the a an to per and or
+    than has have be been takes set using use uses also so then now up over under like it vs approx
+    every oz lb lbs pounds minutes hours days weeks months years get got recently first last between
+    """
+)
+
+
+@lru_cache(maxsize=32_768)
+def entry_key(kind: EntryKind, text: str) -> str:
+    """The same for every spelling of the same thing."""
+    plain = _SPACE.sub(" ", text).strip()
+    match kind:
+        case "file":
+            path = _LINE_NUMBER.sub("", plain.replace("\\", "/")).casefold()
+            return path.removeprefix("./").rstrip("/")
+        case "url":
+            return plain.rstrip("/").casefold()
+        case "id":
+            return (
+                plain.casefold().replace(" ", "")
+                if any(map(str.isdigit, plain))
+                else plain.removesuffix("()")
+            )
+        case "version":
+            return re.sub(r"\bv(?=\d)|^[\^~]|version ", "", plain.casefold())
+        case "amount":
+            return _normalise_amount(plain)
+        case "date":
+            return _normalise_date(plain)
+        case "failure":
+            return failed_call(plain)
+        case _:
+            return plain.casefold()
+
+
+def failed_call(failure: str) -> str:
+    return failure.partition(FAILURE_SEPARATOR)[0]
+
+
+def find_context(text: str, start: int, end: int) -> str:
+    """The few words before a find that say what it is, or those after it; empty if there are none."""
+    before = text[max(0, start - _REACH) : start]
+    label = _LABEL.search(before)
+    if label and (named := _trim_words(_WORD.findall(label[1])[-_MOST_CONTEXT_WORDS:])):
+        return named
+    named = _trim_words(_words_before(before))
+    if named:
+        return named
+    return _trim_words(
+        _leading_words(text[end : end + _REACH].split("\n")[0].split())[: _MOST_CONTEXT_WORDS - 2]
+    )
+
+
+def _words_before(before: str) -> list[str]:
+    """The words that lead up to the end of this text, from another name or number or a clause's beginning."""
+    return _leading_words(before.split()[::-1], backwards=True)[::-1]
+
+
+def _leading_words(tokens: Sequence[str], *, backwards: bool = False) -> list[str]:
+    words: list[str] = []
+    for token in tokens:
+        word = token.strip(_PUNCTUATION)
+        ends = token[-1] in ".,;:!?)" and not _ABBREVIATION.fullmatch(token)
+        if (ends and backwards) or len(words) == _MOST_CONTEXT_WORDS or (word and not _WORD.fullmatch(word)):
+            break
+        if word:
+            words.append(word)
+        if ends:
+            break
+    return words
+
+
+def _trim_words(words: list[str]) -> str:
+    while words and (words[-1].casefold() in _FILLER_WORDS or not terms(words[-1])):
+        words = words[:-1]
+    while words and (words[0].casefold() in _FILLER_WORDS or not terms(words[0])):
+        words = words[1:]
+    while len(words) > 1 and len(" ".join(words)) > _LONGEST_CONTEXT:
+        words = words[1:]
+    return " ".join(words)[:_LONGEST_CONTEXT]
+
+
+def _normalise_amount(text: str) -> str:
+    match = _AMOUNT.fullmatch(text)
+    if not match or re.search(r"\d", match[3]):
+        return text.casefold()  # a range: as it is
+    sign, number, unit = match[1].strip(), match[2], match[3].strip()
+    unit = _UNIT_NAMES.get((unit or sign).casefold(), unit or sign)
+    return f"{'-' if sign in ('-', '−') else ''}{_normalise_number(number)} {unit}"
+
+
+def _normalise_number(number: str) -> str:
+    """One spelling for German and English: a last sign before three digits groups, any other is the point."""
+    number = number.rstrip(".,")
+    place = max(number.rfind("."), number.rfind(","))
+    whole, fraction = (number[:place], number[place + 1 :]) if place >= 0 else (number, "")
+    if len(fraction) == 3 and whole != "0":
+        whole, fraction = whole + fraction, ""
+    whole, fraction = re.sub(r"\D", "", whole), fraction.rstrip("0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _normalise_date(text: str) -> str:
+    """Year, month and day, as far as they were said, and the time of day."""
+    if match := _ISO.fullmatch(text):
+        year, month, day, remainder = match.groups()
+    elif match := _GERMAN.fullmatch(text):
+        day, month, year, remainder = match.groups()
+    elif (match := _NAMED_MONTH.fullmatch(text)) and match[2].casefold() in _MONTHS:
+        day, month, year, remainder = (
+            match[1] or match[3],
+            str(_MONTHS[match[2].casefold()]),
+            match[4],
+            match[5],
+        )
+    else:
+        return text.casefold().replace(" ", "")
+    clock = _CLOCK.search(remainder)
+    time = f" {int(clock[1]):02}:{clock[2]}" if clock else ""
+    return f"{year or ''}-{int(month):02}-{int(day or 0):02}{time}"
+
+
+def needs_context(kind: EntryKind, text: str) -> bool:
+    """Names that speak for themselves do not."""
+    if kind == "id":
+        return sum(map(str.isdigit, text)) * 3 >= len(text) and "@" not in text and "=" not in text
+    return kind in ("amount", "date")
+
+
+def fold_text(text: str) -> str:
+    return _SPACE.sub(" ", text).casefold()
+
+
+def occurs_in(kind: EntryKind, text: str, plain: str) -> bool:
+    """Whether a text made plain by `fold_text` has this word for word, and not inside a longer name."""
+    if kind == "failure":
+        call, _, why = text.partition(FAILURE_SEPARATOR)
+        return occurs_in("command", call, plain) and occurs_in("error", why, plain)
+    wanted = fold_text(text).strip().removesuffix("…")
+    at = plain.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        if not (
+            _is_inside_word(plain[at - 1 : at + 1]) or _is_inside_word(plain[end - 1 : end + 1])
+        ) and not (wanted[:1].isdigit() and re.search(r"\d[.,]$", plain[max(0, at - 2) : at])):
+            return True
+        at = plain.find(wanted, at + 1)
+    return not wanted
+
+
+def _is_inside_word(two: str) -> bool:
+    return len(two) == 2 and two[0].isalnum() and two[1].isalnum()
+
 
 # How many of a kind one message may give: a person's words, an answer, code, a program's output.
 _LIMITS: Mapping[EntryKind, tuple[int, int, int]] = {

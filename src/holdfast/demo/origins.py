@@ -6,7 +6,7 @@ Reads the engine's report, its decisions and its notes. Changes nothing.
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.compaction.body import SummaryBody
+from holdfast.compaction.compactor import SummaryBody
 from holdfast.demo.happening import Origin
 from holdfast.demo.model import Read
 from holdfast.engine import Engine

@@ -17,7 +17,7 @@ from typing import TypeVar
 from holdfast.background.idle import IdleScheduler, Work
 from holdfast.background.projector import LEASE_SECONDS, Projector
 from holdfast.background.retention import Retention
-from holdfast.background.watching import FolderWatcher
+from holdfast.background.watcher import FolderWatcher
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
 from holdfast.memory.remembering import Remembering

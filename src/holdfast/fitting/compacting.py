@@ -12,9 +12,8 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.compaction.body import SummaryBody
-from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.keeping import CompactionRecord
+from holdfast.compaction.compactor import Compactor, SummaryBody
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
 from holdfast.events import Events
 from holdfast.fitting.call_log import CallLog

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from holdfast.compaction.keeping import CompactionRecord
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.conversations import lanes
 from holdfast.errors import HoldfastError, Overflow, StoreError
 from holdfast.fitting.case import Along, Case, Tells, draft_of, in_order, tells_all

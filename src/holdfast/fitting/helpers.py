@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.compaction.asking import SummaryModel
+from holdfast.compaction.summary_model import SummaryModel
 from holdfast.errors import ModelMissing, ProviderError
 from holdfast.fitting.call_log import CallLog
 from holdfast.messages import Scope

@@ -7,7 +7,7 @@ later.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.compaction.keeping import enqueue_memory_requests
+from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.conversations import (
     Asides,
     Hints,

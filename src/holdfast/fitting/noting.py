@@ -8,7 +8,7 @@ import logging
 from functools import partial
 
 from holdfast.background.idle import Work
-from holdfast.compaction.prompts import PromptTemplates
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
 from holdfast.fitting.helpers import Helpers

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.compaction.keeping import CompactionRecord
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.conversations import lanes
 from holdfast.fitting.forgetting import reworded, rewritten, standing
 from holdfast.fitting.lot import Lot

@@ -7,9 +7,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from holdfast.compaction.body import SummaryBody
-from holdfast.compaction.compactor import CompactionTask, Compactor
-from holdfast.compaction.keeping import CompactionRecord
+from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.fitting.case import Case
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import item_of

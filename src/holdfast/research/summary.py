@@ -19,7 +19,7 @@ from holdfast.research.volatility import volatility_named
 from holdfast.text.dates import DAYS, MONTHS
 from holdfast.text.excerpts import excerpts
 
-# Fills in a prompt by its name and language, as `compaction.prompts.Prompts.filled` does.
+# Fills in a prompt by its name and language, as `compaction.summary_model.Prompts.filled` does.
 Filled = Callable[..., str]
 
 PROMPT = "finding"

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from holdfast.background.projector import Projector
-from holdfast.compaction.keeping import enqueue_memory_requests
+from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, Source
 from holdfast.memory.keeping.exchange import exported, take_in

@@ -1,17 +1,23 @@
-"""Asking a model something on the side: one text in, one text out, or a clear failure.
+"""The model that writes summaries and memories: its prompt templates and a single call to it.
 
-Knows providers. Silence is not waited for longer than it may last; how long the whole takes does not matter.
-"""
+Templates are German and English; a file in the user's prompts folder replaces the shipped one. A call waits
+as long as the model keeps sending, but not for a silent one."""
 
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import CutOff
+from holdfast.errors import ConfigError, CutOff
 from holdfast.messages import Answer, ChatRequest, JsonObject, Message
 from holdfast.tokens.budget import Budget
 from holdfast.upstreams.base import Provider
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TEMPERATURE = 0.3
 # Servers that take a grammar in llama.cpp's own notation.
@@ -96,3 +102,41 @@ class SummaryModel:
         if self.thinks and self.provider.dialect == "openai":
             own["chat_template_kwargs"] = {"enable_thinking": False}
         return {"openai": own} if own else {}
+
+
+_SHIPPED = Path(__file__).parent.parent / "prompts"
+NAMES = ("summary", "flush", "finding")
+
+
+class PromptTemplates:
+    """`own` is a folder laid out as the shipped one is (`de/summary.jinja`, …), or has parts of it."""
+
+    def __init__(self, own: Path | None = None) -> None:
+        self._folders = [*([own] if own else []), _SHIPPED]
+
+    @cached_property
+    def _templates(self) -> "Environment":
+        """Made for the first prompt, which is long after the start."""
+        from jinja2 import FileSystemLoader, StrictUndefined
+        from jinja2.sandbox import SandboxedEnvironment
+
+        # Plain text goes out, so nothing is escaped; and a prompt from a folder may not run code.
+        return SandboxedEnvironment(
+            loader=FileSystemLoader(self._folders),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            autoescape=False,
+        )
+
+    def render(self, name: str, language: str, **values: Any) -> str:
+        from jinja2 import TemplateError
+
+        try:
+            return self._templates.get_template(f"{language}/{name}.jinja").render(**values).strip()
+        except (TemplateError, OSError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            # What a template does with its values can go wrong in any of these ways.
+            raise ConfigError(
+                f"the prompt {language}/{name}.jinja cannot be used: {error}",
+                hint="Mend the file in the prompts folder of the data folder, or take it away.",
+            ) from error

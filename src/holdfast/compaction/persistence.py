@@ -6,9 +6,9 @@ Knows the store. The notes themselves are written after the commit, from the out
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from holdfast.compaction.asked import read_memory_requests, refers_back
 from holdfast.compaction.compactor import CompactionResult
 from holdfast.compaction.extraction import ExtractedMemory
+from holdfast.compaction.requests import read_memory_requests, refers_back
 from holdfast.memory.base import MEMORY_TOPIC, SUMMARY_TOPIC, Memory, SummaryNote
 from holdfast.memory.private import redacted
 from holdfast.store import Conversation, Store, Stored, new_id

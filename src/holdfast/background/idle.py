@@ -1,7 +1,7 @@
-"""Work that waits until nobody else does: one piece at a time, given up at once when a person comes.
+"""Runs background tasks one at a time while no user request is active.
 
-Pieces have names, and one that was interrupted begins anew when it is quiet again. All of it happens on one
-event loop. Knows neither models nor conversations.
+A user request interrupts the running task at once; it starts again from the beginning when the server is
+idle. Everything happens on one event loop.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ log = logging.getLogger("holdfast.background")
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
-# So many pieces that no longer wait may be remembered before they are cleared away.
+# Most stale heap entries before the heap is rebuilt.
 _MOST_STALE = 100
 
 
@@ -30,9 +30,9 @@ class _IdleTask:
     name: str
     work: Work
     due: float
-    # It begins only when nobody came for so many seconds.
+    # Starts only after so many seconds without a user's request.
     calm: float = 0.0
-    # Work speaks the language of whoever asked for it, not of whoever happened to be there when it began.
+    # Work runs in the context (and language) of whoever scheduled it.
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
 
 
@@ -40,22 +40,22 @@ class IdleScheduler:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._foreground_requests = 0
-        # When the last of them left.
+        # When the last foreground request ended.
         self._last_activity = float("-inf")
         self._closed = False
         self._waiting: dict[str, _IdleTask] = {}
-        # The same by when they are due, with others that were dropped or replaced since.
+        # A heap of the same by due time; also has entries that were cancelled or replaced since.
         self._due: list[tuple[float, int, _IdleTask]] = []
         self._numbers = count()
         self._running: tuple[_IdleTask, asyncio.Task[None]] | None = None
-        # Whether what runs was told to stop, and is to begin again later.
+        # Whether the running task was interrupted and should be started again later.
         self._interrupted = False
         self._timer: asyncio.TimerHandle | None = None
         self._changed = asyncio.Event()
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """A person's request is under way: what runs is interrupted, and nothing begins until it is done."""
+        """Interrupts the running task; nothing starts until the context (a user's request) ends."""
         self._foreground_requests += 1
         if self._running is not None:
             self._interrupted = True
@@ -68,9 +68,9 @@ class IdleScheduler:
             self._advance()
 
     def schedule(self, name: str, work: Work, *, after: float = 0.0, calm: float = 0.0) -> None:
-        """Have `work` done in `after` seconds or later. It takes the place of what waits under this name.
+        """Schedules `work` in `after` seconds or later; replaces waiting work of the same name.
 
-        What is `calm` does not begin in the pauses of a talk, but when nobody came for so many seconds.
+        With `calm`, it starts only after so many seconds without a user's request.
         """
         if self._closed:
             return
@@ -78,7 +78,7 @@ class IdleScheduler:
         self._advance()
 
     def cancel(self, name: str) -> None:
-        """Forget this work, also if it is being done."""
+        """Cancels the work of this name, waiting or running."""
         self._waiting.pop(name, None)
         if self._running is not None and self._running[0].name == name:
             self._interrupted = False
@@ -86,7 +86,7 @@ class IdleScheduler:
         self._advance()
 
     async def close(self) -> None:
-        """Give up everything; nothing begins any more."""
+        """Cancels everything; nothing is started any more."""
         self._closed = True
         self._waiting.clear()
         self._advance()
@@ -97,7 +97,7 @@ class IdleScheduler:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """What waits, in the order in which it will be done."""
+        """The names of waiting work, in the order in which it will run."""
         return tuple(piece.name for _, _, piece in sorted(self._due) if self._is_current(piece))
 
     def is_waiting(self, name: str) -> bool:
@@ -108,12 +108,12 @@ class IdleScheduler:
         return None if self._running is None else self._running[0].name
 
     async def wait_until_idle(self) -> None:
-        """Wait until nothing runs, and nothing waits that could."""
+        """Waits until nothing runs and nothing is due."""
         while self._running is not None or self._next_due() is not None:
             await self._changed.wait()
 
     def _enqueue(self, task: _IdleTask) -> None:
-        """What is due at the same time is done in the order it was asked for, or interrupted."""
+        """Adds a task to the heap; tasks due at the same time run in the order they were added."""
         self._waiting[task.name] = task
         if len(self._due) > 2 * len(self._waiting) + _MOST_STALE:
             self._due = [entry for entry in self._due if self._is_current(entry[2])]
@@ -140,7 +140,7 @@ class IdleScheduler:
         return first if first is not None and first.due <= self._clock() else None
 
     def _advance(self) -> None:
-        """Begin what can begin now. Called after every change, so there is no loop that could die."""
+        """Starts the next task if possible. Called after every change, so there is no loop that could die."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -168,7 +168,7 @@ class IdleScheduler:
         self._running = None
         error = None if task.cancelled() else task.exception()
         if self._interrupted and (task.cancelled() or error is not None):
-            # An interruption may surface as any error. What was put under this name meanwhile is newer.
+            # An interruption may surface as any error. Work scheduled under this name since then is newer.
             if not self._closed and piece.name not in self._waiting:
                 self._enqueue(piece)
         elif isinstance(error, HoldfastError):
@@ -179,5 +179,5 @@ class IdleScheduler:
 
 
 async def _run(task: _IdleTask) -> None:
-    """Asked for inside the task, so that work which cannot even begin fails there too."""
+    """Calls the work inside the task, so that an error in creating the coroutine is handled there, too."""
     await task.work()

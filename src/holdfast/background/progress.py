@@ -1,7 +1,4 @@
-"""How a request gets on, told to whoever follows: it waits, it runs, it is over, and what it took.
-
-Knows times and tokens, nothing of what was asked or answered.
-"""
+"""Publishes the progress of a request as events: queued, running, finished, with times and token counts."""
 
 import time
 from collections.abc import Callable
@@ -14,12 +11,12 @@ from holdfast.messages import Chunk, JsonObject, Scope, Usage
 Ended = Literal["done", "failed", "cut"]
 
 JOB, OVERFLOW = "job", "overflow"
-# Why a job ended whose client left; else it is the name of an error.
+# The reason of a job whose client disconnected; otherwise it is the name of an error.
 CLIENT_GONE = "Gone"
 
 
 class TurnProgress:
-    """Of one job; `about` is what is said of it in every event. Times are seconds since it came."""
+    """Publishes the progress of one job, with `about` in every event. Times are seconds since it came."""
 
     def __init__(
         self,
@@ -48,7 +45,7 @@ class TurnProgress:
         self._publish("running", waited=self._since(self._run_started))
 
     def report_overflow(self) -> None:
-        """The server found it too long: it is made smaller and sent once more."""
+        """Reports that the server refused the request as too long; it is shortened and sent again."""
         self._events.publish(OVERFLOW, dict(self._about), self._scope)
 
     def note_chunk(self, chunk: Chunk) -> None:
@@ -60,7 +57,7 @@ class TurnProgress:
             self._usage = chunk.usage
 
     def finish(self, error: BaseException | None = None, *, answered: bool = True) -> None:
-        """It is over, with an error unless all is well; `said` is whether the model had said anything."""
+        """Reports the end of the job; `answered` is whether the model had produced any output."""
         whole = self._complete or error is None
         status: Ended = "done" if whole else "cut" if answered else "failed"
         details: dict[str, Any] = {

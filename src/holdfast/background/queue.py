@@ -1,7 +1,7 @@
-"""Lines before model servers: so many at once, and everybody else in turn.
+"""Queues in front of model servers: a limited number of requests at once, the others in turn.
 
-Of those who wait, whoever was served longest ago is next, and of one person's requests the oldest. All of it
-happens on one event loop. Knows neither models nor what is done at a place.
+The user who was served longest ago is next; requests of one user are served in order. Everything happens on
+one event loop.
 """
 
 import asyncio
@@ -15,32 +15,32 @@ from holdfast.errors import ConfigError, Stopped
 
 @dataclass(frozen=True, slots=True)
 class QueueLength:
-    """How many are at work in a line, and how many wait."""
+    """How many requests of a queue are running, and how many wait."""
 
     running: int
     waiting: int
 
 
 class QueueSlot:
-    """A place in a line, taken or waited for. Whoever enters leaves again, served or not: it is a context."""
+    """A slot in a queue, running or waiting. It is a context manager that leaves the queue at its end."""
 
     __slots__ = ("_event", "_queue", "served", "user")
 
     def __init__(self, line: "_ServerQueue", user: str) -> None:
         self.user = user
-        # Whether its turn has come.
+        # Whether the slot is running.
         self.served = False
         self._queue: _ServerQueue | None = line
-        # Made for those who have to wait.
+        # Created only for those who have to wait.
         self._event: asyncio.Event | None = None
 
     @property
     def position(self) -> int:
-        """Its turn comes after so many, itself counted, if nobody else comes or goes; 0 once it has come."""
+        """The place in the queue, counted from 1 if nobody else enters or leaves; 0 once it is running."""
         return 0 if self.served or self._queue is None else self._queue.position(self)
 
     async def wait(self) -> None:
-        """Wait until its turn has come."""
+        """Waits until the slot is running; raises Stopped if the queue is closed before."""
         if not self.served and self._queue is not None and not self._queue.closed:
             self._event = asyncio.Event()
             await self._event.wait()
@@ -50,12 +50,12 @@ class QueueSlot:
             )
 
     def wake(self) -> None:
-        """Whoever waits for it looks again."""
+        """Wakes up the waiting task."""
         if self._event is not None:
             self._event.set()
 
     def leave(self) -> None:
-        """Whoever is next takes over. A second time changes nothing."""
+        """Leaves the queue, so that the next one can run. A second call does nothing."""
         line, self._queue = self._queue, None
         if line is not None:
             line.release(self)
@@ -70,7 +70,7 @@ class QueueSlot:
 
 
 class Queue:
-    """A line for each name; `capacity` says how many may be at work in one, 0 for as many as come."""
+    """A queue per name; `capacity` returns how many may run at once in one, 0 for no limit."""
 
     def __init__(self, capacity: Callable[[str], int] = lambda _: 1) -> None:
         self._capacity = capacity
@@ -78,35 +78,35 @@ class Queue:
         self._closed = False
 
     def enter(self, name: str, user: str) -> QueueSlot:
-        """A place in the line: at work at once if there is room, else behind whoever came before."""
+        """Returns a slot: running at once if there is room, otherwise waiting."""
         line = self._queues.get(name)
         if line is None or line.empty:
-            # An empty line remembers nobody, and begins with whatever capacity it is to have now.
+            # An empty queue is replaced, so that it takes on the current capacity.
             line = self._queues[name] = _ServerQueue(self._capacity(name), closed=self._closed)
         return line.enter(user)
 
     def close(self) -> None:
-        """Nobody's turn comes any more; whoever waits is told so."""
+        """Closes all queues: nothing is started any more, and waiting slots raise Stopped."""
         self._closed = True
         for line in self._queues.values():
             line.close()
 
     @property
     def lengths(self) -> Mapping[str, QueueLength]:
-        """Every line that somebody ever stood in."""
+        """The lengths of all queues used so far."""
         return {name: QueueLength(line.running, line.waiting) for name, line in self._queues.items()}
 
 
 class _ServerQueue:
-    """Somebody waits only while as many are at work as may be."""
+    """The queue of one server: slots wait only while the capacity is used up."""
 
     def __init__(self, capacity: int, *, closed: bool = False) -> None:
         self.running = 0
         self.closed = closed
         self._capacity = capacity
-        # Those who wait, by user. A user is in it only while they wait.
+        # Waiting slots by user; a user is in it only while waiting.
         self._waiting: dict[str, deque[QueueSlot]] = {}
-        # When each user was served last, counted in services.
+        # When each user was served last, as a running number.
         self._served: dict[str, int] = {}
         self._services = 0
 
@@ -137,7 +137,7 @@ class _ServerQueue:
         order = self._users_in_order()
         ours = self._waiting[place.user].index(place)
         at = order.index(place.user)
-        # Everybody is served once in each round; who comes before us, once more than those behind us.
+        # Each user is served once per round; those ahead of us once more than those behind us.
         rounds = {user: ours + 1 if number < at else ours for number, user in enumerate(order)}
         before = (min(len(self._waiting[user]), rounds[user]) for user in order if user != place.user)
         return sum(before) + ours + 1
@@ -176,7 +176,7 @@ class _ServerQueue:
 
 
 def parse_parallel(text: str) -> dict[str, int]:
-    """How many may be at work at each server, from `NAME=NUMBER` with commas."""
+    """Parses `NAME=NUMBER,…`, how many requests may run at once at each server."""
     limits = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = (part.strip() for part in entry.partition("="))

@@ -1,6 +1,6 @@
-"""How long conversations are kept: those in which nobody spoke for so long are deleted, word for word.
+"""Deletes conversations that have not been used for a number of days.
 
-What was learned in them stays, unless it is to be forgotten too. Knows the log and memory, and no schedule.
+Memories learned in them stay, unless they are to be forgotten as well.
 """
 
 import logging
@@ -21,7 +21,7 @@ _BATCH = 50
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`days` is how long, 0 for ever; with `forget` what was learned in a conversation goes with it."""
+    """Deletes conversations unused for `days` (0: never); with `forget` their memories, too."""
 
     store: Store
     remembering: Remembering | None = None
@@ -31,7 +31,7 @@ class Retention:
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
     ) -> list[tuple[Conversation, int]]:
-        """Delete what is too old, of all scopes or of one: each conversation, and how many memories went."""
+        """Deletes expired conversations of one scope or all; returns each with the memories lost."""
         gone = []
         if self.days:
             for row in self._find_expired(now, scope):
@@ -54,10 +54,10 @@ class Retention:
             yield from new
 
     def _delete(self, name: str, now: float) -> bool:
-        """Somebody may have gone on with it, or deleted it, since it was looked at."""
+        """Deletes a conversation unless it was used since it was listed; returns whether it was deleted."""
 
         def work() -> bool:
-            # Locked: on a server others may speak in it, or delete it, between a look and a deed.
+            # Locked: another process may use or delete it between the check and the deletion.
             row = self.store.log.taken(name)
             if row.updated_at >= now - self.days * DAY:
                 return False

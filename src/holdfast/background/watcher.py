@@ -1,8 +1,7 @@
-"""Watches a folder, so that what somebody writes there is noticed soon. Missing a change loses nothing.
+"""Watches a folder for changes, or polls a state that cannot be watched.
 
-What is no folder of this machine is looked at from time to time.
-
-Knows no notes: whoever wants to know is called after a change, once things have settled.
+The callback runs after a change, once writing has settled. A missed change loses nothing, since every search
+looks for itself.
 """
 
 import asyncio
@@ -17,9 +16,9 @@ from holdfast.errors import HoldfastError
 
 log = logging.getLogger("holdfast.background")
 
-# Editors write a file in several steps: it is told of once they are quiet for so many milliseconds.
+# Editors write a file in several steps: a change is reported after so many quiet milliseconds.
 _DEBOUNCE_MILLISECONDS = 1_500
-# Seconds between two looks at what cannot be watched.
+# Seconds between two checks of what cannot be watched.
 _POLL_SECONDS = 15.0
 
 
@@ -29,13 +28,13 @@ class FolderWatcher:
         self._stop = asyncio.Event()
 
     def watch(self, folder: Path, changed: Callable[[], None]) -> None:
-        """Call `changed` after every change below `folder`, which is made if it is not there."""
+        """Calls `changed` after every change below `folder`, which is created if it does not exist."""
         self._task = asyncio.create_task(self._watch(folder, changed))
 
     def poll(
         self, state: Callable[[], object], changed: Callable[[], None], every: float = _POLL_SECONDS
     ) -> None:
-        """Call `changed` whenever `state`, which may take a while, is another one, or was away."""
+        """Calls `changed` whenever the result of `state` (which may be slow) changes or was unavailable."""
         self._task = asyncio.create_task(self._poll(state, changed, every))
 
     async def close(self) -> None:
@@ -52,7 +51,7 @@ class FolderWatcher:
                 now = await asyncio.to_thread(state)
             except HoldfastError as error:
                 log.info("what is there could not be looked at: %s", error)
-                # Nobody knows what was missed.
+                # Changes may have been missed.
                 known, before = True, None
             else:
                 if known and now != before:
@@ -68,5 +67,5 @@ class FolderWatcher:
             ):
                 changed()
         except (OSError, RuntimeError) as error:
-            # Some file systems cannot be watched; then changes are noticed when somebody searches.
+            # Some file systems cannot be watched; then changes are noticed at the next search.
             log.info("%s cannot be watched: %s", folder, error)

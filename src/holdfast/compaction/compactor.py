@@ -1,7 +1,8 @@
 """Compacts a span of the log: takes memories from it, then builds its summary and ledger.
 
 Works on the original messages, never on what a window shows of them. Storing the result is left to
-`persistence`."""
+`persistence`.
+"""
 
 import asyncio
 import time
@@ -25,7 +26,7 @@ _HEADINGS: Mapping[Language, tuple[str, str]] = {
     "en": ("Summary of the conversation so far:", "Named so far, word for word:"),
     "de": ("Zusammenfassung des bisherigen Gesprächs:", "Bisher genannt, wörtlich:"),
 }
-# What sections may take where the ledger needs its room; a short ledger leaves them more.
+# The share of the room for sections while the ledger needs the rest; a short ledger leaves them more.
 _SECTION_SHARE = 0.5
 
 
@@ -47,9 +48,9 @@ class SummaryBody:
         return cls(Summary.from_json(value["summary"]), Ledger.from_json(value["ledger"]), value["language"])
 
     def text(self, count: Callable[[str], int], tokens: int, quoted: Collection[str] = ()) -> str:
-        """Both in at most so many tokens: what the sections do not say, the ledger does.
+        """Renders sections and ledger in at most `tokens`; the ledger adds what the sections do not say.
 
-        `told` stands beside it word for word, and need not be said twice.
+        Texts in `quoted` stand in the window verbatim and are not repeated.
         """
         so_far, named = _HEADINGS[self.language]
         room = tokens - count(f"{so_far}\n\n{named}\n\n")
@@ -70,27 +71,27 @@ class SummaryBody:
 
     @property
     def full_text(self) -> str:
-        """All of it, for a note."""
+        """The complete body without a limit, for a note."""
         named = _HEADINGS[self.language][1]
         ledger = self.ledger.render(self.language)
         return "\n\n".join(filter(None, (self.summary.render(), f"{named}\n{ledger}" if ledger else "")))
 
 
-# As much of a span as is read to tell its language.
+# Characters read to detect the language of a span.
 _GLANCE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionTask:
-    """A span as the log has it, what was kept of all before it, and how long the summary should be."""
+    """A span of the log, the body of everything before it, and the tokens the summary should have."""
 
     items: tuple[Item, ...]
     previous: SummaryBody | None
     target: int
     count: Callable[[str], int]
-    # Whether memories are to be taken from it as well.
+    # Whether memories are extracted as well.
     flush: bool = True
-    # What was said just before it and is to be summarised once more, with the ledger that has it already.
+    # Messages just before the span that are summarised once more, and the ledger that already covers them.
     again: tuple[Item, ...] = ()
     ledger: Ledger | None = None
 
@@ -113,7 +114,7 @@ class Compactor:
     async def compact(
         self, task: CompactionTask, model: SummaryModel | None, progress: ProgressCallback = lambda _: None
     ) -> CompactionResult:
-        """`progress` is told the share that is done."""
+        """Returns summary, ledger and memories of the span; `progress` receives the share done."""
         started = time.perf_counter()
         items = await asyncio.to_thread(clean_items, task.items)
         language = _detect_language(items, task.previous)
@@ -143,6 +144,6 @@ class Compactor:
 
 
 def _detect_language(items: tuple[Item, ...], previous: SummaryBody | None) -> Language:
-    """What people speak in it; code and tool results do not tell."""
+    """Returns the language of the conversation; code and tool results are ignored."""
     text = " ".join(item.message.text for item in items if item.message.role in ("user", "assistant"))
     return language_of(text[-_GLANCE:]) or (previous.language if previous else "en")

@@ -1,7 +1,7 @@
-"""Memories by rules, without a model: what a person said of their world, decided, and wants from now on.
+"""Extracts memories by rules, without a model: facts, decisions and lasting preferences of the user.
 
-From a person's own words only, never from tool results or pastes. Few and right rather than many: what is
-stored wrongly comes back for ever. Which of it is known already is decided by memory itself.
+Reads only the user's own words, never tool results or pastes. Precision matters more than recall, since a
+wrong memory keeps coming back. Duplicates of stored memories are handled by the memory package.
 """
 
 import re
@@ -17,7 +17,7 @@ from holdfast.window.own_words import own_sentences
 from holdfast.window.rules import decisions_in
 from holdfast.words import telling, terms
 
-# What a statement is remembered as; failures are not: they belong to their task.
+# The memory kind of a statement. Failures are not remembered: they belong to their task.
 MEMORY_KINDS: Mapping[str, MemoryKind] = {
     "rule": "preference",
     "prohibition": "preference",
@@ -33,7 +33,7 @@ _IMPORTANCE: Mapping[str, float] = {
     "fact": 0.5,
 }
 _LONGEST = 300
-# So many messages of the person later nothing is taken back by what it is about.
+# A withdrawal reaches back less than this many user messages.
 _FAR = 5
 _CONFIRMED_IMPORTANCE = 0.7
 _STRESS_BONUS = 0.1
@@ -41,7 +41,7 @@ _STRESS_BONUS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ExtractedMemory:
-    """Something to remember, with how much it matters (0 to 1) and the messages it comes from."""
+    """A memory candidate with its importance (0 to 1) and the messages it comes from."""
 
     kind: MemoryKind
     text: str
@@ -50,9 +50,9 @@ class ExtractedMemory:
 
 
 def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
-    """What is worth remembering, in the order it was said.
+    """Returns what is worth remembering, in the order it was said.
 
-    What the person asked to be remembered is left out: that was written at once.
+    Explicit requests to remember something are left out: those are stored at once.
     """
     memories_by_key: dict[str, ExtractedMemory] = {}
     question: Item | None = None
@@ -81,10 +81,10 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
         kind = MEMORY_KINDS.get(statement.kind)
         if kind is None or not statement.lasting or is_memory_request(masked):
             continue
-        # White space inside a quote is collapsed in the one and hidden in the other.
+        # Lengths differ where white space in a quote was collapsed; then positions do not match.
         text = sentence[statement.start : statement.end] if len(sentence) == len(masked) else sentence
         if statement.points and memories and memories[-1][0] >= statement.sentence - 1:
-            # What "it" is was said just before: both are one memory.
+            # "It" refers to the sentence just before: both become one memory.
             _, before = memories.pop()
             memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
@@ -99,7 +99,7 @@ def _extract_from_user(item: Item) -> list[ExtractedMemory]:
 
 
 def _extract_confirmed(item: Item, question: Item) -> Iterator[ExtractedMemory]:
-    """A decision in an answer counts where the person named the thing themselves."""
+    """Yields the decisions of an answer that name something the user mentioned."""
     named = set(terms(_message_text(question.message)))
     for sentence in decisions_in(_message_text(item.message)):
         if _AGREEMENT.search(sentence) and telling(sentence) & named and _stands_alone(sentence):
@@ -107,7 +107,7 @@ def _extract_confirmed(item: Item, question: Item) -> Iterator[ExtractedMemory]:
 
 
 def _withdraw(memories: dict[str, ExtractedMemory], item: Item, items: Sequence[Item]) -> None:
-    """What the person withdraws now, of what they said a few messages before."""
+    """Removes memories of the last few messages that the user withdraws in this one."""
     sentences = [masked for _, masked in own_sentences(_message_text(item.message)) if takes_back(masked)]
     if not sentences:
         return
@@ -126,7 +126,7 @@ def _message_text(message: Message) -> str:
 
 
 def _stands_alone(sentence: str) -> bool:
-    """Whether a sentence says what it means by itself: more than "let's take the second one"."""
+    """Whether a sentence is understandable by itself, unlike "let's take the second one"."""
     return not _REFERENCE.search(sentence) and len(set(terms(sentence))) >= 2
 
 

@@ -2,7 +2,8 @@
 
 Sentences are sorted into sections by who said them and by their cues, and chosen by the weight of their
 terms, their age and what other sentences already say. Changed files and failed calls are read from tool
-calls. Deterministic and linear."""
+calls. Deterministic and linear.
+"""
 
 import heapq
 import json
@@ -23,19 +24,19 @@ from holdfast.window.borders import fences
 from holdfast.window.items import Item, answered
 from holdfast.window.own_words import own_sentences
 
-# A line is looked at if it is among so many best; a choice never takes nearly as many.
+# Only so many best lines are considered; a choice never needs nearly as many.
 _MOST_CANDIDATES = 240
-# A line of which less than this part is new says what was said.
+# A line of which a smaller share is new is redundant.
 _LEAST_NOVELTY = 0.4
 _NAME_SIGNS = frozenset("./\\:@#_-0123456789")
 _NAME_WEIGHT = 1.6
-# Short lines would win by their one rare word, long ones by their number of words.
+# Keeps short lines from winning by one rare word, and long ones by their number of words.
 _LENGTH_SMOOTHING = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredSentence:
-    """A sentence and where it stood; `factor` is what speaks for it beside its words."""
+    """A sentence and its place; `factor` is its weight apart from its terms."""
 
     text: str
     place: int
@@ -48,7 +49,7 @@ class ScoredSentence:
 
 
 class SalienceWeights:
-    """How much each term tells, from all lines of a span."""
+    """The weight of each term, computed from all lines of a span."""
 
     def __init__(self, lines: Iterable[Collection[str]]) -> None:
         known: Counter[str] = Counter()
@@ -61,7 +62,7 @@ class SalienceWeights:
 
     @staticmethod
     def _weigh(term: str, number: int, total: int) -> float:
-        # Said more than once and not everywhere: what the talk was about.
+        # Terms that occur more than once but not everywhere are what the conversation is about.
         weight = math.log(1 + number) * math.log(1 + total / number)
         return weight * _NAME_WEIGHT if not _NAME_SIGNS.isdisjoint(term) else weight
 
@@ -69,7 +70,7 @@ class SalienceWeights:
         return sum(self._weights.get(term, self._unknown) for term in terms)
 
     def gain(self, line: ScoredSentence, covered: Collection[str]) -> float:
-        """What a line adds to what was said."""
+        """Returns how much a line adds to the terms in `covered`."""
         new = self.total(term for term in line.terms if term not in covered)
         return line.factor * new / math.sqrt(_LENGTH_SMOOTHING + len(line.terms))
 
@@ -81,11 +82,14 @@ def choose_sentences(
     cost: Callable[[str], int],
     room: int,
 ) -> list[ScoredSentence]:
-    """The lines that add the most within the room, in the order of their places; `said` grows by them."""
+    """Returns the lines that add the most within the room, ordered by place.
+
+    Their terms are added to `covered`.
+    """
     best = heapq.nlargest(_MOST_CANDIDATES, lines, key=lambda line: (weights.gain(line, ()), line.place))
     whole = {line: weights.gain(line, ()) for line in best}
     chosen: list[ScoredSentence] = []
-    # Gains only shrink as more is said, so the first whose gain is still what the heap thought is the best.
+    # Gains only shrink as more is covered, so the first whose gain equals its heap entry is the best.
     heap = [(-whole[line], number) for number, line in enumerate(best)]
     heapq.heapify(heap)
     while heap and room > 0:
@@ -110,25 +114,25 @@ _LONGEST_REQUEST = 180
 _FEWEST_WORDS = 4
 _FEWEST_TERMS = 3
 _SENTENCE_LENGTH = 8
-# `own_sentences` gives no longer ones, and of longer messages only the ends.
+# Limits of `own_sentences`: the longest sentence, and the message of which only the ends are read.
 _LONGEST_OWN = 200
 _LONG_MESSAGE = 2_000
-# A line's ends tell whether it is prose.
+# Characters at each end of a line that show whether it is prose.
 _LINE_END = 200
 
-# What speaks for a sentence beside its words.
+# Weights of a sentence apart from its terms.
 REPORT_WEIGHT = 1.5
 _USER_WEIGHT = 1.5
 _PASTE_WEIGHT = 0.5
 _ANSWER_WEIGHT = 0.6
 _RULE_WEIGHT = 3.0
-# The last sentence of a span has so much more than the first.
+# How much more the newest sentence of a span weighs than the oldest.
 _RECENCY_BONUS = 0.5
 
 _LIST_MARKER = late(r"^(?:[-*•–+>] +|\(?\d{1,2}[.)] +|\*\*(?=\d))+")
-# "**Test**: run the suite" is a point of a lecture.
+# "**Test**: run the suite" is an item of a lecture.
 _LECTURE_POINT = late(r"\*\*[^*\n]{2,80}\*\*:?(?: |$)")
-# A line break where an editor wrapped.
+# A line break inserted by an editor.
 _WRAPPED_LINE = late(r"^([^\n]{50,120}[\w,])\n(?=[^\W\d_])", re.MULTILINE)
 # Tables, markup, code, JSON, rulers, output of programs.
 _NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|^(?>.*?\w\().*\)$|^(?>.*? = ).*\(")
@@ -136,9 +140,9 @@ _NO_PROSE = late(r"^[#|<{}\[$@=]|[{};,]$|\.{5}|[-=_#*]{5}|^\W*$|\x1b|^(?>.*?\w\(
 
 @dataclass(slots=True)
 class SortedSentences:
-    """What a span says, by section; `rest` is what is better than nothing.
+    """The sentences of a span by section; `rest` is used if there is nothing else.
 
-    `unanswered` is the request nobody has answered yet, `answered` whether anybody answered anything.
+    `unanswered` is the last request without an answer, `answered` whether there was any answer.
     """
 
     requests: list[ScoredSentence] = field(default_factory=list)
@@ -165,13 +169,13 @@ def sort_sentences(items: Sequence[Item]) -> SortedSentences:
             result.answered, result.unanswered = True, ""
         elif item.message.role != "system":
             result.rest += (_score_sentence(sentence, place, recent) for sentence in _prose_sentences(text))
-        # Places only have to rise; no message has more sentences than characters.
+        # Places only have to increase; no message has more sentences than characters.
         place += len(text) + 1
     return result
 
 
 def _sort_user_message(result: SortedSentences, text: str, place: int, recent: float) -> str:
-    """Sorts what a person said; gives back what they asked for."""
+    """Sorts the sentences of a user message; returns its last request."""
     own = dict.fromkeys(sentence for sentence, _ in own_sentences(text))
     section_of = _classify_statements(text)
     asks: list[ScoredSentence] = []
@@ -188,7 +192,7 @@ def _sort_user_message(result: SortedSentences, text: str, place: int, recent: f
             continue
         if cue.length < _FEWEST_WORDS or (cue.is_idle and not cue.asks) or not _is_prose(sentence):
             continue
-        # A long sentence is not among a person's own, and theirs all the same unless the text is a paste.
+        # `own_sentences` skips long sentences; they count as the user's own unless the text is a paste.
         if sentence not in own and (len(sentence) < _LONGEST_OWN or len(text) > _LONG_MESSAGE):
             result.done.append(replace(line, factor=_PASTE_WEIGHT * recent))
             continue
@@ -205,15 +209,14 @@ def _sort_user_message(result: SortedSentences, text: str, place: int, recent: f
             result.open.append(line)
         elif not sentence.endswith(":"):
             result.done.append(replace(line, factor=_USER_WEIGHT * recent))
-    # Who says what they are after, and no more, wants something done about it. "Can you check again?" says
-    # nothing once its occasion is gone.
+    # An aim without a question is a request, too. "Can you check again?" means nothing without its occasion.
     requests = [line for line in asks or aims[:1] if len(line.terms) > 1]
     result.requests += requests
     return requests[-1].text if requests else ""
 
 
 def _classify_statements(text: str) -> dict[str, str]:
-    """The sections of the sentences that state something: what binds, and what is known or decided."""
+    """Maps sentences that state something to `must_not` (rules) or `done` (facts and decisions)."""
     sentences = list(own_sentences(text))
     sections: dict[str, str] = {}
     for statement in statements_in([masked for _, masked in sentences]):
@@ -222,7 +225,7 @@ def _classify_statements(text: str) -> dict[str, str]:
         if binds and (statement.lasting or statement.kind != "preference"):
             sections[sentence] = "must_not"
         elif 2 * (statement.end - statement.start) > len(sentence):
-            # Where a wish is most of the sentence, it is a request.
+            # A statement that is only a small part of its sentence does not decide the section.
             sections.setdefault(sentence, "done")
     return sections
 
@@ -235,7 +238,7 @@ def _sort_answer(result: SortedSentences, text: str, place: int, recent: float) 
         if too_short or cue.is_question or cue.is_idle or sentence.endswith(":"):
             result.rest.append(line)
         elif cue.asks or _LECTURE_POINT.match(sentence):
-            # What a model tells people to do is advice: neither done nor open.
+            # What a model tells the user to do is advice: neither done nor open.
             result.rest.append(line)
         elif cue.tells_failure:
             result.must_not.append(replace(line, factor=_ANSWER_WEIGHT * recent))
@@ -243,12 +246,12 @@ def _sort_answer(result: SortedSentences, text: str, place: int, recent: float) 
             result.open.append(line)
         else:
             worth = REPORT_WEIGHT if cue.reports else _ANSWER_WEIGHT
-            # A line of a form says little without the others.
+            # A short line, as of a form, says little on its own.
             result.done.append(replace(line, factor=recent * worth * min(1.0, cue.length / _SENTENCE_LENGTH)))
 
 
 def _prose_sentences(text: str) -> Iterator[str]:
-    """The sentences outside code, tables and headings, without the signs of a list."""
+    """Yields the sentences outside of code, tables and headings, without list markers."""
     done = 0
     for start, end in [*fences(text), (len(text), len(text))]:
         for sentence in words.sentences(_WRAPPED_LINE.sub(r"\1 ", text[done:start])):
@@ -264,7 +267,7 @@ def _is_prose(line: str) -> bool:
 
 
 def _score_sentence(sentence: str, place: int, factor: float) -> ScoredSentence:
-    # Longer than a line by what may be white space and signs in it.
+    # Twice the length, since white space and markup are removed.
     plain = " ".join(sentence[: 2 * LONGEST_LINE].replace("**", "").split())
     return ScoredSentence.of(shorten_line(plain, LONGEST_LINE), place, factor)
 
@@ -291,7 +294,7 @@ _ERROR = late(
     r"|not found\b|cannot |could not |unable to )|\bcommand not found\b|\bexit(?:ed with)? code:? [1-9]"
 )
 _ERROR_LINE = late(r"(?i)(?:(?:error|exception|fehler)\b|fatal|failed|denied|not found|cannot|could not)")
-# A program that failed says so at its beginning or its end.
+# A failed program reports it at the beginning or the end of its output.
 _RESULT_END = 400
 _LONGEST_TARGET = 80
 _LONGEST_REASON = 140
@@ -299,7 +302,7 @@ _LONGEST_REASON = 140
 
 @dataclass(frozen=True, slots=True)
 class ToolEffect:
-    """A call that was answered: what it was aimed at, and the line that says why it failed, if it did."""
+    """A tool call with a result: its target, and the error line if it failed."""
 
     name: str
     file: str
@@ -313,7 +316,7 @@ class ToolEffect:
 
 
 def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
-    """The answered calls of a span in their order."""
+    """Returns the calls of a span that have a result, in order."""
     effects: list[ToolEffect] = []
     for place, item in enumerate(items):
         if not item.message.tool_calls:
@@ -330,7 +333,7 @@ def find_tool_effects(items: Sequence[Item]) -> list[ToolEffect]:
 
 
 def list_changed_files(effects: Sequence[ToolEffect]) -> list[str]:
-    """Files that a call wrote to, each once, the newest last."""
+    """Returns the files that were written, each once, the newest last."""
     changed = [
         effect.file
         for effect in effects
@@ -340,7 +343,7 @@ def list_changed_files(effects: Sequence[ToolEffect]) -> list[str]:
 
 
 def list_failures(effects: Sequence[ToolEffect]) -> list[ToolEffect]:
-    """Failed calls that were not made again with success, the newest of each."""
+    """Returns the failed calls that did not succeed later, the newest of each."""
     last = {effect.label: effect for effect in effects}
     return [effect for effect in last.values() if effect.error]
 
@@ -369,7 +372,7 @@ def _parse_targets(call: ToolCall) -> Iterator[tuple[str, str]]:
 
 
 def _find_error(text: str, *, flagged: bool) -> str:
-    """The line that tells what went wrong, empty if nothing did."""
+    """Returns the error line of a result, empty if the call did not fail."""
     ends = text if len(text) <= 2 * _RESULT_END else f"{text[:_RESULT_END]}\n{text[-_RESULT_END:]}"
     if not flagged and not _ERROR.search(ends[:_RESULT_END]):
         return ""
@@ -381,26 +384,26 @@ def _find_error(text: str, *, flagged: bool) -> str:
 
 Count = Callable[[str], int]
 
-# The part of the room each section may use, in the order of choosing; what one leaves goes to the next.
+# The share of the room for each section, in the order of choosing; unused room goes to the next.
 _SHARES = {"goal": 0.12, "must_not": 0.18, "open": 0.16, "requests": 0.26, "done": 1.0}
-# In a small room lines are shorter, so that there are still several: so many characters for each token.
+# Characters of a line for each token of room: in a small room lines are shorter, so that several fit.
 _LINE_SHARE = 0.5
 _SHORTEST_LINE = 100
 _MOST_FAILURES = 3
 _CHANGED_FILES = {"en": "Files changed: ", "de": "Geänderte Dateien: "}
 
-# What tools did counts for more than what was said.
+# Tool effects count more than sentences.
 _TOOL_WEIGHT = 3.0
-# The oldest line of the last summary has so much of its weight left.
+# The weight of the oldest line of the last summary.
 _OLDEST_WEIGHT = 0.6
-# After all sentences of a span.
+# A place after all sentences of a span.
 _AFTER_ALL = 1 << 60
 
 
 def extract_summary(
     items: Sequence[Item], previous: Summary | None, language: str, count: Count, tokens: int
 ) -> Summary:
-    """The last summary and what this span adds to it, in at most so many tokens."""
+    """Returns the last summary merged with what this span adds, in at most `tokens`."""
     before = replace(previous or Summary(), language=language)
     effects = find_tool_effects(items)
     sorted_sentences = sort_sentences(items)
@@ -427,7 +430,7 @@ def _add_tool_effects(
         )
     files = list_changed_files(effects)
     known = [file for line in before.done for file in _parse_changed_files(line) if file not in files]
-    # The newest, as many as a line has room for.
+    # The newest files, as many as fit in a line.
     text = ""
     for file in reversed([*known, *files]):
         if len(text) + len(file) > LONGEST_LINE:
@@ -442,7 +445,7 @@ def _add_tool_effects(
 
 
 def _parse_changed_files(line: str) -> list[str]:
-    """The files of a line that `_add_tool_effects` wrote; one that was cut is none."""
+    """Returns the files of a line written by `_add_tool_effects`, without one that was cut."""
     for prefix in _CHANGED_FILES.values():
         if line.startswith(prefix):
             files = line.removeprefix(prefix).split(", ")
@@ -453,7 +456,7 @@ def _parse_changed_files(line: str) -> list[str]:
 def _drop_resolved(
     before: Summary, sorted_sentences: SortedSentences, effects: Sequence[ToolEffect]
 ) -> Summary:
-    """The last summary without what has been answered, made good or reported done since."""
+    """Returns the last summary without open lines that were answered, repaired or reported done since."""
     mended = list_successes(effects)
     reports = [line.terms for line in sorted_sentences.done if line.factor >= REPORT_WEIGHT]
 
@@ -470,7 +473,7 @@ def _drop_resolved(
     return replace(
         before,
         open=tuple(line for line in before.open if is_open(line)),
-        # The line of changed files is written anew, with what was in it.
+        # The line of changed files is rebuilt, including the files it had.
         done=tuple(line for line in before.done if not line.startswith(tuple(_CHANGED_FILES.values()))),
     )
 
@@ -498,14 +501,14 @@ def _merge(sorted_sentences: SortedSentences, before: Summary, count: Count, tok
         fresh = [line for line in short if line.text not in taken and line.text not in always]
         best = choose_sentences(fresh, weights, set(words.terms(" ".join(always))), cost, room)
         chosen[name] = tuple(dict.fromkeys([*always[:1], *(line.text for line in best), *always[1:]]))
-        # The goal is often the first request, and stands in both places.
+        # The goal is often the first request; it may stand in both sections.
         taken.update(chosen[name] if name != "goal" else ())
         left -= sum(map(cost, chosen[name]))
     return Summary.of(chosen, before.language)
 
 
 def _fixed_lines(name: str, sorted_sentences: SortedSentences, before: Summary) -> list[str]:
-    """The lines that stay whatever else is said: the first and the newest of what a person wants."""
+    """Returns the lines that always stay: the first and the newest of what the user wants."""
     if name == "goal":
         first, newest = (
             sorted_sentences.aims[:1] or sorted_sentences.requests[:1],
@@ -514,7 +517,7 @@ def _fixed_lines(name: str, sorted_sentences: SortedSentences, before: Summary) 
     elif name == "requests":
         first, newest = sorted_sentences.requests[:1], sorted_sentences.requests[-1:]
     else:
-        # In few words: it stands among the requests too.
+        # Kept short, since it is among the requests, too.
         return (
             [shorten_line(sorted_sentences.unanswered, _SHORTEST_LINE)]
             if name == "open" and sorted_sentences.unanswered
@@ -536,7 +539,7 @@ def _candidates(name: str, sorted_sentences: SortedSentences) -> list[ScoredSent
 
 
 def _fade(lines: Sequence[str]) -> list[ScoredSentence]:
-    """Lines of the last summary: the older, the less they count."""
+    """Returns the lines of the last summary with weights that decrease with age."""
     size = len(lines)
     return [
         ScoredSentence.of(line, place - size, _OLDEST_WEIGHT + (1 - _OLDEST_WEIGHT) * (place + 1) / size)
@@ -549,6 +552,6 @@ def _texts(lines: Sequence[ScoredSentence]) -> tuple[str, ...]:
 
 
 def _fallback_line(items: Sequence[Item]) -> tuple[str, ...]:
-    """Something of a span that has no sentence worth the name."""
+    """Returns the newest text of a span that has no usable sentence."""
     texts = (" ".join(item.message.text.split()) for item in reversed(items))
     return next(((shorten_line(text, LONGEST_LINE),) for text in texts if text), ())

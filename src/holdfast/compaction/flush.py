@@ -1,7 +1,8 @@
 """The memory flush: finds what should outlive a conversation before its messages leave the window.
 
 Rules always extract memories; a model adds more where one is available, in lines such as `FACT: …` or
-`ENTSCHEIDUNG: …`. The lines are parsed leniently and kept only where the messages support them."""
+`ENTSCHEIDUNG: …`. The lines are parsed leniently and kept only where the messages support them.
+"""
 
 import asyncio
 import json
@@ -28,7 +29,7 @@ from holdfast.words import telling, terms
 
 _MOST_LINES = 30
 _LONGEST_LINE = 500
-# What comes out of the grammar is one sentence: no single word, no paragraph.
+# The grammar allows one sentence: no single word, no paragraph.
 _SHORTEST_WRITTEN = 12
 _LONGEST_WRITTEN = 300
 
@@ -45,7 +46,7 @@ _LINE = late(
     rf"(?P<text>.*)",
     re.IGNORECASE,
 )
-# Several on one line: only where the label is spelled as it was asked for.
+# Several on one line: only where the label is spelled exactly as asked for.
 _NEXT = late(
     r"(?<=[\s\"'}\]|;,])(?=(?:[\"'{]{0,2})(?:FAKT|ENTSCHEIDUNG|PR(?:Ä|AE)FERENZ|FACT|DECISION|PREFERENCE)[\"']?:)"
 )
@@ -56,7 +57,7 @@ _NOTHING = late(
 )
 _PLACEHOLDER = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
 _FENCE = late(r"^[^\S\n]*(?:```|~~~)\w*[^\S\n]*$", re.MULTILINE)
-# What broken JSON leaves behind its last string.
+# What broken JSON leaves after its last string.
 _TRAIL = late(r"[\"'][\]}\s,]{0,20}$")
 _DECORATION = " \"'`*_,;|"
 _LETTERS = late(r"[^\W\d_]")
@@ -68,9 +69,9 @@ _LABELS: dict[Language, tuple[str, str, str, str]] = {
 
 
 def parse_memory_lines(answer: str, prompt: str = "") -> list[tuple[MemoryKind, str]]:
-    """The memories an answer names, in its order; everything else in it is passed over.
+    """Returns the memories in an answer, in order; everything else is skipped.
 
-    Lines that `prompt` has as well are its own examples come back, and count for nothing.
+    Lines that are also in `prompt` are repeated examples and are skipped.
     """
     if says_none(answer):
         return []
@@ -86,18 +87,18 @@ def parse_memory_lines(answer: str, prompt: str = "") -> list[tuple[MemoryKind, 
 
 
 def says_none(answer: str) -> bool:
-    """Whether the answer says, before anything else, that there is nothing to remember."""
+    """Whether the answer begins by saying that there is nothing to remember."""
     return bool(_NONE.match(_FENCE.sub("", without_thinking(answer))))
 
 
 def line_grammar(language: Language) -> str:
-    """The format for llama.cpp to hold a model to: such lines, or that there are none, and nothing else."""
+    """Returns a llama.cpp grammar that allows only memory lines, or the line that says there are none."""
     fact, decision, preference, none = _LABELS[language]
     length = f"{{{_SHORTEST_WRITTEN - 1},{_LONGEST_WRITTEN - 1}}}"
     return (
         f'root ::= "{none}" | line ("\\n" line){{0,{_MOST_LINES - 1}}}\n'
         f'line ::= ("{fact}" | "{decision}" | "{preference}") ": " first rest{length}\n'
-        # A bracket at the beginning would be the gap of the example, filled with nothing.
+        # A bracket at the beginning would be the unfilled placeholder of the example.
         "first ::= [^ \\t\\r\\n<>{}.\\x5B\\x5D]\n"
         "rest ::= [^\\r\\n]\n"
     )
@@ -113,7 +114,7 @@ def _parse_labelled(answer: str) -> Iterator[tuple[MemoryKind, str]]:
 
 
 def _unfold(answer: str) -> Iterator[str]:
-    """The lines of an answer, also where it came as JSON."""
+    """Yields the lines of an answer, also of one in JSON."""
     bare = _FENCE.sub("", answer).strip()
     if bare.startswith(("[", "{")):
         with suppress(ValueError, RecursionError):
@@ -124,7 +125,7 @@ def _unfold(answer: str) -> Iterator[str]:
 
 
 def _flatten_json(value: Any, label: str = "") -> Iterator[str]:
-    """Strings are lines as they are; a key or a field of its own may say which kind of line."""
+    """Yields the strings of a JSON value as lines, labelled by their key or a field such as `kind`."""
     if isinstance(value, str):
         yield f"{label}: {value}" if label else value
     elif isinstance(value, list):
@@ -160,11 +161,11 @@ def _cut_line(text: str) -> str:
 
 log = logging.getLogger("holdfast.compaction")
 
-# At most so many lines for one portion, with so many tokens.
+# Limits for the answer about one portion.
 _MOST_LINES_PER_PORTION, _MOST_TOKENS = 12, 600
-# At least this share of a line's words must stand in what was said.
+# At least this share of a line's terms must occur in the messages.
 _LEAST_GROUNDED = 0.7
-# Two lines with so much in common say the same.
+# Two memories that share so many terms are the same.
 _SIMILAR = 0.8
 _IMPORTANCE = {"decision": 0.8, "preference": 0.7, "fact": 0.5}
 _LEAST_ROOM, _MARGIN = 256, 64
@@ -173,7 +174,7 @@ _LONGEST_SENTENCE = 400
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """`answers` is False where the model did not: then there is no use in asking it for anything else."""
+    """Extracted memories. `model_answers` is False if the model failed and should not be asked again."""
 
     memories: tuple[ExtractedMemory, ...]
     model_answers: bool
@@ -190,7 +191,7 @@ class MemoryFlush:
         count: Callable[[str], int],
         model: SummaryModel | None,
     ) -> FlushResult:
-        """What is worth keeping of these clean messages, each once."""
+        """Returns what is worth remembering of these cleaned messages, without duplicates."""
         memories, model_answers = await asyncio.to_thread(extract, items), True
         if model is not None:
             try:
@@ -222,7 +223,7 @@ class MemoryFlush:
 
 
 def _ground_lines(lines: Sequence[tuple[MemoryKind, str]], items: Sequence[Item]) -> list[ExtractedMemory]:
-    """The lines that were really said, each with the messages it comes from."""
+    """Returns the lines that the messages support, each with the messages it comes from."""
     terms_by_message = [(item.id, set(terms(item.message.text))) for item in items]
     all_terms = set().union(*(words for _, words in terms_by_message))
     names = set().union(*(telling(item.message.text) for item in items))
@@ -235,7 +236,7 @@ def _ground_lines(lines: Sequence[tuple[MemoryKind, str]], items: Sequence[Item]
     memories = []
     for kind, text in lines:
         words = set(terms(text))
-        # A name or number that nobody said makes a line worthless, however well the rest fits.
+        # A name or number that is in no message disqualifies a line, however well the rest fits.
         if (
             not words
             or len(words & all_terms) < _LEAST_GROUNDED * len(words)
@@ -252,7 +253,7 @@ def _ground_lines(lines: Sequence[tuple[MemoryKind, str]], items: Sequence[Item]
 
 @dataclass(frozen=True, slots=True)
 class _UserSentence:
-    """A sentence of a person: its words, whether it denies something, states something, or leaves it open."""
+    """A sentence of the user: its terms, and whether it denies, states or doubts something."""
 
     terms: frozenset[str]
     is_negated: bool
@@ -270,23 +271,23 @@ def _read_sentences(text: str) -> list[_UserSentence]:
 
 
 def _is_supported(kind: MemoryKind, text: str, words: set[str], sentences: Sequence[_UserSentence]) -> bool:
-    """Whether the sentence of a person that a line comes nearest to says it, and does not deny it.
+    """Whether the user's sentence nearest to a line states it and does not deny it.
 
-    A fact may be one that only a model sees; what somebody decided or wants shows in how they say it.
+    A fact needs no statement found by rules; a decision or preference does.
     """
     shared = [(len(words & sentence.terms), sentence) for sentence in sentences]
     best = max((size for size, _ in shared), default=0)
     if 2 * best < len(words):
         return False
     nearest = [sentence for size, sentence in shared if size == best]
-    # The last word on it counts.
+    # The newest sentence counts.
     last = nearest[-1]
     says = last.states_something or (kind == "fact" and not last.is_doubtful)
     return says and last.is_negated == denies(text)
 
 
 def _terms_of_requests(items: Sequence[Item]) -> list[set[str]]:
-    """What somebody asked to be remembered was written when they asked."""
+    """Returns the terms of explicit memory requests, which were stored when they were made."""
     texts = [item.message.text for item in items if item.message.role == "user"]
     requests = (read_memory_requests(text, texts[max(0, at - 2) : at]) for at, text in enumerate(texts))
     return [set(terms(content)) for request in requests for _, content in request]

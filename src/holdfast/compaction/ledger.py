@@ -1,7 +1,8 @@
 """The ledger: names, numbers, commands and errors of a span, carried on verbatim beside the summary.
 
 Summaries lose these first, so code collects them and no model is asked. Failed tool calls stay in the ledger
-until the same call succeeds."""
+until the same call succeeds.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from holdfast.text.slots import compare
 from holdfast.window.items import Item, answered
 from holdfast.words import terms
 
-# Where a program says at the very beginning or end how it went.
+# Characters at the beginning and end of an output in which a program reports how it went.
 _RESULT_END = 600
 _FAILURE = late(
     r"(?im)^[^\S\n]*(?:Error|Fehler|fatal|Exception|Traceback \(most recent|panic|npm ERR!)\b[:! (]"
@@ -41,11 +42,11 @@ _FAILURE = late(
 
 
 def find_open_failures(items: Sequence[Item]) -> list[tuple[str, int]]:
-    """What failed last and was not repeated with success, each with the depth of its result."""
+    """Returns the calls that failed and did not succeed later, each with the depth of its result."""
     failed: dict[str, tuple[str, int]] = {}
     for call, result, depth in _pair_calls(items):
         name = describe_call(call)
-        # Put at the end again: what failed anew is the newest trouble.
+        # Moved to the end: a repeated failure is the newest one.
         failed.pop(name, None)
         if looks_failed(result):
             failed[name] = (f"{name}{FAILURE_SEPARATOR}{_summarise_error(result.text)}", depth)
@@ -53,7 +54,7 @@ def find_open_failures(items: Sequence[Item]) -> list[tuple[str, int]]:
 
 
 def describe_call(call: ToolCall) -> str:
-    """What was called, short enough to read: the shell line, or the tool and what it was about."""
+    """Returns a short name for a call: its shell command, or the tool and its first short argument."""
     command = get_command(call)
     if command:
         return command
@@ -70,7 +71,7 @@ def looks_failed(result: ToolResult) -> bool:
 
 
 def _summarise_error(text: str) -> str:
-    """The line that says why: the last error line, else the first line there is."""
+    """Returns the last error line, or the first line if there is none."""
     lines = [line for line, _ in find_error_lines(text)]
     if lines:
         return lines[-1]
@@ -78,7 +79,7 @@ def _summarise_error(text: str) -> str:
 
 
 def _pair_calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, int]]:
-    """Each call that was answered, in the order of the answers."""
+    """Yields each call with its result and the depth of the result, in the order of results."""
     at = 0
     while at < len(items):
         end = at + 1
@@ -94,10 +95,10 @@ def _pair_calls(items: Sequence[Item]) -> Iterator[tuple[ToolCall, ToolResult, i
         at = end
 
 
-# More than anybody will ever see of it; what is beyond is still in the log.
+# More entries than are ever shown; the rest is still in the log.
 LIMIT = 500
 
-# What is lost hardest when it is lost. Failures and decisions say where things stand.
+# How much each kind matters. Failures and decisions say where things stand.
 _WEIGHTS: Mapping[EntryKind, float] = {
     "decision": 4.0,
     "failure": 3.0,
@@ -111,18 +112,18 @@ _WEIGHTS: Mapping[EntryKind, float] = {
     "version": 0.9,
 }
 _OWN_FACTOR = 4.0
-# So many words beside a number tell what it is the value of.
+# With so many context terms it is clear what a number is the value of.
 _FEWEST_CONTEXT_TERMS = 2
 _DIGITS = late(r"\d[\d.,:]*")
-# A number nobody can tell the meaning of: without words that name it, or too short to point at anything.
+# For numbers without context, or too short to identify anything.
 _UNCLEAR_FACTOR = 0.3
 _NEEDS_CONTEXT = ("amount", "date")
 _SHORTEST_NUMBER = 4
-# A name in code, which code can be asked for again.
+# For names in code, which can be looked up again.
 _PLAIN_NAME_FACTOR = 0.5
-# After so many messages recency is worth half; the oldest entry still counts for something.
+# After so many messages recency is worth half; the oldest entry still has some worth.
 _HALF_WORTH_AGE = 60
-# After so many characters of a kind the next one counts for half, so that no kind takes the whole room.
+# After so many characters of a kind the next entry counts half, so that no kind takes all the room.
 _HALF_WORTH_LENGTH = 200
 
 _HEADINGS: Mapping[EntryKind, tuple[str, str]] = {
@@ -137,21 +138,21 @@ _HEADINGS: Mapping[EntryKind, tuple[str, str]] = {
     "version": ("Versions", "Versionen"),
     "url": ("Links", "Links"),
 }
-# Whole sentences stand on lines of their own.
+# Kinds that are whole sentences, each on a line of its own.
 _LINE_KINDS = ("decision", "failure", "error")
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """Something said, verbatim. `count` is in how many messages, `last` the depth of the newest of them."""
+    """A verbatim item. `count` is the number of messages that have it, `last` the depth of the newest."""
 
     kind: EntryKind
     text: str
     count: int = 1
     last: int = 0
-    # Up to six words that say what a number or a name is.
+    # Up to six words that describe a number or name.
     context: str = ""
-    # A person said it, not only a program or a model.
+    # Whether the user said it, not only a program or a model.
     own: bool = False
 
     @property
@@ -174,12 +175,12 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What was found, the best first."""
+    """Ledger entries, the most important first."""
 
     entries: tuple[LedgerEntry, ...] = ()
 
     def merge(self, newer: "Ledger") -> "Ledger":
-        """Both as one. A failed command that ran again later without failing is no open failure any more."""
+        """Returns both combined. A failed command that succeeded later is no open failure any more."""
         ran = {key for kind, key in map(_key, newer.entries) if kind == "command"}
         older = (
             entry
@@ -189,7 +190,7 @@ class Ledger:
         return Ledger(_rank(_join_entries(chain(older, newer.entries))))
 
     def limit(self, count: Callable[[str], int], tokens: int, language: str) -> "Ledger":
-        """As many of the best as `render` can show in so many tokens."""
+        """Returns as many of the best entries as `render` can show in `tokens`."""
         entries = _drop_covered_names(self.entries)
         fits, too_many = 0, len(entries) + 1
         while too_many - fits > 1:
@@ -201,7 +202,7 @@ class Ledger:
         return Ledger(entries[:fits])
 
     def render(self, language: str) -> str:
-        """Grouped by kind, one line a group; sentences one line each."""
+        """Returns the entries grouped by kind, one line per group; sentences get a line each."""
         groups: dict[EntryKind, list[str]] = defaultdict(list)
         for entry in _drop_covered_names(self.entries):
             groups[entry.kind].append(entry.render())
@@ -215,7 +216,7 @@ class Ledger:
         return "\n".join(lines)
 
     def missing_in(self, text: str) -> "Ledger":
-        """What this text does not say, in whatever spelling."""
+        """Returns the entries that the text does not have in any spelling."""
         known = {(mention.kind, entry_key(mention.kind, mention.text)) for mention in read_text(text)}
         plain = fold_text(text)
         return Ledger(
@@ -238,7 +239,10 @@ class Ledger:
 
 
 def build_ledger(items: Sequence[Item]) -> Ledger:
-    """What a span says, each message read on its own: read in parts and merged, it gives the same."""
+    """Returns the ledger of a span.
+
+    Messages are read one by one, so merging the ledgers of parts gives the same.
+    """
     failures = (LedgerEntry("failure", text, last=depth) for text, depth in find_open_failures(items))
     return Ledger(_rank(_join_entries(chain(chain.from_iterable(map(_read_entries, items)), failures))))
 
@@ -255,7 +259,7 @@ def _key(entry: LedgerEntry) -> tuple[EntryKind, str]:
 
 
 def _join_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
-    """One entry for each thing, from older to newer; of a value that changed, only what holds now."""
+    """Joins entries of the same thing, older to newer; of a value that changed only the newest stays."""
     by_key: dict[tuple[EntryKind, str], LedgerEntry] = {}
     for entry in entries:
         known = by_key.get(entry.key)
@@ -264,7 +268,7 @@ def _join_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
 
 
 def _drop_outdated(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-    """Without decisions that a newer one takes back, and older values of what people gave a new one."""
+    """Drops decisions replaced by newer ones, and older values of numbers that the user changed."""
     decisions = [entry for entry in entries if entry.kind == "decision"]
     newest: dict[tuple[EntryKind, str, frozenset[str]], int] = {}
     for entry in entries:
@@ -287,7 +291,7 @@ def _is_outdated(
 
 
 def _slot(entry: LedgerEntry) -> tuple[EntryKind, str, frozenset[str]] | None:
-    """What a number of a person's is the value of, as far as the words beside it tell."""
+    """Returns what a user's number is the value of, by the words beside it; None if unclear."""
     about = frozenset(terms(entry.context))
     if not entry.own or entry.kind not in _NEEDS_CONTEXT or len(about) < _FEWEST_CONTEXT_TERMS:
         return None
@@ -295,7 +299,7 @@ def _slot(entry: LedgerEntry) -> tuple[EntryKind, str, frozenset[str]] | None:
 
 
 def _rank(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, ...]:
-    """The most worth keeping first, at most so many, the kinds mixed."""
+    """Returns at most `LIMIT` entries, the most important first, with the kinds mixed."""
     newest = max((entry.last for entry in entries), default=0)
     worth = {entry.key: _worth(entry, newest) for entry in entries}
     ranked = sorted(entries, key=lambda entry: (-worth[entry.key], entry.key))
@@ -327,13 +331,13 @@ def _is_unclear(entry: LedgerEntry) -> bool:
 
 
 def _drop_covered_names(entries: Sequence[LedgerEntry]) -> tuple[LedgerEntry, ...]:
-    """Without file names that stand at the end of a path that is there too."""
+    """Drops file names that are the end of a path in another entry."""
     ends = {end for entry in entries if entry.kind == "file" for end in _path_suffixes(entry.key[1])}
     return tuple(entry for entry in entries if entry.kind != "file" or entry.key[1] not in ends)
 
 
 def _path_suffixes(path: str) -> Iterator[str]:
-    """The path without its first directories."""
+    """Yields the path without its first directory, its first two, and so on."""
     while "/" in path:
         path = path.partition("/")[2]
         yield path

@@ -1,7 +1,8 @@
 """Finds what can be recognised by its shape alone: files, addresses, ids, versions, amounts, dates.
 
 German and English. The rows of `TABLE` are applied from top to bottom, sentence by sentence; what one row
-matches is hidden from the next. Every pattern is bounded, so time grows linearly with the text."""
+matches is hidden from the next. Every pattern is bounded, so time grows linearly with the text.
+"""
 
 import re
 from collections.abc import Iterator
@@ -26,14 +27,14 @@ class LedgerMatch:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPattern:
-    """A pattern and what it tells; its group `it`, if it has one, is what counts."""
+    """A pattern and the kind of its matches; the group `it`, if there is one, is the match."""
 
     kind: EntryKind
-    # Texts without these signs need no look; 0 is any digit. Most sentences have few of them.
+    # Texts without these signs are skipped; 0 stands for any digit. Most sentences have few of them.
     needs: tuple[str, ...]
     pattern: re.Pattern[str]
     unless: re.Pattern[str] | None
-    # Means something only outside of code.
+    # Only meaningful outside of code.
     prose: bool
 
     def find(self, text: str) -> Iterator[LedgerMatch]:
@@ -92,7 +93,7 @@ _TLD = _any_of(
 _NUMBER = r"(?:\d{1,3}(?:[.,'’\u202f\u00a0]\d{3}){1,5}(?:[.,]\d{1,4})?|\d{1,12}(?:[.,]\d{1,6})?)"
 _TIMES = r"(?:\s?(?:Mio\.?|Mrd\.?|Tsd\.?|Millionen|Milliarden|[mb]illion|thousand|k|K|M|bn)(?!\w))?"
 _MONEY = r"(?:€|\$|£|¥|(?:EUR|Euro|USD|CHF|GBP|JPY|[Dd]ollars?|Franken|Cents?)\b)"
-# Single letters need the border most: "5 s" is an amount, "5 sheep" is none.
+# Units end at a word boundary: "5 s" is an amount, "5 sheep" is not.
 _UNITS = (
     "(?:%|°[CFK]?|"
     + _any_of(
@@ -360,20 +361,20 @@ _SMALL_WORD = _any_of(
     auch
     """
 )
-# What code defines; plain words are left alone.
+# Names that code defines; plain words are skipped.
 DEFINITION = late(
     r"(?m)^[ \t]*(?:export |public |async |pub |static ){0,2}(?:def|class|function|fn|func|interface"
     r"|struct)\s"
     r"((?=[a-z]{1,30}[_A-Z]|[A-Z][a-z]{1,30}[A-Z])\w{5,50})"
 )
 NO_NUMBER = late(_NO_NAME + r"|\d{1,2}(?:st|nd|rd|th|s)|\d+-(?:year|day|week|hour|minute)\S*", re.IGNORECASE)
-# Any other number a person writes, but those of chapters and years.
+# Any other number a user writes, except those of chapters and years.
 OTHER_NUMBER = late(
     r"(?i:step|schritt|section|abschnitt|table|tabelle|chapter|kapitel|figure|abbildung|page|seite)\s[\d.]+"
     r"|(?<![^\s(\"'„“])(?!(?:1\d|20)\d\ds?(?!\w))"
     r"(?P<it>(?=\S{0,20}\d)\w[\w.,:/+-]{0,40}\w)(?![\w.,:/+-]\w)"
 )
-# A count of something a person names: 35 employees, 120 Teilnehmer.
+# A count of something: 35 employees, 120 Teilnehmer.
 COUNT = late(
     r"(?<![\w.,:#/~^\x00-])(?![01]\s|(?:1\d|20)\d\d\s)(?:\d{1,3}(?:[.,]\d{3}){1,3}|\d{1,9})"
     rf"{_TIMES}\s(?:(?!{_SMALL_WORD}\s)[a-zäöü]{{3,14}}\s)?"
@@ -382,21 +383,21 @@ COUNT = late(
 
 
 _BLANK = "\x00"
-# Pictures and keys written as text, and the numbers of a list: nobody looks for a name in these.
+# Encoded images and keys, and list numbers: names are not looked for in these.
 _NO_TEXT = late(r"[A-Za-z0-9+/=_-]{200,}|(?m:^)[ \t]*[#*-]{0,4}[ \t]?\d{1,2}[.)][ \t]")
-# Nothing that is found goes across a line or the end of a sentence.
+# No match crosses a line or the end of a sentence.
 _PIECE_END = late(r"(?<=[a-zäöüß]{4})[.!?]\s+|\n")
 _SIGNS = tuple(dict.fromkeys(sign for row in TABLE for sign in row.needs if sign != "0"))
 _DIGIT = late(r"\d")
-# In code a single digit is an index.
+# In code a single digit is just an index.
 _NUMBER_IN_CODE = late(r"\d[\d.]|\d ?[A-Za-z%€]")
 
 
 def find_matches(text: str, *, code: bool = False, own: bool = False) -> list[LedgerMatch]:
-    """What stands in a text, in no particular order.
+    """Returns the matches of a text, in no particular order.
 
-    `code` leaves out what means something only in prose; `own` takes every number, for a person's words have
-    few and all are meant.
+    `code` skips patterns that only make sense in prose; `own` takes every number, since users write few and
+    mean all of them.
     """
     matches = (
         [LedgerMatch("id", match[1], *match.span(1)) for match in DEFINITION.finditer(text)] if code else []
@@ -443,7 +444,7 @@ def _applicable_patterns(digits: bool, signs: tuple[bool, ...]) -> tuple[LedgerP
 
 
 def blank_out(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text with these stretches blanked, so that places stay what they are."""
+    """Returns the text with these spans blanked out; positions stay the same."""
     pieces, done = [], 0
     for start, end in spans:
         pieces += [text[done:start], _BLANK * (end - start)]

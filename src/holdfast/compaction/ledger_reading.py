@@ -2,7 +2,8 @@
 
 Everything a person typed is read; of program output only the most telling part. Each message is read on its
 own, so a span read in parts gives the same result. `entry_key` makes different spellings of the same thing
-equal: `./src/A.py` and `src\\\\a.py`, `1.250,00 €` and `1250 Euro`, `24.02.2026` and `February 24, 2026`."""
+equal: `./src/A.py` and `src\\a.py`, `1.250,00 €` and `1250 Euro`, `24.02.2026` and `February 24, 2026`.
+"""
 
 import json
 import re
@@ -20,7 +21,7 @@ from holdfast.window.pasted import stretches
 from holdfast.window.rules import decisions_in
 from holdfast.words import terms
 
-# More is no command and no telling line any more, but a program or a dump.
+# A longer line is a program or a dump rather than a command or an error.
 _LONGEST_LINE = 160
 
 _PROGRAM = (
@@ -39,7 +40,7 @@ _PROGRAM = (
 _IN_QUOTES = late(rf"`({_PROGRAM} [^`\n]{{1,{_LONGEST_LINE}}})`")
 _PROMPT = late(rf"(?m)^[ \t]*(?:[\w@.~/:-]{{0,40}}\$|PS [^>\n]{{0,60}}>) (\S[^\n]{{1,{_LONGEST_LINE}}})$")
 _ALONE = late(rf"(?m)^[ \t]*({_PROGRAM} [^\n`]{{1,{_LONGEST_LINE}}})$")
-# In a sentence only arguments that cannot be words of it.
+# Within a sentence, only arguments that cannot be words of it.
 _ARGUMENT = r"(?:-{1,2}[\w=./:-]+|(?:[^\W\d_]|\+)*+[./~^:=@_\d-][\w./~^:=@+-]*\w)"
 _IN_SENTENCE = late(
     r"(?<![\w./-])((?:(?:npm|pnpm|yarn) (?:run [\w:-]+|test|install|ci|start|build)|git (?:add|commit|push"
@@ -90,7 +91,7 @@ _QUOTED_ERROR = late(
     r"(?!(?:is|was|if|when|and|or|for|in|ist|und|wird|as|with|to|indicates|says|that|you|I|from|occurs)\b)"
     r"[\"'„“`]?[^\s`][^\n`]{2,160}"
 )
-# Lines without any of these need no closer look.
+# Lines without any of these are skipped.
 _ERROR_SIGNS = (
     "err", "exception", "fail", "fatal", "panic", "fehler", "refused", "denied", "timed", "timeout", "fault",
     "no such", "not found", "http", "e   ", "critical", "severe", "exit", "interrupt", "verweigert",
@@ -106,7 +107,10 @@ _NO_ERROR = late(
 
 
 def find_commands(text: str) -> Iterator[tuple[str, int]]:
-    """The shell lines of a text with their places: in a fence, after a prompt, in quotes, in a sentence."""
+    """Yields shell commands with their positions.
+
+    In a code fence, after a prompt, in quotes, in a sentence.
+    """
     openings = [(_SHELL.match(text, start, end), end) for start, end in fences(text)]
     shells = [(opening.end(), end) for opening, end in openings if opening]
     for start, end in shells:
@@ -115,12 +119,12 @@ def find_commands(text: str) -> Iterator[tuple[str, int]]:
     for pattern in (_PROMPT, _IN_QUOTES, _ALONE, _IN_SENTENCE):
         matches = [(match[1], match.span(1)) for match in pattern.finditer(text)]
         yield from ((command, span[0]) for line, span in matches if (command := _tidy_command(line)))
-        # A command is not looked for in another one.
+        # A command inside another one is not matched.
         text = blank_out(text, [span for _, span in matches])
 
 
 def get_command(call: ToolCall) -> str:
-    """The shell line that a call ran; empty if it did something else."""
+    """Returns the shell command that a call ran; empty if it did something else."""
     arguments = parse_arguments(call)
     for name in _ARGUMENT_NAMES:
         value = arguments.get(name)
@@ -132,7 +136,7 @@ def get_command(call: ToolCall) -> str:
 
 
 def is_worth_keeping(command: str) -> bool:
-    """Looking around is not: the files it looked at are told on their own."""
+    """Whether a command belongs in the ledger; those that only list or show files do not."""
     return len(command) > 2 and not _NO_COMMAND.fullmatch(command)
 
 
@@ -145,7 +149,7 @@ def parse_arguments(call: ToolCall) -> Mapping[str, Any]:
 
 
 def find_error_lines(text: str) -> Iterator[tuple[str, int]]:
-    """The lines of an output that say what went wrong, without their time stamps."""
+    """Yields the error lines of an output with their positions, without time stamps."""
     for start, end in _lines_containing(text, _ERROR_SIGNS):
         match = _ERROR_LINE.match(text[start : min(end, start + 400)])
         if match and not _NO_ERROR.search(match[0]):
@@ -154,13 +158,13 @@ def find_error_lines(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _label_length(line: str) -> int:
-    """Where the error begins in a line that only names it first, as a quote of a ledger does."""
+    """Returns the length of a leading "Error:" label, as a quoted ledger has, if an error follows it."""
     label = _ERROR_LABEL.match(line)
     return label.end() if label and _ERROR_LINE.match(line[label.end() :]) else 0
 
 
 def find_quoted_errors(text: str) -> Iterator[tuple[str, int]]:
-    """Errors quoted inside a sentence."""
+    """Yields errors quoted within a sentence, with their positions."""
     for start, end in _lines_containing(text, _QUOTED_ERROR_SIGNS):
         for match in _QUOTED_ERROR.finditer(text, start, end):
             if not _NO_ERROR.search(match[0]):
@@ -168,10 +172,10 @@ def find_quoted_errors(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _lines_containing(text: str, signs: Sequence[str]) -> list[tuple[int, int]]:
-    """Start and end of the lines that have one of these signs, in their order; few lines have."""
+    """Returns start and end of the lines that contain one of the signs, in order."""
     lowered = text.lower()
     if len(lowered) != len(text):
-        lowered = text  # places would be others
+        lowered = text  # lower case would shift positions
     lines: dict[int, int] = {}
     for sign in signs:
         at = lowered.find(sign)
@@ -209,12 +213,12 @@ def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Between the call that failed and what it said.
+# Between a failed call and its error.
 FAILURE_SEPARATOR = " → "
 
 _MOST_CONTEXT_WORDS = 6
 _LONGEST_CONTEXT = 48
-# How far from a number the words that name it may stand.
+# Characters around a number that may contain its context.
 _REACH = 90
 
 _SPACE = late(r"\s+")
@@ -261,10 +265,10 @@ _CLOCK = late(r"(\d{1,2}):(\d\d)")
 # "total_price": 250, Port = 8443, **Budget:** 1.200 €
 _LABEL = late(r"([^\W\d_][\w /'’-]{1,40})[\"'`*_)]{0,4}\s{0,2}[:=]\s{0,3}[\"'`*\[]{0,3}$")
 _WORD = late(r"[^\W\d_]+(?:['’/_-][^\W\d_]+)*")
-# An abbreviation ends nothing.
+# An abbreviation does not end a clause.
 _ABBREVIATION = late(r"(?i)(?:nr|no|ca|bzw|tel|abs|max|min|st|dr|mr|mrs|approx)\.")
 _PUNCTUATION = ".,;:!?()[]{}<>\"'`*_|„“”«»=#~-–—"
-# Words that stand between a name and its number and tell nothing.
+# Words between a name and its number that carry no meaning.
 _FILLER_WORDS = _word_set(
     """
     ist sind war beträgt liegt lautet wird auf um am bei von mit ab bis ca etwa rund genau mindestens
@@ -279,7 +283,7 @@ _FILLER_WORDS = _word_set(
 
 @lru_cache(maxsize=32_768)
 def entry_key(kind: EntryKind, text: str) -> str:
-    """The same for every spelling of the same thing."""
+    """Returns a key that is equal for all spellings of the same thing."""
     plain = _SPACE.sub(" ", text).strip()
     match kind:
         case "file":
@@ -310,7 +314,7 @@ def failed_call(failure: str) -> str:
 
 
 def find_context(text: str, start: int, end: int) -> str:
-    """The few words before a find that say what it is, or those after it; empty if there are none."""
+    """Returns the few words before a match that describe it, or those after it; empty if there are none."""
     before = text[max(0, start - _REACH) : start]
     label = _LABEL.search(before)
     if label and (named := _trim_words(_WORD.findall(label[1])[-_MOST_CONTEXT_WORDS:])):
@@ -324,7 +328,7 @@ def find_context(text: str, start: int, end: int) -> str:
 
 
 def _words_before(before: str) -> list[str]:
-    """The words that lead up to the end of this text, from another name or number or a clause's beginning."""
+    """Returns the words at the end of the text, back to a name, a number or the beginning of a clause."""
     return _leading_words(before.split()[::-1], backwards=True)[::-1]
 
 
@@ -355,14 +359,17 @@ def _trim_words(words: list[str]) -> str:
 def _normalise_amount(text: str) -> str:
     match = _AMOUNT.fullmatch(text)
     if not match or re.search(r"\d", match[3]):
-        return text.casefold()  # a range: as it is
+        return text.casefold()  # a range is not normalised
     sign, number, unit = match[1].strip(), match[2], match[3].strip()
     unit = _UNIT_NAMES.get((unit or sign).casefold(), unit or sign)
     return f"{'-' if sign in ('-', '−') else ''}{_normalise_number(number)} {unit}"
 
 
 def _normalise_number(number: str) -> str:
-    """One spelling for German and English: a last sign before three digits groups, any other is the point."""
+    """Normalises German and English numbers.
+
+    A last separator before three digits groups, any other is the point.
+    """
     number = number.rstrip(".,")
     place = max(number.rfind("."), number.rfind(","))
     whole, fraction = (number[:place], number[place + 1 :]) if place >= 0 else (number, "")
@@ -373,7 +380,7 @@ def _normalise_number(number: str) -> str:
 
 
 def _normalise_date(text: str) -> str:
-    """Year, month and day, as far as they were said, and the time of day."""
+    """Returns year, month and day, as far as they are given, and the time of day."""
     if match := _ISO.fullmatch(text):
         year, month, day, remainder = match.groups()
     elif match := _GERMAN.fullmatch(text):
@@ -393,7 +400,7 @@ def _normalise_date(text: str) -> str:
 
 
 def needs_context(kind: EntryKind, text: str) -> bool:
-    """Names that speak for themselves do not."""
+    """Whether a mention needs context; names that explain themselves do not."""
     if kind == "id":
         return sum(map(str.isdigit, text)) * 3 >= len(text) and "@" not in text and "=" not in text
     return kind in ("amount", "date")
@@ -424,7 +431,7 @@ def _is_inside_word(two: str) -> bool:
     return len(two) == 2 and two[0].isalnum() and two[1].isalnum()
 
 
-# How many of a kind one message may give: a person's words, an answer, code, a program's output.
+# Most mentions of a kind per message: in the user's words, in an answer, in program output.
 _LIMITS: Mapping[EntryKind, tuple[int, int, int]] = {
     "file": (40, 20, 12),
     "command": (20, 10, 4),
@@ -437,12 +444,12 @@ _LIMITS: Mapping[EntryKind, tuple[int, int, int]] = {
     "decision": (6, 0, 0),
 }
 _USER, _ANSWER, _OUTPUT = range(3)
-# In a longer message a person pasted something, of whatever shape; their own words stand around it.
+# A longer message contains a paste; the user's own words stand around it.
 _PASTE = 4_000
 _PASTE_MARGIN = 1_200
-# Of an output beyond this, beginning and end are read for names; its error lines are read in full.
+# Of a longer output only both ends are read for names; its error lines are read in full.
 _LONG_OUTPUT = 24_000
-# A longer argument is the content of a file, not a name.
+# A longer argument is file content rather than a name.
 _LONG_ARGUMENT = 300
 _ALPHANUMERIC = late(r"[^\W_]+")
 
@@ -456,7 +463,7 @@ class LedgerMention:
 
 
 def read_message(message: Message) -> list[LedgerMention]:
-    """What a message says, each thing once."""
+    """Returns the mentions of a message, each once."""
     if message.role == "system":
         return []
     mentions: list[LedgerMention] = []
@@ -475,7 +482,7 @@ def read_message(message: Message) -> list[LedgerMention]:
 
 
 def read_text(text: str) -> list[LedgerMention]:
-    """Everything a text has, without any limit."""
+    """Returns all mentions of a text, without any limit."""
     return [LedgerMention(match.kind, match.text) for match in _find_all(text, own=True)]
 
 
@@ -504,7 +511,7 @@ def _read_prose(text: str, who: int) -> list[LedgerMention]:
 
 
 def _find_all(text: str, *, own: bool) -> list[LedgerMatch]:
-    """Commands and errors first: what they are made of is found in them again, and may stay."""
+    """Returns all matches, commands and errors first; names inside of these are matched again."""
     matches = [LedgerMatch("command", command, at, at + len(command)) for command, at in find_commands(text)]
     matches += [
         LedgerMatch("error", line, at, at + len(line))
@@ -517,7 +524,7 @@ def _find_all(text: str, *, own: bool) -> list[LedgerMatch]:
 
 
 def _split_code(text: str, blocks: Sequence[Span]) -> Iterator[tuple[int, int, bool]]:
-    """Prose and code in turns."""
+    """Yields (start, end, is code) for prose and code blocks in turn."""
     done = 0
     for start, end in blocks:
         yield done, start, False
@@ -542,7 +549,7 @@ def _read_call(call: ToolCall) -> list[LedgerMention]:
 
 
 def _argument_lines(value: Any, name: str = "") -> Iterator[str]:
-    """The arguments as lines that say what is what; of a long one its start, where a patch names files."""
+    """Yields arguments as `name: value` lines; of a long value its start, where a patch names its files."""
     if isinstance(value, Mapping):
         for inner, item in value.items():
             yield from _argument_lines(item, str(inner))
@@ -568,17 +575,20 @@ def _choose(text: str, matches: Iterable[LedgerMatch], who: int) -> list[LedgerM
 
 
 def _first_and_last(groups: list[list[LedgerMatch]], most: int) -> list[list[LedgerMatch]]:
-    """The cause tends to stand first and the outcome last."""
+    """Returns the first and last groups: the cause tends to stand first and the outcome last."""
     return [*groups[: most // 2], *groups[len(groups) - (most - most // 2) :]]
 
 
 def _mask_number(match: re.Match[str]) -> str:
-    """A word with a digit by its length alone; any other as it is."""
+    """Replaces a word that has a digit by its length."""
     return str(len(match[0])) if any(sign.isdigit() for sign in match[0]) else match[0]
 
 
 def _rank_by_shape(groups: list[list[LedgerMatch]]) -> list[list[LedgerMatch]]:
-    """One of each shape first, then by count: a thousand numbered paths leave room for the one other name."""
+    """Ranks one of each shape first, then by count.
+
+    A thousand numbered paths leave room for other names that way.
+    """
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int, list[LedgerMatch]]] = []
     for same in sorted(groups, key=len, reverse=True):

@@ -1,6 +1,6 @@
-"""What a compaction made, written down: the summary, and the promise of its notes, in one transaction.
+"""Stores a compaction: the summary and the outbox entries for its notes and memories, in one transaction.
 
-Knows the store. The notes themselves are written after the commit, from the outbox, as often as it takes.
+The notes themselves are written after the commit, from the outbox, with retries.
 """
 
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ from holdfast.text.statements import takes_back
 from holdfast.window.own_words import ends, own_sentences
 from holdfast.words import language_of
 
-# How important it is what somebody asked to be remembered.
+# The importance of an explicit memory request.
 _REQUEST_IMPORTANCE = 0.9
-# So many messages before it may be meant by "this".
+# "This" may refer to one of so many previous messages.
 _REFERENCE_DISTANCE = 4
-# One exchange of so few tokens is shorter than a note about it would be, and found in the log as it is.
+# A note about one exchange of so few tokens would be longer than the exchange itself.
 _BRIEF_MESSAGES, _BRIEF_TOKENS = 2, 150
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionRecord:
-    """`covers` are the messages that `made` stands for, `tokens` what they took."""
+    """A compaction to be stored. `covers` are the messages it replaces, `tokens` their size."""
 
     id: str
     conversation: Conversation
@@ -34,16 +34,18 @@ class CompactionRecord:
     covers: tuple[Stored, ...]
     result: CompactionResult
     tokens: int
-    # Whether it may be remembered beyond the conversation.
+    # Whether notes and memories may be written beyond the conversation.
     writes_notes: bool = True
 
     @property
     def is_brief(self) -> bool:
-        """Whether it is all there is, and not worth a note."""
+        """Whether this is the whole conversation and too short for a note."""
         return self.previous is None and len(self.covers) <= _BRIEF_MESSAGES and self.tokens <= _BRIEF_TOKENS
 
     def save(self, store: Store) -> None:
-        """To be done inside `Store.atomically`. A Conflict if others have covered any of it meanwhile."""
+        """Stores the summary and enqueues its notes; must run inside `Store.atomically`.
+
+        Raises Conflict if another process has covered any of the messages in the meantime."""
         result, body = self.result, self.result.body
         summary = store.summaries.put(
             name=self.id,
@@ -75,7 +77,7 @@ class CompactionRecord:
 
 
 def enqueue_memory_requests(store: Store, conversation: Conversation, appended: Sequence[Stored]) -> None:
-    """What somebody asks to be remembered is promised with their message, not when it leaves the window."""
+    """Enqueues the memories that user messages ask for when they arrive, not when they leave the window."""
     for stored in appended:
         if stored.message.role == "user":
             text = redacted(ends(stored.message.text))
@@ -91,7 +93,7 @@ def enqueue_memory_requests(store: Store, conversation: Conversation, appended: 
 
 
 def _enqueue_withdrawals(store: Store, conversation: Conversation, text: str) -> None:
-    """What was kept of this conversation before goes when the person takes it back by its name."""
+    """Enqueues the removal of memories of this conversation that the user withdraws by name."""
     sentences = [masked for _, masked in own_sentences(text) if takes_back(masked)]
     if sentences:
         scope, name = asdict(conversation.scope), conversation.id
@@ -100,7 +102,7 @@ def _enqueue_withdrawals(store: Store, conversation: Conversation, text: str) ->
 
 
 def _previous_messages(store: Store, stored: Stored) -> list[str]:
-    """What the same person said just before a message that only points there: "merk dir das"."""
+    """Returns the previous user messages if this one only refers to them: "merk dir das"."""
     if stored.parent is None or not refers_back(stored.message.text):
         return []
     before = store.log.tail(stored.parent, _REFERENCE_DISTANCE)
@@ -116,9 +118,9 @@ def enqueue_memories(
     *,
     asked: bool = False,
 ) -> None:
-    """Memories to be written once this is committed, each under a name of its own.
+    """Enqueues memories to be written after the commit, each with an id of its own.
 
-    What somebody `asked` for is written although they had it forgotten once.
+    Memories that were `asked` for are written even if the user had them forgotten before.
     """
     if not extracted:
         return

@@ -1,7 +1,7 @@
-"""What a person asks to be remembered in so many words: "remember that …", "merk dir das".
+"""Reads explicit requests to remember something: "remember that …", "merk dir das".
 
-It reads one message, and what the person said before it where the message only points there. It gives texts
-and does not know where they are written. "Remember when …" and "save the file" are no such wishes.
+Looks at one message, and at the user's previous messages where it only refers to them. "Remember when …" and
+"save the file" are no such requests.
 """
 
 import re
@@ -14,18 +14,18 @@ from holdfast.window.own_words import own_sentences
 
 MemoryKind = Literal["fact", "decision", "preference"]
 
-# Who asks for something to be remembered may need many words for it.
+# The longest sentence that is read as a request.
 _LONGEST = 1_000
 
-# What follows the asking: a sentence, a German clause with its verb at the end, or only a thing.
+# What follows the request: a sentence, a German clause with its verb at the end, or only a thing.
 _Form = Literal["sentence", "clause", "statement", "thing"]
 _Pair = tuple[str, str]
 
 
 def read_memory_requests(text: str, before: Sequence[str] = ()) -> list[tuple[MemoryKind, str]]:
-    """What the message asks to be remembered, without the asking, each as a sentence that stands alone.
+    """Returns what the message asks to remember, each as a sentence of its own without the request.
 
-    `before` are the messages of the same person before it, the last one last.
+    `before` are the previous messages of the same user, oldest first.
     """
     if not _HINT.search(text):
         return []
@@ -47,30 +47,30 @@ def read_memory_requests(text: str, before: Sequence[str] = ()) -> list[tuple[Me
 
 
 def is_memory_request(masked: str) -> bool:
-    """Whether a sentence, its quotes and code hidden, is such a wish."""
+    """Whether a sentence, with its quotes and code masked, asks to remember something."""
     return _match_request(masked) is not None or bool(_TRAILING_REQUEST.search(masked.replace("’", "'")))
 
 
 def refers_back(text: str) -> bool:
-    """Whether a message asks to remember something that was said before it."""
+    """Whether a message asks to remember something said before it."""
     return bool(_HINT.search(text)) and any(
         _is_reference(masked) for _, masked in own_sentences(_unwrap(text))
     )
 
 
 def _unwrap(text: str) -> str:
-    """The text without the quotes or the tag that a client put around the whole of it."""
+    """Returns the text without quotes or a tag that a client put around all of it."""
     wrapped = _WRAPPED_TEXT.match(text)
     return next((group for group in wrapped.groups() if group), text) if wrapped else text
 
 
 def _is_reference(masked: str) -> bool:
-    """Whether it asks to remember "this", whatever that is."""
+    """Whether a sentence asks to remember "this" without saying what."""
     return bool(_REFERENCE.match(masked.replace("’", "'")))
 
 
 def _resolve_reference(sentences: Sequence[_Pair], place: int, before: Sequence[str]) -> list[str]:
-    """What "this" is: what was said just before it, in this message or the last, or what follows at once."""
+    """Returns what "this" refers to: sentences before or after it in the message, or a previous message."""
     earlier = [pair for pair in sentences[:place] if not _is_reference(pair[1])]
     if earlier:
         return _choose_statements(earlier)
@@ -88,15 +88,15 @@ def _resolve_reference(sentences: Sequence[_Pair], place: int, before: Sequence[
 
 
 def _choose_statements(sentences: Sequence[_Pair]) -> list[str]:
-    """Of some sentences those that state something, or the last one that is no question."""
+    """Returns the sentences that state something, or the last one that is not a question."""
     plain = [(sentence, masked) for sentence, masked in sentences if not masked.rstrip().endswith("?")]
     stating = {statement.sentence for statement in statements_in([masked for _, masked in plain])}
-    # Of a long message the end is meant.
+    # In a long message, the end is meant.
     return [plain[at][0] for at in sorted(stating)[-3:]] or [sentence for sentence, _ in plain[-1:]]
 
 
 def _statement_before_request(sentence: str, masked: str) -> list[str]:
-    """The statement before a wish at the end of the same sentence: "the code is 7788, remember that"."""
+    """Returns the statement before a request in the same sentence: "the code is 7788, remember that"."""
     behind = _TRAILING_REQUEST.search(masked.replace("’", "'"))
     if behind is None or len(sentence) != len(masked) or not behind.start():
         return []
@@ -104,7 +104,7 @@ def _statement_before_request(sentence: str, masked: str) -> list[str]:
 
 
 def _match_request(masked: str) -> tuple[_Form, int] | None:
-    """What form the wish has, and where its content begins."""
+    """Returns the form of the request and where its content begins; None if there is no request."""
     masked = masked.replace("’", "'")
     for form, pattern in _REQUESTS:
         match = pattern.match(masked)
@@ -125,10 +125,10 @@ def _request_content(sentence: str, form: _Form, start: int) -> str:
 
 
 def _main_clause(clause: str) -> str:
-    """A German clause as a sentence, its verb behind the subject; empty where that is risky."""
+    """Turns a German clause into a main clause, its verb after the subject; empty where that is risky."""
     body, comma, addition = clause.rstrip(". ").partition(",")
     subject = _SUBJECT.match(body)
-    # What follows a comma may still belong before the verb, unless its first word says otherwise.
+    # Text after a comma may still belong before the verb, unless its first word says otherwise.
     if not subject or (comma and not _ADDED.match(addition)):
         return ""
     middle, _, verb = body[subject.end() :].rpartition(" ")
@@ -163,8 +163,8 @@ _WRAPPED_TEXT = late(
     r"</(?:user_?\w*|query|message|prompt|input)>)\s*\Z",
     re.DOTALL | re.IGNORECASE,
 )
-# What only points at something else: "remember what we said", "merk dir das für später". An article with its
-# noun, or a whole sentence about "this", says something.
+# References without content: "remember what we said", "merk dir das für später". An article with its noun,
+# or a whole sentence about "this", has content.
 _EMPTY = late(
     r"(?i:what|was|wie|how|who|wer|wo|where|when|to|zu|the time|that time)\b"
     r"|(?i:das|dies|es)\b(?! (?:[a-zäöüß]+ )?[A-ZÄÖÜ])(?!(?: \S+){4})"
@@ -251,9 +251,9 @@ _POINT = (
     rf"|halte?{_DAS}(?: bitte)? fest|behalte?{_DAS}(?: bitte)? im (?:hinter)?kopf"
     rf"|dir{_DAS}(?: bitte)? (?:merken|notieren|aufschreiben)|notiere?{_DAS})"
 )
-# The whole sentence is the wish.
+# The whole sentence is the request.
 _REFERENCE = _request_pattern(rf"{_POINT}{_END}")
-# The wish comes behind what it is about.
+# The request follows its content.
 _TRAILING_REQUEST = late(rf"(?i)(?:[,;–]|\s-)\s+{_PLEASE}{_POINT}{_END}")
 
 _SUBJECT = late(

@@ -1,7 +1,8 @@
 """Summarises a span of messages, with a model where one helps and without one otherwise.
 
 The span is read in portions, each merged into the summary so far. A model's answer is checked, asked for
-again once, tried in smaller portions, and finally replaced by an extractive summary."""
+again once, tried in smaller portions, and finally replaced by an extractive summary.
+"""
 
 import asyncio
 import logging
@@ -23,20 +24,20 @@ from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
 from holdfast.words import terms
 
-# As much of an answer as is looked at for its shape; a usable one is far shorter.
+# Characters of an answer that are checked; a usable one is far shorter.
 _GLANCE = 60_000
 _FEWEST_SECTIONS = 3
 _SHINGLE = 8
 _GRAM = 6
-# A model that goes in circles says a thing more often; "none so far" may stand in each section.
+# A looping model repeats a line more often than this; "none so far" may stand in each section.
 _REPEATS = len(SECTIONS)
 _LOOP_SHARE = 0.3
 _ECHO_SHARE = 0.5
-# Fewer shingles prove nothing: an identifier and its sentence may well be quoted.
+# Fewer shingles prove nothing: an identifier and its sentence may be quoted.
 _FEWEST_SHINGLES = 25
-# Signs of other scripts that names may bring along.
+# The share of characters of other scripts that names may cause.
 _FOREIGN_SHARE = 0.2
-# In so many words German and English show themselves.
+# In so many words German or English can be detected.
 _LONG_PROSE = 60
 
 _CONTROL = late(r"<\|[a-z_]{2,20}\|>|</?(?:s|summary|answer|output)>|<(?:end_of_turn|eos|start_of_turn)>")
@@ -65,7 +66,7 @@ _SPEAKER = late(
     re.IGNORECASE | re.MULTILINE,
 )
 _ENDS = late(r"[.!?…:;)\]}\"'“”»`*_|>]\s*\Z")
-# Small words that nobody ends a sentence with.
+# Small words that never end a sentence.
 _WANTS_MORE = late(
     r"(?:a|an|and|are|as|at|because|but|by|for|from|has|have|if|in|into|is|it|its|of|on|or|so|than|that|the"
     r"|their|then|this|to|was|were|when|where|which|while|will|with|would"
@@ -81,11 +82,11 @@ _QUOTED = late(r"„[^“”\n]{2,300}[“”]|“[^”\n]{2,300}”|\"[^\"\n]{2
 
 
 def strip_answer(answer: str) -> str:
-    """The answer alone: without thinking, control tokens, a fence around it all, and what leads up to it."""
+    """Returns the answer without thinking, control tokens, a surrounding code fence and a preamble."""
     text = _PREAMBLE.sub("", _CONTROL.sub("", without_thinking(answer)).strip())
     lines = text.strip().split("\n")
     marks = [number for number, line in enumerate(lines) if _FENCE.fullmatch(line.strip())]
-    # One pair, or an opening mark that was never closed; two pairs are code within the answer.
+    # One pair, or an opening fence that is never closed; two pairs are code within the answer.
     if marks[:1] == [0] and (len(marks) == 1 or marks[1:] == [len(lines) - 1]):
         lines = lines[1 : len(lines) - len(marks) + 1]
     return _PREAMBLE.sub("", "\n".join(lines).strip()).strip()
@@ -94,9 +95,9 @@ def strip_answer(answer: str) -> str:
 def find_problem(
     answer: str, source: str, language: str, *, finish: str | None, room: int, count: Callable[[str], int]
 ) -> str:
-    """The empty text if the summary may be used, else what is wrong with it.
+    """Returns an empty text if the summary may be used, otherwise a code for what is wrong with it.
 
-    The cause comes before its effects: what loops also runs into the limit and is too large.
+    Causes are checked before their effects: an answer that loops also hits the limit and is too large.
     """
     text = strip_answer(answer)
     glance = text[:_GLANCE]
@@ -119,7 +120,7 @@ def find_problem(
 
 
 def is_hopeless(answer: str) -> bool:
-    """Whether an answer that is still being given goes in circles: more of it would be more of the same."""
+    """Whether an answer that is still streaming loops, so that waiting for the rest is useless."""
     glance = strip_answer(answer)[:_GLANCE]
     return _loops(glance, _WORD.findall(glance.lower()))
 
@@ -134,7 +135,7 @@ def _loops(text: str, words_used: list[str]) -> bool:
 
 
 def _echoes(text: str, words_used: list[str], source: str) -> bool:
-    """Whether the transcript came back: much of it verbatim, and in its shape rather than in sections."""
+    """Whether the answer repeats the transcript: much of it verbatim, and not in sections."""
     known = set(_runs(_WORD.findall(source.lower()), _SHINGLE))
     runs = list(_runs(words_used, _SHINGLE))
     if len(runs) < _FEWEST_SHINGLES:
@@ -142,12 +143,12 @@ def _echoes(text: str, words_used: list[str], source: str) -> bool:
     share = sum(run in known for run in runs) / len(runs)
     if share <= _ECHO_SHARE:
         return False
-    # A summary that quotes much is a good one: it has its sections, and nobody speaks in it.
+    # A summary may quote much, but it has sections and no speaker labels.
     return len(_SPEAKER.findall(text)) > 1 or len(list_sections(text)) < _FEWEST_SECTIONS
 
 
 def _breaks_off(text: str) -> bool:
-    """Whether it ends within a sentence before it came to the last section."""
+    """Whether the text ends within a sentence before the last section."""
     sections = list_sections(text[-_GLANCE:])
     if SECTIONS[-1] in sections or _ENDS.search(text):
         return False
@@ -156,13 +157,13 @@ def _breaks_off(text: str) -> bool:
         return True
     if sections and SECTIONS[-2] not in sections:
         return True
-    # Many write lists without full stops; then its lack at the end says nothing.
+    # In lists without full stops a missing one at the end means nothing.
     items = [line for line in before if parse_heading(line.strip()) is None]
     return 2 * sum(bool(_ENDS.search(line)) for line in items) > len(items)
 
 
 def _is_foreign(text: str, language: str) -> bool:
-    """Whether it is in another language; code, quotes and headings do not count, nor a list of names."""
+    """Whether the text is in another language; code, quotes, headings and lists of names do not count."""
     content = "\n".join(line for _, line in lines_by_section(text))
     prose = _QUOTED.sub(" ", _CODE.sub(" ", content))
     letters = sum(sign.isalpha() for sign in prose)
@@ -180,42 +181,42 @@ log = logging.getLogger("holdfast.compaction")
 
 ProgressCallback = Callable[[float], None]
 
-# How a summary came about, the best way first.
+# How a summary was made, the best method first.
 METHODS = ("model", "repaired", "smaller", "extractive")
 
-# A model that was of no use this often in one span is not asked again in it.
+# After so many failures within one span the model is not asked again.
 _MOST_FAILURES = 2
-# With less room than this for what is to be read, a model is of no use.
+# With less room for the source than this, no model is asked.
 _LEAST_ROOM = 256
-# What the prompt's own words may take at most beside what is counted.
+# Tokens of the prompt that may not be covered by counting.
 _MARGIN = 64
-# Tokens to words, and of those fewer, so that the limit is not what ends the answer.
+# Words asked for per token of the target: fewer than fit, so that the limit does not end the answer.
 _WORDS_PER_TOKEN = 0.6
-# At least this share of what a summary speaks of must have been spoken of.
+# At least this share of a summary's terms must occur in its source.
 _LEAST_GROUNDED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class MessageSpan:
-    """What is to be summarised: clean messages, and the summary of all that came before them."""
+    """What to summarise: cleaned messages, and the summary of everything before them."""
 
     items: tuple[Item, ...]
     previous: Summary | None
     language: str
-    # Tokens the summary should have.
+    # Tokens that the summary should have.
     target: int
     count: Callable[[str], int]
 
 
 @dataclass(slots=True)
 class _SpanState:
-    """How it is going with one span."""
+    """The state of one span while it is summarised."""
 
     span: MessageSpan
     helper: SummaryModel
     method: str = METHODS[0]
     failures: int = 0
-    # The messages that were read without a model: one that is in several portions is read once.
+    # Messages already read without a model; one that is in several portions is read once.
     read_ids: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
 
@@ -229,7 +230,7 @@ class _SpanState:
 
 @dataclass(frozen=True, slots=True)
 class SpanSummary:
-    """A summary, how it came about, and what a model did wrong on the way."""
+    """A summary, the method it was made by, and the problems of the model's answers."""
 
     summary: Summary
     method: str
@@ -278,13 +279,13 @@ class Summariser:
         return await _summarise_extractively(span, new, so_far) if new or so_far is None else so_far
 
     async def _try_model(self, state: _SpanState, portion: Portion, so_far: Summary | None) -> Summary | None:
-        """What the model makes of it, on the second attempt at the latest; None if that is of no use."""
+        """Asks the model up to twice; None if no answer is usable."""
         problem = ""
         for attempt in ("model", "repaired"):
             try:
                 summary, problem = await self._ask_model(state, portion, so_far, problem)
             except Overflow as error:
-                # Asking the same again would be refused again; less of it may not be.
+                # The same request would be refused again; a smaller one may not be.
                 state.problems.append(f"overflow: {error}")
                 return None
             except ProviderError as error:
@@ -318,7 +319,7 @@ class Summariser:
             reply.text, source, span.language, finish=reply.finish, room=room, count=span.count
         )
         summary = None if problem else Summary.parse(strip_answer(reply.text), span.language)
-        # Headings with nothing under them would wipe out what was written before.
+        # Headings without lines would erase the summary so far.
         if not summary:
             return None, problem or "empty"
         if _grounded_share(summary, source) < _LEAST_GROUNDED:
@@ -326,12 +327,12 @@ class Summariser:
         ours = await _summarise_extractively(span, portion.items, so_far)
         summary = _with_prohibitions(summary, ours)
         if _count_carried_facts(summary, source) < _count_carried_facts(ours, source):
-            # However well it reads, it says less than the sentences themselves.
+            # The extractive summary preserves more facts.
             return None, "fewer"
         return summary, ""
 
     def _room(self, span: MessageSpan, model: SummaryModel) -> int:
-        """What may be read at once: the window, less the answer, the prompt, and the longest summary."""
+        """Returns the tokens left for the source: the window less answer, prompt and longest summary."""
         prompt = self._prompts.render(
             "summary", span.language, previous="-", transcript="", words=span.target, trouble="sections"
         )
@@ -347,14 +348,14 @@ async def _summarise_extractively(
 
 
 def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
-    """The summary with all that must not be done, whatever the model left out of it."""
+    """Adds the prohibitions that the model left out."""
     known = "\n".join(summary.must_not).casefold()
     missing = tuple(line for line in ours.must_not if line.casefold() not in known)
     return replace(summary, must_not=(*summary.must_not, *missing))
 
 
 def _count_carried_facts(summary: Summary, source: str) -> int:
-    """How many names and values of the source a summary has."""
+    """Returns how many names and values of the source the summary has."""
     return len(carried(_plain_text(summary), source, summary.language))
 
 
@@ -363,6 +364,6 @@ def _plain_text(summary: Summary) -> str:
 
 
 def _grounded_share(summary: Summary, source: str) -> float:
-    """The share of what the summary speaks of that the source speaks of too."""
+    """Returns the share of the summary's terms that occur in the source."""
     summary_terms = set(terms(_plain_text(summary)))
     return len(summary_terms.intersection(terms(source))) / len(summary_terms) if summary_terms else 1.0

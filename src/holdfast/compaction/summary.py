@@ -1,6 +1,7 @@
 """The summary: five sections of single lines, and how it is rendered, parsed and trimmed to a size.
 
-Parsing accepts many forms of headings, since small models seldom keep to the format they are asked for."""
+Parsing accepts many forms of headings, since small models seldom keep to the format they are asked for.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ HEADINGS = {
     },
 }
 
-# What else models call them.
+# Other titles that models use for the sections.
 _NAMES = {
     "requests": (
         r"(?:the )?(?:user(?:['’]?s)?|stated|original|key|main|explicit)? ?(?:requests?|questions?|asks?)"
@@ -60,7 +61,7 @@ _NAMES = {
         r"|zu vermeiden|vermeiden|einschränkungen|regeln|fehlversuche|fehlgeschlagen(?:es|e versuche)?"
     ),
 }
-# "Done (with the files changed)", "Must not / tried and failed": what else a heading says.
+# Additions to a title: "Done (with the files changed)", "Must not / tried and failed".
 _MORE = r"(?: *(?:[(/&,–—-]|and |und |with |mit |so far|as |of |by |bisher|wie |des |der |vom )[^:\n]{0,80})?"
 _SECTION_TITLE = late(
     "(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _NAMES.items()) + rf"){_MORE}", re.IGNORECASE
@@ -76,15 +77,15 @@ _ALONE = late(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}})")
 _LEADING_NUMBER = late(_NUMBER)
 _ORNAMENT = " \t*_:#=<>[]`✅❌⏳🎯📌📝🚫⚠️🔜"
 
-# A longer line is no heading, whatever stands in it.
+# A longer line is never a heading.
 _LONGEST_HEADING = 300
-# Below so many headings in their usual form, also list items are taken for them.
+# With fewer headings in the usual form, list items are read as headings, too.
 _FEW = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SectionHeading:
-    """A heading; `section` is empty for one we do not know. `rest` is what stands behind it on its line."""
+    """A heading; `section` is empty for an unknown one, `rest` is the text after it on the same line."""
 
     section: str
     rest: str = ""
@@ -92,14 +93,14 @@ class SectionHeading:
 
 
 def list_sections(text: str) -> list[str]:
-    """The sections that have a heading in this text, in order, each once, empty ones too."""
+    """Returns the sections that have a heading in the text, in order, each once, also empty ones."""
     return list(dict.fromkeys(section for section, _ in lines_by_section(text)))
 
 
 def lines_by_section(text: str) -> Iterator[tuple[str, str]]:
-    """Each line with the section it stands in; a heading itself gives what stands behind it, maybe nothing.
+    """Yields (section, line) pairs; for a heading the line is the text after it, possibly empty.
 
-    What stands before the first heading, or under one that is none of ours, is left out.
+    Lines before the first heading or under an unknown one are skipped.
     """
     lines = [line.strip() for line in text.splitlines()]
     headings = [parse_heading(line) for line in lines]
@@ -120,7 +121,7 @@ def lines_by_section(text: str) -> Iterator[tuple[str, str]]:
 
 
 def parse_heading(line: str) -> SectionHeading | None:
-    """What a stripped line is the heading of, None if it is none."""
+    """Parses a stripped line as a heading; None if it is not one."""
     if len(line) > _LONGEST_HEADING or not line:
         return None
     if hash_heading := _HASH_HEADING.fullmatch(line):
@@ -158,13 +159,13 @@ __all__ = ["SECTIONS", "Summary", "shorten_line"]
 
 Count = Callable[[str], int]
 
-# Which section gives up its last line last.
+# Sections by how long they keep their last line, the longest first.
 _SECTION_PRIORITY = ("goal", "requests", "must_not", "open", "done")
-# Where the beginning counts as much as the end; elsewhere the newest line counts most.
+# Sections whose first line counts as much as the newest; elsewhere the newest line counts most.
 _ENDS_MATTER = ("requests", "goal")
-# A line alone may have this part of the room: beyond it, it would drive out all others.
+# One line may take at most this fraction of the room, so that others fit as well.
 _LINE_SHARE = 3
-# A line cut shorter says nothing.
+# A line cut shorter than this is useless.
 _SHORTEST = 24
 
 _ITEM = late(r"(?:[-*•–·▪◦‣+→]|\(?\d{1,2}[.)])\s+(?:\[[ xX]?\]\s*)?|[•▪◦‣]")
@@ -188,7 +189,7 @@ _REMARK = late(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Each section is a tuple of lines, the oldest first."""
+    """A summary; each section is a tuple of lines, the oldest first."""
 
     requests: tuple[str, ...] = ()
     goal: tuple[str, ...] = ()
@@ -210,7 +211,7 @@ class Summary:
         return any(self.section(name) for name in SECTIONS)
 
     def render(self) -> str:
-        """Markdown with the headings of its language; sections without a line are left out."""
+        """Returns Markdown with headings in the summary's language; empty sections are left out."""
         titles = HEADINGS["de" if self.language == "de" else "en"]
         lines_out: list[str] = []
         for name in SECTIONS:
@@ -227,7 +228,7 @@ class Summary:
 
     @classmethod
     def parse(cls, text: str, language: str) -> "Summary | None":
-        """What a model wrote, without its thinking; None if none of the sections is there."""
+        """Parses a model's answer (without its thinking); None if it has none of the sections."""
         sections: dict[str, dict[str, None]] = {}
         after_gap = False
         for section, line in lines_by_section(text):
@@ -235,18 +236,18 @@ class Summary:
             if not line or _FENCE.fullmatch(line):
                 after_gap = True
                 continue
-            # Past a blank line the model may have turned to whoever asked it.
+            # After a blank line the model may be addressing its user.
             if not (after_gap and _REMARK.match(line)):
                 lines.update(dict.fromkeys(_split_items(line)))
             after_gap = False
         return cls.of(sections, language) if sections else None
 
     def trim(self, count: Count, tokens: int) -> "Summary":
-        """As much of it as takes at most so many tokens.
+        """Returns as much of the summary as fits in `tokens`.
 
-        Whole lines go first, the same number from every section; the newest stay longest, and of requests and
-        goal the first one too. When each section has one line left, these are cut; so is, before all else, a
-        line that wants a third of the room for itself.
+        Lines longer than a third of the room are cut first. Then whole lines are removed, the same number
+        from every section: the newest stay longest, and of requests and goal the first one as well. When
+        each section has one line left, these lines are cut.
         """
         if count(self.render()) <= tokens:
             return self
@@ -266,7 +267,7 @@ class Summary:
         room = tokens // _LINE_SHARE
 
         def short(line: str) -> str:
-            # No character is more than four tokens: most lines need no counting.
+            # A character has at most four tokens, so most lines need no counting.
             if 4 * len(line) <= room or count(line) <= room:
                 return line
             size = _largest(len(line), lambda size: count(shorten_line(line, size)) <= room)
@@ -275,7 +276,7 @@ class Summary:
         return self._map_lines(short)
 
     def _rank_lines(self) -> list[tuple[int, int, str, int]]:
-        """Every line as rank, weight of its section, section and place; rank 0 stays longest."""
+        """Returns (rank, section priority, section, index) for every line; rank 0 stays longest."""
         ranked = []
         for name in SECTIONS:
             size = len(self.section(name))
@@ -305,7 +306,7 @@ class Summary:
 
 
 def shorten_line(line: str, size: int) -> str:
-    """The line in at most so many characters, cut between words if there is a place, and marked."""
+    """Returns the line in at most `size` characters, cut between words if possible, with an ellipsis."""
     if len(line) <= size:
         return line
     end = whole_characters(line, max(size - 1, 0), -1)
@@ -315,7 +316,7 @@ def shorten_line(line: str, size: int) -> str:
 
 
 def _split_items(line: str) -> list[str]:
-    """The line without its bullet; prose in its sentences, so that it can be shortened by them."""
+    """Returns the line without its bullet; prose is split into sentences, so that these can be trimmed."""
     item = _ITEM.match(line)
     pieces = [line[item.end() :]] if item else words.sentences(line)
     cleaned = (" ".join(piece.split()) for piece in pieces)
@@ -323,7 +324,7 @@ def _split_items(line: str) -> list[str]:
 
 
 def _largest(limit: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to the limit that fits, 0 if none does; what fits must fit for smaller ones."""
+    """Returns the largest number up to `limit` that fits (bisection), 0 if none does."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,7 +1,8 @@
 """The model that writes summaries and memories: its prompt templates and a single call to it.
 
 Templates are German and English; a file in the user's prompts folder replaces the shipped one. A call waits
-as long as the model keeps sending, but not for a silent one."""
+as long as the model keeps sending, but not for a silent one.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPERATURE = 0.3
-# Servers that take a grammar in llama.cpp's own notation.
+# Servers that accept a grammar in llama.cpp's notation.
 _WITH_GRAMMAR = ("llamacpp", "embedded")
-# Characters for each token asked for: a model that does not stop is stopped.
+# A model that does not stop is cut off after so many characters for each token of its limit.
 _MOST_CHARACTERS_PER_TOKEN = 16
-# After so many more characters it is looked whether the answer can still become anything.
+# Characters between two checks whether the answer is still usable.
 _CHECK_INTERVAL = 500
 
 
@@ -40,20 +41,22 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True)
 class SummaryModel:
-    """A model that helps. `budget` is that of its window, the same one as in every other request to it."""
+    """A model for summaries and memories. `budget` is the window used in every other request to it, too."""
 
     provider: Provider
     name: str
     budget: Budget
     thinks: bool = False
-    # Whether the window is set by request: a server that is asked for another one loads the model anew.
+    # Whether requests set the window; a server that is asked for another size reloads the model.
     sets_window: bool = True
     stall: float = 60.0
 
     async def ask(
         self, prompt: str, limit: int, grammar: str = "", *, hopeless: Callable[[str], bool] = _never
     ) -> ModelReply:
-        """`hopeless` says of the beginning of an answer that nothing good can follow: it ends there."""
+        """Sends one prompt and returns the reply; raises CutOff when the model is silent for too long.
+
+        The reply ends early once `hopeless` returns True for its beginning."""
         request = ChatRequest(
             self.name,
             (Message.of("user", f"{prompt}\n/no_think" if self._needs_marker else prompt),),
@@ -86,7 +89,7 @@ class SummaryModel:
 
     @property
     def _needs_marker(self) -> bool:
-        """Qwen 3 reads it in the text, whatever the server makes of the request's own switch."""
+        """Whether the prompt needs `/no_think`: Qwen 3 obeys it even where the server ignores `think`."""
         return self.thinks and "qwen" in self.name.lower()
 
     def _options(self, limit: int) -> JsonObject:
@@ -109,18 +112,19 @@ NAMES = ("summary", "flush", "finding")
 
 
 class PromptTemplates:
-    """`own` is a folder laid out as the shipped one is (`de/summary.jinja`, …), or has parts of it."""
+    """Loads and renders prompts. Files in `own` (`de/summary.jinja`, …) replace the shipped ones."""
 
     def __init__(self, own: Path | None = None) -> None:
         self._folders = [*([own] if own else []), _SHIPPED]
 
     @cached_property
     def _templates(self) -> "Environment":
-        """Made for the first prompt, which is long after the start."""
+        """The template environment, created with the first prompt to keep the start fast."""
         from jinja2 import FileSystemLoader, StrictUndefined
         from jinja2.sandbox import SandboxedEnvironment
 
-        # Plain text goes out, so nothing is escaped; and a prompt from a folder may not run code.
+        # The output is plain text, so nothing is escaped; the sandbox keeps a user's prompt from running
+        # code.
         return SandboxedEnvironment(
             loader=FileSystemLoader(self._folders),
             undefined=StrictUndefined,
@@ -135,7 +139,7 @@ class PromptTemplates:
         try:
             return self._templates.get_template(f"{language}/{name}.jinja").render(**values).strip()
         except (TemplateError, OSError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            # What a template does with its values can go wrong in any of these ways.
+            # A template may raise any of these when it handles its values.
             raise ConfigError(
                 f"the prompt {language}/{name}.jinja cannot be used: {error}",
                 hint="Mend the file in the prompts folder of the data folder, or take it away.",

@@ -1,7 +1,6 @@
-"""A span of messages as somebody who summarises it may see it: clean, readable, in portions that fit.
+"""Turns messages into the transcript that a model summarises: cleaned, readable, in portions that fit.
 
-What was private or only Holdfast's own is taken out here, once, before anything else reads the span. It does
-not know what is done with the text.
+Private text, secrets and Holdfast's own notices are removed here, once, before anything else reads the span.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +15,10 @@ from holdfast.window.shorten import cut_middle, shorten_result
 
 Count = Callable[[str], int]
 
-# A tool's output says little per token: of a longer one its shape, its errors and its ends are read. The
-# ledger has read all of it.
+# Tool output says little per token: long output is shortened to its structure, errors and ends. The ledger
+# reads all of it.
 _RESULT_TOKENS, _ARGUMENT_TOKENS = 600, 200
-# Of a message that alone would take more portions than this, its beginning and its end are read.
+# A message that would fill more portions than this is cut in the middle.
 _MOST_PORTIONS = 4
 _SPEAKERS = {
     "en": {"user": "User", "assistant": "Assistant", "tool": "Tool result", "system": "Instructions"},
@@ -29,14 +28,14 @@ _FENCE = "====="
 
 
 def clean_items(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The same messages without thinking, notices of ours, private text and secrets."""
+    """Returns the messages without thinking, Holdfast's own notices, private text and secrets."""
     return tuple(replace(item, message=_clean_message(item.message)) for item in items)
 
 
 def _clean_message(message: Message) -> Message:
     texts = [part for part in message.parts if isinstance(part, Text)]
     if len(texts) > 1 and any("<private" in part.text.lower() for part in texts):
-        # What is private may begin in one part and end in the next.
+        # Private text may begin in one part and end in the next.
         others = tuple(part for part in message.parts if not isinstance(part, Text))
         message = replace(message, parts=(Text("\n".join(part.text for part in texts)), *others))
     parts = (_clean_part(part, ours=message.role == "assistant") for part in message.parts)
@@ -65,13 +64,13 @@ def _clean_part(part: Part, *, ours: bool) -> Part | None:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """As much of a span as is read at once."""
+    """A part of a span that is read at once."""
 
     items: tuple[Item, ...]
     text: str
 
     def halve(self, language: str, count: Count) -> tuple["Portion", ...]:
-        """Two smaller ones, () if there is nothing to part."""
+        """Returns two smaller portions, () if it cannot be divided."""
         if len(self.items) > 1:
             middle = len(self.items) // 2
             parts = (self.items[:middle], self.items[middle:])
@@ -84,9 +83,9 @@ class Portion:
 
 
 def split_portions(items: Sequence[Item], language: str, count: Count, most: int) -> list[Portion]:
-    """The span in portions of at most `most` tokens; what is larger alone is parted in itself.
+    """Splits a span into portions of at most `most` tokens; a larger message is divided.
 
-    A book that somebody pasted is not read from cover to cover: a small model would take hours for it.
+    A very long message is not read completely: a small model would take hours for a pasted book.
     """
     finished: list[Portion] = []
     waiting: list[tuple[Item, str]] = []
@@ -113,7 +112,7 @@ def _join_portion(waiting: Sequence[tuple[Item, str]]) -> Portion:
 
 
 def _split_text(text: str, tokens: int, most: int) -> Iterator[str]:
-    """A long text in pieces of about equal length, cut at white space where there is some."""
+    """Yields a long text in pieces of about equal length, cut at white space where possible."""
     number = -(-tokens * 5 // (most * 4))
     size, start = max(1, -(-len(text) // number)), 0
     while start < len(text):
@@ -156,5 +155,5 @@ def _render_part(part: Part, count: Count) -> str:
 
 
 def fence(text: str) -> str:
-    """Marked as data: what stands in it asks nobody for anything."""
+    """Encloses the text in fences that mark it as data rather than instructions."""
     return f"{_FENCE}\n{text}\n{_FENCE}"

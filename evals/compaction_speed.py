@@ -15,8 +15,8 @@ from evals.compaction_chats import Chat, generated, shared
 from evals.compaction_replay import WINDOW, Client, Counting, Server, engine_on
 from evals.compaction_scripts import none
 from evals.window_rows import Row, progress
-from holdfast.compaction.compactor import Compactor, Task
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.compactor import CompactionTask, Compactor
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.messages import Message
 from holdfast.window.items import Item
 
@@ -65,9 +65,9 @@ class Watch:
 async def made(messages: list[Message], counting: Counting) -> Took:
     """The pure part; texts were counted before, as those of a conversation are."""
     items = tuple(Item(f"m{at}", message, at) for at, message in enumerate(messages))
-    task = Task(items, None, _SUMMARY, counting.count)
+    task = CompactionTask(items, None, _SUMMARY, counting.count)
     watch = Watch()
-    await Compactor(Prompts()).make(task, None)
+    await Compactor(PromptTemplates()).compact(task, None)
     return watch.took
 
 

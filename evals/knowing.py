@@ -19,7 +19,7 @@ from typing import Any
 
 from evals.compaction_scripts import asks_on_the_side, good
 from evals.window_rows import progress
-from holdfast.compaction.sorting import sort
+from holdfast.compaction.extractive import sort_sentences
 from holdfast.engine import Ask, Engine
 from holdfast.errors import EmbedderError
 from holdfast.fitting.helpers import SummaryOptions
@@ -173,7 +173,7 @@ async def talks(
                     for text in said:
                         await client.say(text)
                     await client.rest(ask=model != "none")
-            await engine.afterwards.idle.quiet()
+            await engine.afterwards.idle.wait_until_idle()
         notes = Remembering(
             open_store(f"sqlite:///{folder / 'db'}"),
             Folder(folder / "workspace"),
@@ -304,7 +304,7 @@ async def _carried(
                 )
                 sent = _plain(" ".join(message.text for message in next(asked).messages))
                 lost |= {span for span in said if _plain(span) not in sent}
-                await engine.afterwards.idle.quiet()
+                await engine.afterwards.idle.wait_until_idle()
     return lost, level
 
 
@@ -321,7 +321,7 @@ def sections(rows: Sequence[Row], tally: Tally) -> None:
         "preference": ("must_not", "done"),
     }
     for row in rows:
-        found = sort([Item("m", Message.of("user", row["text"]))])
+        found = sort_sentences([Item("m", Message.of("user", row["text"]))])
         for one in row["keep"]:
             places = {
                 name

@@ -18,11 +18,10 @@ from types import ModuleType
 import pytest
 
 import holdfast
-from holdfast.compaction.asked import remembered
-from holdfast.compaction.headings import sections_in
-from holdfast.compaction.ledger_lines import commands_in, error_lines
-from holdfast.compaction.ledger_reading import said_in
-from holdfast.compaction.lines import parse_lines
+from holdfast.compaction.flush import parse_memory_lines
+from holdfast.compaction.ledger_reading import find_commands, find_error_lines, read_text
+from holdfast.compaction.requests import read_memory_requests
+from holdfast.compaction.summary import list_sections
 from holdfast.conversations.alignment import remove_blocks, strip_whitespace
 from holdfast.conversations.side_requests import classify_side_request, find_summaries
 from holdfast.files.digests import build_digest
@@ -62,9 +61,9 @@ _IN_TABLES = {
     "holdfast.window.rules.": "match",
 }
 # These see one sentence of a person, or one line of a source: some hundred characters at most. That they see
-# no longer ones is tested below, through `rules_in`, `remembered` and `build_digest`.
+# no longer ones is tested below, through `rules_in`, `read_memory_requests` and `build_digest`.
 _SHORT = (
-    "holdfast.compaction.asked.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
+    "holdfast.compaction.requests.", "holdfast.files.digests.lines.", "holdfast.text.lang.",
     "holdfast.text.statements.", "holdfast.window.rules.",
 )  # fmt: skip
 
@@ -181,27 +180,27 @@ READERS: dict[str, Callable[[str], object]] = {
     "split_question": lambda text: split_question(read_question(text)),
     "traits_of": traits_of,
     "chunks": chunks,
-    "commands_in": lambda text: list(commands_in(text)),
+    "commands_in": lambda text: list(find_commands(text)),
     "dates_in": lambda text: dates_in(text, date(2026, 2, 24)),
     "decisions_in": decisions_in,
     "digest_of a page": lambda text: build_digest("a.md", text),
     "digest_of a source": lambda text: build_digest("a.kt", text),
-    "error_lines": lambda text: list(error_lines(text)),
+    "error_lines": lambda text: list(find_error_lines(text)),
     "fences": fences,
     "html_of": render_html,
     "language_of": language_of,
     "memories_in": lambda text: memories_in(text, Scope(), by_hand=True),
     "own_sentences": lambda text: list(own_sentences(text)),
-    "parse_lines": parse_lines,
+    "parse_lines": parse_memory_lines,
     "redacted": redacted,
     "redacted_file": redacted_file,
     "references_in": find_references,
-    "remembered": remembered,
+    "remembered": read_memory_requests,
     "rules_in": rules_in,
     "said": said,
-    "said_in": said_in,
+    "said_in": read_text,
     "same_but_for_time": lambda text: same_but_for_time(text, text + "1"),
-    "sections_in": sections_in,
+    "sections_in": list_sections,
     "sentences": sentences,
     "side_of": lambda text: classify_side_request(_request(text)),
     "solid": strip_whitespace,

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from holdfast.background.progress import Progress
+from holdfast.background.progress import TurnProgress
 from holdfast.background.projector import Projector
-from holdfast.background.queue import Place, Queue
-from holdfast.background.stopping import Stop
+from holdfast.background.queue import Queue, QueueSlot
+from holdfast.background.stopping import StreamStop
 from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.conversations import Recorder, read_hints
 from holdfast.conversations.hints import split_context
 from holdfast.errors import BadRequest, HoldfastError, Overflow, StoreError
@@ -118,11 +118,11 @@ class _Run:
     ask: Ask
     kept: Kept
     recorder: Recorder
-    progress: Progress
+    progress: TurnProgress
     facts: Facts = field(default_factory=Facts)
-    stop: Stop = field(default_factory=Stop)
+    stop: StreamStop = field(default_factory=StreamStop)
     # Where it stands in the line before the server it is for, and that server once it has its turn.
-    place: Place | None = None
+    place: QueueSlot | None = None
     provider: Provider | None = None
     along: Along = Along()
 
@@ -147,7 +147,7 @@ class Engine:
         remembering: Remembering | None = None,
         research: Research | None = None,
         gate: Gate = Gate(),  # noqa: B008 - frozen
-        prompts: Prompts | None = None,
+        prompts: PromptTemplates | None = None,
         options: SummaryOptions | None = None,
         parallel: int = 0,
         parallel_at: Mapping[str, int] | None = None,
@@ -159,7 +159,7 @@ class Engine:
         self._parallel, self._parallel_at = parallel, parallel_at or {}
         self.turns = Turns(store.hurry)
         options = options or SummaryOptions()
-        preset, prompts = preset or preset_named("balanced"), prompts or Prompts()
+        preset, prompts = preset or preset_named("balanced"), prompts or PromptTemplates()
         tells = gate.lets_pass if options.memory else _tells_nobody
         self.compacting = Compacting(
             store,
@@ -216,7 +216,7 @@ class Engine:
         brought = await pointed_at(request, ask.files) if ask.files else ()
         run.along = Along(ask.context, ask.files, bound, brought)
         answer = self.upstreams.asked(request.model, partial(self._answer, run))
-        chunks = self._recorded(run, run.stop.over(answer))
+        chunks = self._recorded(run, run.stop.wrap(answer))
         if kept.placement.kind == "side":
             chunks = self._noted(chunks, run.recorder, incoming, kept)
         return Turn(request.model, chunks, run.conversation, run.facts, job=kept.job)
@@ -232,7 +232,7 @@ class Engine:
             on_saved=self._intake.answering(incoming, kept),
         )
         about = {"job": kept.job, "conversation": conversation, "kind": kept.placement.kind, "model": model}
-        return _Run(ask, kept, recorder, Progress(self.events, ask.scope, about))
+        return _Run(ask, kept, recorder, TurnProgress(self.events, ask.scope, about))
 
     async def _answer(self, run: _Run, provider: Provider) -> AsyncGenerator[Chunk, None]:
         """What happens between keeping the question and keeping the answer; trouble in it ends the job."""
@@ -241,7 +241,7 @@ class Engine:
         with self.queue.enter(provider.location, ask.scope.user) as run.place:
             if not run.place.served:
                 await self._waited(run, run.place, provider)
-            run.progress.running(provider.location)
+            run.progress.report_running(provider.location)
             run.provider = provider
             for attempt in (1, 2):
                 fitted = await self.fitter.fit(ask.request, kept, provider, run.along)
@@ -258,16 +258,16 @@ class Engine:
                     log.warning(
                         "%s refused a request that should have fitted: %s", provider.location, refused
                     )
-                    run.progress.refused()
+                    run.progress.report_overflow()
                     await self.fitter.refused(fitted, provider, refused)
                 else:
                     return
 
-    async def _waited(self, run: _Run, place: Place, provider: Provider) -> None:
+    async def _waited(self, run: _Run, place: QueueSlot, provider: Provider) -> None:
         """Others are before it: only then is it worth a note in the store."""
-        run.progress.queued(provider.location, place.position)
+        run.progress.report_queued(provider.location, place.position)
         await self.store.run(self.store.jobs.waits, run.kept.job, provider.location)
-        await place.turn()
+        await place.wait()
         await self.store.run(self.store.jobs.running, run.kept.job)
 
     async def passed(
@@ -275,13 +275,13 @@ class Engine:
     ) -> AsyncGenerator[Chunk, None]:
         """The server's own answer to a request as it is, in its turn like any other. Nothing is kept."""
         with self.serving(provider, user) as place:
-            await place.turn()
+            await place.wait()
             async with aclosing(provider.chat(request)) as chunks:
                 async for chunk in chunks:
                     yield chunk
 
     @contextmanager
-    def serving(self, provider: Provider, user: str) -> Iterator[Place]:
+    def serving(self, provider: Provider, user: str) -> Iterator[QueueSlot]:
         """A place before a server for what does not go through the engine; its turn is to be waited for."""
         with self.afterwards.person(), self.queue.enter(provider.location, user) as place:
             yield place
@@ -290,7 +290,7 @@ class Engine:
         """Ends a job that waits or runs in this process; whether it did."""
         run = self._runs.get(job)
         if run is not None:
-            run.stop.now(BadRequest("this request was cancelled", hint="Ask again if that was a mistake."))
+            run.stop.stop(BadRequest("this request was cancelled", hint="Ask again if that was a mistake."))
         return run is not None
 
     def position(self, job: str) -> int | None:
@@ -334,7 +334,7 @@ class Engine:
             with self.afterwards.person():
                 async with aclosing(recorder.record(chunks)) as recorded:
                     async for chunk in recorded:
-                        run.progress.saw(chunk)
+                        run.progress.note_chunk(chunk)
                         yield chunk
             trouble = None
         except (HoldfastError, GeneratorExit, asyncio.CancelledError) as error:
@@ -356,7 +356,7 @@ class Engine:
             told = {name: report[name] for name in _TOLD_OF_WINDOW}
             told["prefix"] = "kept" if report["prefix"]["kept"] else report["prefix"]["cause"]
             self.events.publish("window", told, run.ask.scope)
-        run.progress.ended(trouble, said=bool(run.recorder.answer.parts))
+        run.progress.finish(trouble, answered=bool(run.recorder.answer.parts))
 
     async def _noted(
         self, chunks: AsyncGenerator[Chunk, None], recorder: Recorder, incoming: Incoming, kept: Kept

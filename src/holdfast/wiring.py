@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from holdfast.background.queue import parallel_from
+from holdfast.background.queue import parse_parallel
 from holdfast.background.retention import Retention
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.config import Settings
 from holdfast.engine import Engine
 from holdfast.errors import ConfigError
@@ -71,7 +71,7 @@ def build_engine(settings: Settings) -> Engine:
         remembering=remembering,
         research=build_research(settings, remembering),
         gate=Gate.of(settings.memory_gate),
-        prompts=Prompts(settings.home / "prompts"),
+        prompts=PromptTemplates(settings.home / "prompts"),
         options=SummaryOptions(
             helper=settings.helper_model,
             memory=settings.memory,
@@ -79,7 +79,7 @@ def build_engine(settings: Settings) -> Engine:
             stall=settings.stall_timeout,
         ),
         parallel=settings.parallel,
-        parallel_at=parallel_from(settings.upstream_parallel),
+        parallel_at=parse_parallel(settings.upstream_parallel),
     )
     if settings.retention_days:
         forget = settings.retention_memories == "forget"

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from holdfast.background.idle import Idle
+from holdfast.background.idle import IdleScheduler
 from holdfast.errors import Unreachable
 from holdfast.i18n import say, speak
 
@@ -52,28 +52,28 @@ async def bench():
 
 @pytest.fixture
 async def idle():
-    idle = Idle()
+    idle = IdleScheduler()
     yield idle
     await idle.close()
 
 
 async def test_pieces_are_done_one_at_a_time_and_in_order(idle, bench):
     for name in ("one", "two", "three"):
-        idle.put(name, bench.piece(name))
+        idle.schedule(name, bench.piece(name))
     await bench.begins.acquire()
     assert (idle.running, idle.waiting, bench.begun) == ("one", ("two", "three"), ["one"])
     bench.may_end.set()
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert bench.done == ["one", "two", "three"]
     assert (idle.running, idle.waiting) == (None, ())
 
 
 async def test_a_person_interrupts_and_the_piece_begins_anew_afterwards(idle, bench):
-    idle.put("one", bench.piece("one"))
-    idle.put("two", bench.piece("two"))
+    idle.schedule("one", bench.piece("one"))
+    idle.schedule("two", bench.piece("two"))
     await bench.begins.acquire()
-    with idle.person():
-        with idle.person():
+    with idle.pause():
+        with idle.pause():
             for _ in range(5):
                 await asyncio.sleep(0)
             assert (idle.running, idle.waiting) == (None, ("one", "two"))
@@ -82,14 +82,14 @@ async def test_a_person_interrupts_and_the_piece_begins_anew_afterwards(idle, be
     await bench.begins.acquire()
     assert bench.begun == ["one", "one"]
     bench.may_end.set()
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert bench.done == ["one", "two"]
 
 
 async def test_nothing_begins_while_a_person_is_there(idle, bench):
-    with idle.person():
-        idle.put("one", bench.quick("one"))
-        quiet = asyncio.create_task(idle.quiet())
+    with idle.pause():
+        idle.schedule("one", bench.quick("one"))
+        quiet = asyncio.create_task(idle.wait_until_idle())
         for _ in range(5):
             await asyncio.sleep(0)
         assert (bench.done, idle.waiting, quiet.done()) == ([], ("one",), False)
@@ -98,90 +98,90 @@ async def test_nothing_begins_while_a_person_is_there(idle, bench):
 
 
 async def test_a_person_whose_request_fails_is_gone_too(idle, bench):
-    with pytest.raises(Unreachable), idle.person():
+    with pytest.raises(Unreachable), idle.pause():
         raise Unreachable("no server")
-    idle.put("one", bench.quick("one"))
-    await idle.quiet()
+    idle.schedule("one", bench.quick("one"))
+    await idle.wait_until_idle()
     assert bench.done == ["one"]
 
 
 async def test_calm_work_begins_when_nobody_came_for_a_while(bench):
     clock = Clock()
-    idle = Idle(clock)
-    idle.put("at once", bench.quick("at once"), calm=20)
-    await idle.quiet()
+    idle = IdleScheduler(clock)
+    idle.schedule("at once", bench.quick("at once"), calm=20)
+    await idle.wait_until_idle()
     assert bench.done == ["at once"], "nobody was there yet"
-    idle.put("calm", bench.quick("calm"), calm=20)
+    idle.schedule("calm", bench.quick("calm"), calm=20)
     for _ in range(3):
         clock.now += 19
-        with idle.person():
+        with idle.pause():
             pass
-        idle.put("soon", bench.quick("soon"))
-        await idle.quiet()
+        idle.schedule("soon", bench.quick("soon"))
+        await idle.wait_until_idle()
     assert (bench.done, idle.waiting) == (["at once", "soon", "soon", "soon"], ("calm",))
     clock.now += 20
-    idle.put("soon", bench.quick("soon"))
-    await idle.quiet()
+    idle.schedule("soon", bench.quick("soon"))
+    await idle.wait_until_idle()
     assert sorted(bench.done[4:]) == ["calm", "soon"]
     await idle.close()
 
 
 async def test_what_is_put_again_takes_the_place_of_what_waits_and_waits_anew(bench):
     clock = Clock()
-    idle = Idle(clock)
-    idle.put("flush", bench.quick("old"), after=900)
-    idle.put("other", bench.quick("other"), after=1000)
+    idle = IdleScheduler(clock)
+    idle.schedule("flush", bench.quick("old"), after=900)
+    idle.schedule("other", bench.quick("other"), after=1000)
     clock.now += 800
-    idle.put("flush", bench.quick("new"), after=900)
+    idle.schedule("flush", bench.quick("new"), after=900)
     assert idle.waiting == ("other", "flush")
     clock.now += 200
-    with idle.person():
+    with idle.pause():
         pass
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert (bench.done, idle.waiting) == (["other"], ("flush",))
     clock.now += 700
-    with idle.person():
+    with idle.pause():
         pass
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert bench.done == ["other", "new"]
     await idle.close()
 
 
 async def test_a_delay_ends_by_itself(idle, bench):
-    idle.put("one", bench.piece("one"), after=0.01)
+    idle.schedule("one", bench.piece("one"), after=0.01)
     await asyncio.wait_for(bench.begins.acquire(), 20)
     assert idle.running == "one"
 
 
 async def test_what_is_put_while_its_older_self_runs_comes_after_it(idle, bench):
-    idle.put("one", bench.piece("old"))
+    idle.schedule("one", bench.piece("old"))
     await bench.begins.acquire()
-    idle.put("one", bench.piece("new"))
+    idle.schedule("one", bench.piece("new"))
     bench.may_end.set()
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert bench.done == ["old", "new"]
 
 
 async def test_an_interrupted_piece_does_not_return_beside_its_newer_self(idle, bench):
-    idle.put("one", bench.piece("old"))
+    idle.schedule("one", bench.piece("old"))
     await bench.begins.acquire()
-    with idle.person():
-        idle.put("one", bench.piece("new"))
+    with idle.pause():
+        idle.schedule("one", bench.piece("new"))
     bench.may_end.set()
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert (bench.begun, bench.done) == (["old", "new"], ["new"])
 
 
 async def test_dropped_work_is_not_done_whether_it_waits_or_runs(idle, bench):
-    idle.put("runs", bench.piece("runs"))
-    idle.put("waits", bench.piece("waits"))
-    idle.put("stays", bench.quick("stays"))
+    idle.schedule("runs", bench.piece("runs"))
+    idle.schedule("waits", bench.piece("waits"))
+    idle.schedule("stays", bench.quick("stays"))
     await bench.begins.acquire()
-    with idle.person():
-        idle.drop("runs")
-        idle.drop("waits")
-        idle.drop("unheard of")
-    await idle.quiet()
+    with idle.pause():
+        idle.cancel("runs")
+        idle.cancel("waits")
+        idle.cancel("unheard of")
+    await idle.wait_until_idle()
     assert (bench.begun, bench.done) == (["runs"], ["stays"])
 
 
@@ -195,11 +195,11 @@ async def test_a_piece_that_ends_well_although_interrupted_is_done(idle):
         except asyncio.CancelledError:
             done.append("just in time")
 
-    idle.put("one", stubborn)
+    idle.schedule("one", stubborn)
     await begun.wait()
-    with idle.person():
+    with idle.pause():
         pass
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert done == ["just in time"]
 
 
@@ -215,11 +215,11 @@ async def test_an_interruption_that_surfaces_as_an_error_is_still_one(idle, capl
             except asyncio.CancelledError:
                 raise Unreachable("the connection was closed") from None
 
-    idle.put("one", translating)
+    idle.schedule("one", translating)
     await begun.wait()
-    with idle.person():
+    with idle.pause():
         pass
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert len(tries) == 2
     assert caplog.records == []
 
@@ -240,8 +240,8 @@ async def test_failures_are_logged_and_do_not_stop_the_rest(idle, bench, caplog)
         ("odd", cannot_begin),
         ("good", bench.quick("x")),
     ):
-        idle.put(name, work)
-    await idle.quiet()
+        idle.schedule(name, work)
+    await idle.wait_until_idle()
     assert bench.done == ["x"]
     assert idle.waiting == ()
     told = {record.getMessage(): (record.levelno, record.exc_info is not None) for record in caplog.records}
@@ -253,15 +253,15 @@ async def test_failures_are_logged_and_do_not_stop_the_rest(idle, bench, caplog)
 
 
 async def test_closing_gives_up_everything(idle, bench):
-    idle.put("runs", bench.piece("runs"))
-    idle.put("waits", bench.quick("waits"))
-    idle.put("later", bench.quick("later"), after=60)
+    idle.schedule("runs", bench.piece("runs"))
+    idle.schedule("waits", bench.quick("waits"))
+    idle.schedule("later", bench.quick("later"), after=60)
     await bench.begins.acquire()
     await idle.close()
-    idle.put("new", bench.quick("new"))
-    with idle.person():
+    idle.schedule("new", bench.quick("new"))
+    with idle.pause():
         pass
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert (bench.done, idle.running, idle.waiting) == ([], None, ())
 
 
@@ -273,9 +273,9 @@ async def test_work_speaks_the_language_of_whoever_asked_for_it(idle):
 
     async def german():
         speak("de")
-        idle.put("one", work)
+        idle.schedule("one", work)
 
-    with idle.person():
+    with idle.pause():
         await asyncio.create_task(german())
-    await idle.quiet()
+    await idle.wait_until_idle()
     assert said == ["fertig"]

@@ -64,7 +64,7 @@ def test_what_was_promised_is_written_in_order_and_once(store, notes, projector,
     folder = tmp_path / "workspace" / "default" / "conversations" / note.conversation
     assert "The summary." in (folder / "summary.md").read_text()
     assert projector.project() == 0
-    assert projector.trouble == ""
+    assert projector.problem == ""
 
 
 def test_other_topics_are_left_alone_and_in_nobodys_way(store, notes, projector):
@@ -79,7 +79,7 @@ def test_other_topics_are_left_alone_and_in_nobodys_way(store, notes, projector)
 def test_no_more_is_done_than_was_asked_for(store, notes, projector):
     for n in range(5):
         promise(store, f"m_{n}", now=float(n))
-    assert [(projector.project(limit=2), projector.left) for _ in range(4)] == [
+    assert [(projector.project(limit=2), projector.has_more) for _ in range(4)] == [
         (2, True),
         (2, True),
         (1, False),
@@ -93,16 +93,16 @@ def test_trouble_is_kept_told_and_over_when_it_is_over(store, notes, projector, 
     workspace.write_text("in the way")
     promise(store, "m_1")
     assert projector.project() == 0
-    assert "cannot be read or written" in projector.trouble
+    assert "cannot be read or written" in projector.problem
     (item,) = store.outbox.pending()
-    assert (item.attempts, item.error) == (1, projector.trouble)
+    assert (item.attempts, item.error) == (1, projector.problem)
     assert projector.project() == 0
     # The same trouble is logged once, however often it is tried.
     assert len(caplog.records) == 1
-    assert projector.left
+    assert projector.has_more
     workspace.unlink()
     assert projector.project() == 1
-    assert (projector.trouble, projector.left, ids(notes)) == ("", False, ["m_1"])
+    assert (projector.problem, projector.has_more, ids(notes)) == ("", False, ["m_1"])
 
 
 def test_one_failure_does_not_stop_the_rest(store, notes, projector, tmp_path):
@@ -112,7 +112,7 @@ def test_one_failure_does_not_stop_the_rest(store, notes, projector, tmp_path):
     promise(store, "m_1", now=2.0)
     assert projector.project() == 1
     assert ids(notes) == ["m_1"]
-    assert "conversations" in projector.trouble
+    assert "conversations" in projector.problem
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_cannot_be_read_never_holds_up_what_can(store, notes, projector, pa
     kept = [projector.project(limit=2) for _ in range(3)]
     assert sum(kept) == 1
     assert ids(notes) == ["m_1"]
-    assert "cannot be read" in projector.trouble
+    assert "cannot be read" in projector.problem
     assert len(store.outbox.pending()) == 4
 
 
@@ -144,7 +144,7 @@ def test_a_failure_that_is_not_tried_this_time_is_still_trouble(store, projector
     projector.project()
     promise(store, "m_1", now=2.0)
     assert projector.project(limit=1) == 1
-    assert "cannot be read" in projector.trouble
+    assert "cannot be read" in projector.problem
 
 
 def test_an_old_summary_that_comes_late_does_not_replace_the_newer(store, projector, tmp_path):
@@ -159,7 +159,7 @@ def test_an_old_summary_that_comes_late_does_not_replace_the_newer(store, projec
 def test_while_another_process_writes_nothing_is_done_until_its_lease_runs_out(store, notes, projector):
     promise(store, "m_1")
     assert store.leases.take(LEASE, "another", 60.0, now=1000.0)
-    assert (projector.project(now=1059.0), projector.left) == (0, True)
+    assert (projector.project(now=1059.0), projector.has_more) == (0, True)
     assert (ids(notes), len(store.outbox.pending())) == ([], 1)
     assert projector.project(now=1060.0) == 1
     # It was given back.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.background.queue import Length, Queue, parallel_from
+from holdfast.background.queue import Queue, QueueLength, parse_parallel
 from holdfast.errors import ConfigError, Stopped
 
 pytestmark = pytest.mark.anyio
@@ -46,10 +46,10 @@ def test_no_place_is_lost_and_turns_are_taken(capacity, steps):
         running = sum(place.served for place in there)
         assert running == min(capacity, len(there))
         if there:
-            assert queue.lengths["server"] == Length(running, len(there) - running)
+            assert queue.lengths["server"] == QueueLength(running, len(there) - running)
     for place in there:
         place.leave()
-    assert all(length == Length(0, 0) for length in queue.lengths.values())
+    assert all(length == QueueLength(0, 0) for length in queue.lengths.values())
 
 
 @given(st.lists(USERS, min_size=2, max_size=25))
@@ -69,7 +69,7 @@ async def test_users_take_turns_and_each_is_served_in_order():
 
     async def ask(user, number):
         with queue.enter("server", user) as place:
-            await place.turn()
+            await place.wait()
             order.append((user, number))
 
     first = queue.enter("server", "ann")
@@ -88,7 +88,7 @@ async def test_whoever_gives_up_waiting_leaves_no_gap():
 
     async def ask():
         with queue.enter("server", "bob") as place:
-            await place.turn()
+            await place.wait()
 
     waiting = asyncio.create_task(ask())
     await asyncio.sleep(0)
@@ -110,7 +110,7 @@ async def test_lines_are_apart_and_may_have_no_limit():
 async def test_closing_tells_those_who_wait_and_lets_nobody_in():
     queue = Queue()
     running, waiting = queue.enter("server", "ann"), queue.enter("server", "bob")
-    asked = asyncio.create_task(waiting.turn())
+    asked = asyncio.create_task(waiting.wait())
     await asyncio.sleep(0)
     queue.close()
     with pytest.raises(Stopped):
@@ -118,12 +118,12 @@ async def test_closing_tells_those_who_wait_and_lets_nobody_in():
     running.leave()
     for late in (waiting, queue.enter("server", "cleo"), queue.enter("another", "cleo")):
         with pytest.raises(Stopped):
-            await late.turn()
+            await late.wait()
 
 
 def test_what_single_servers_can_do_is_read_from_the_settings():
-    assert parallel_from("") == {}
-    assert parallel_from("big=4, small = 1") == {"big": 4, "small": 1}
+    assert parse_parallel("") == {}
+    assert parse_parallel("big=4, small = 1") == {"big": 4, "small": 1}
     for wrong in ("4", "big=", "=4", "big=-1", "big=x"):
         with pytest.raises(ConfigError):
-            parallel_from(wrong)
+            parse_parallel(wrong)

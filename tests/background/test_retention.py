@@ -103,7 +103,7 @@ def test_a_server_prunes_when_it_starts_and_again_later(tmp_path):
         row = engine.store.log.create(ADA, now=time.time() - 31 * DAY)
         kept = engine.store.log.create(ADA)
         engine.afterwards.start()
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         there = left(engine.store)
         waiting = engine.afterwards.idle.waiting
         await engine.close()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from holdfast.background.stopping import Stop
+from holdfast.background.stopping import StreamStop
 from holdfast.errors import BadRequest
 
 pytestmark = pytest.mark.anyio
@@ -28,13 +28,13 @@ class Source:
 async def test_nothing_changes_unless_somebody_stops_it():
     source = Source()
     source.more.set()
-    assert [piece async for piece in Stop().over(source.pieces())] == [1, 2, 3]
+    assert [piece async for piece in StreamStop().wrap(source.pieces())] == [1, 2, 3]
     assert source.closed
 
 
 async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_cancelled():
-    source, stop = Source(), Stop()
-    stream = stop.over(source.pieces())
+    source, stop = Source(), StreamStop()
+    stream = stop.wrap(source.pieces())
     assert [await anext(stream), await anext(stream)] == [1, 2]
 
     async def read():
@@ -46,17 +46,17 @@ async def test_a_stream_that_waits_ends_with_the_error_and_its_reader_is_not_can
 
     reading = asyncio.create_task(read())
     await asyncio.sleep(0)
-    stop.now(BadRequest("enough"))
-    stop.now(BadRequest("twice"))
+    stop.stop(BadRequest("enough"))
+    stop.stop(BadRequest("twice"))
     assert await reading == "alive"
     assert source.closed
 
 
 async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_next():
-    source, stop = Source(), Stop()
-    stream = stop.over(source.pieces())
+    source, stop = Source(), StreamStop()
+    stream = stop.wrap(source.pieces())
     await anext(stream)
-    stop.now(BadRequest("enough"))
+    stop.stop(BadRequest("enough"))
     await asyncio.sleep(0)
     with pytest.raises(BadRequest, match="enough"):
         await anext(stream)
@@ -64,8 +64,8 @@ async def test_between_two_pieces_the_reader_hears_of_it_when_it_asks_for_the_ne
 
 
 async def test_a_reader_that_is_cancelled_itself_stays_cancelled():
-    source, stop = Source(), Stop()
-    stream = stop.over(source.pieces())
+    source, stop = Source(), StreamStop()
+    stream = stop.wrap(source.pieces())
     await anext(stream), await anext(stream)
     reading = asyncio.ensure_future(anext(stream))
     await asyncio.sleep(0)

@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from holdfast.background.watching import Watching
+from holdfast.background.watcher import FolderWatcher
 from holdfast.errors import StoreError
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_change_below_the_folder_is_told(tmp_path):
-    told, watching, folder = asyncio.Event(), Watching(), tmp_path / "workspace"
-    watching.start(folder, told.set)
+    told, watching, folder = asyncio.Event(), FolderWatcher(), tmp_path / "workspace"
+    watching.watch(folder, told.set)
     async with asyncio.timeout(60):
         while not told.is_set():
             # Until it looks, nothing is noticed: it is written until it is.
@@ -29,13 +29,13 @@ async def test_a_change_below_the_folder_is_told(tmp_path):
 
 async def test_what_cannot_be_watched_is_no_trouble(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    watching = Watching()
-    watching.start(tmp_path / "file" / "workspace", pytest.fail)
+    watching = FolderWatcher()
+    watching.watch(tmp_path / "file" / "workspace", pytest.fail)
     await watching.close()
 
 
 async def test_what_is_no_folder_is_looked_at_and_told_of_after_a_change_and_after_trouble():
-    looks, watching, ended = [], Watching(), asyncio.Event()
+    looks, watching, ended = [], FolderWatcher(), asyncio.Event()
     states = ["1", "1", "2", "2", "away", "2", "2", "3"]
     loop = asyncio.get_running_loop()
 
@@ -49,7 +49,7 @@ async def test_what_is_no_folder_is_looked_at_and_told_of_after_a_change_and_aft
         return looks[-1]
 
     told = []
-    watching.look(state, lambda: told.append(len(looks)), every=0)
+    watching.poll(state, lambda: told.append(len(looks)), every=0)
     async with asyncio.timeout(60):
         await ended.wait()
     await watching.close()
@@ -59,4 +59,4 @@ async def test_what_is_no_folder_is_looked_at_and_told_of_after_a_change_and_aft
 
 
 async def test_closing_what_never_began_is_harmless():
-    await Watching().close()
+    await FolderWatcher().close()

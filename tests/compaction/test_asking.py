@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.checks import is_hopeless
+from holdfast.compaction.summariser import is_hopeless
 from holdfast.errors import CutOff, Unreachable
 from holdfast.messages import Thinking
 from holdfast.upstreams.base import ModelInfo
@@ -53,7 +53,7 @@ async def test_a_model_that_thinks_is_asked_not_to_in_every_way_it_may_know():
 
 async def test_qwen_is_told_in_the_text_as_well():
     server = scripted("Yes.", "Qwen3:4b")
-    await replace(helper_of(server, thinks=True), model="Qwen3:4b").ask("Say something.", 50)
+    await replace(helper_of(server, thinks=True), name="Qwen3:4b").ask("Say something.", 50)
     assert server.requests[0].messages[0].text == "Say something.\n/no_think"
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.checks import strip_answer, trouble
+from holdfast.compaction.summariser import find_problem, strip_answer
 from holdfast.compaction.summary import Summary
 from tests.compaction.answers import ANSWERS, GOOD_DE, GOOD_EN, SOURCE_EN, Answer
 
@@ -16,7 +16,7 @@ def tokens(text: str) -> int:
 
 
 def judged(answer: str, source: str = SOURCE_EN, language: str = "en", finish: str | None = "stop") -> str:
-    return trouble(answer, source, language, finish=finish, room=600, count=tokens)
+    return find_problem(answer, source, language, finish=finish, room=600, count=tokens)
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer.language}: {answer.name}")
@@ -105,4 +105,4 @@ def test_an_endless_answer_is_refused_without_going_over_it_again_and_again(text
 
 @given(st.text(), st.text(), st.sampled_from(("de", "en")), st.sampled_from(("stop", "length", None)))
 def test_any_answer_gets_a_known_code(answer, source, language, finish):
-    assert trouble(answer, source, language, finish=finish, room=100, count=tokens) in CODES
+    assert find_problem(answer, source, language, finish=finish, room=100, count=tokens) in CODES

@@ -2,11 +2,10 @@
 
 import pytest
 
-from holdfast.compaction.body import Body
-from holdfast.compaction.compactor import Compactor, Task
+from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
 from holdfast.compaction.ledger import Ledger
-from holdfast.compaction.prompts import Prompts
 from holdfast.compaction.summary import Summary
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.upstreams.fake import count_words
 from tests.compaction.helping import helper_of
@@ -17,11 +16,11 @@ pytestmark = pytest.mark.anyio
 
 
 def task_of(messages, previous=None, **more):
-    return Task(items_of(messages), previous, 150, count_words, **more)
+    return CompactionTask(items_of(messages), previous, 150, count_words, **more)
 
 
 async def made_of(messages, previous=None, helper=None, **more):
-    return await Compactor(Prompts()).make(task_of(messages, previous, **more), helper)
+    return await Compactor(PromptTemplates()).compact(task_of(messages, previous, **more), helper)
 
 
 def talk(*first):
@@ -35,7 +34,7 @@ async def test_the_ledger_has_what_the_model_left_out():
     server = Playing(summary=GOOD)
     messages = talk("The garden server is in deploy/config.yaml with port 4711, invoice RE-2026-0815.")
     made = await made_of(messages, helper=helper_of(server))
-    assert (made.way, made.model) == ("model", "small")
+    assert (made.method, made.model) == ("model", "small")
     text = made.body.text(count_words, 400)
     assert "RE-2026-0815" in text
     assert "RE-2026-0815" not in made.body.summary.render()
@@ -83,7 +82,7 @@ async def test_a_german_talk_is_summarised_in_german_and_keeps_its_language_wher
 )
 @pytest.mark.parametrize("asks", [False, True])
 async def test_a_span_with_nothing_to_say_leaves_the_last_summary_as_it_was(messages, asks):
-    before = Body(Summary(goal=("A garden server",), done=("Port 4711 was set",)), Ledger(), "en")
+    before = SummaryBody(Summary(goal=("A garden server",), done=("Port 4711 was set",)), Ledger(), "en")
     made = await made_of(messages, before, helper_of(Playing(summary="")) if asks else None)
     assert "A garden server" in made.body.summary.goal
     assert "Port 4711 was set" in made.body.summary.done
@@ -112,7 +111,7 @@ async def test_no_secret_is_in_summary_ledger_or_memories():
 
 async def test_it_says_how_far_it_is():
     shares = []
-    await Compactor(Prompts()).make(task_of(talk("Hello.")), helper_of(Playing()), shares.append)
+    await Compactor(PromptTemplates()).compact(task_of(talk("Hello.")), helper_of(Playing()), shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
 
@@ -125,4 +124,4 @@ async def test_the_same_span_gives_the_same_without_a_model():
 
 async def test_what_is_kept_comes_back_as_it_was():
     made = await made_of(talk("The garden server is in deploy/config.yaml with port 4711."))
-    assert Body.from_json(made.body.to_json()) == made.body
+    assert SummaryBody.from_json(made.body.to_json()) == made.body

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.asked import remembered
-from holdfast.compaction.extraction import Extracted, extract
+from holdfast.compaction.extraction import ExtractedMemory, extract
+from holdfast.compaction.requests import read_memory_requests
 from holdfast.messages import Message, Text, ToolResult
 from holdfast.window.items import Item
 
@@ -121,11 +121,11 @@ NO_MEMORIES = [
 ]
 
 
-def said(*texts: str) -> list[Extracted]:
+def said(*texts: str) -> list[ExtractedMemory]:
     return extract([Item(f"m{n}", Message.of("user", text)) for n, text in enumerate(texts)])
 
 
-def told(*turns: tuple[str, str]) -> list[Extracted]:
+def told(*turns: tuple[str, str]) -> list[ExtractedMemory]:
     return extract([Item(f"m{n}", Message.of(role, text)) for n, (role, text) in enumerate(turns)])
 
 
@@ -248,7 +248,7 @@ def test_what_an_assistant_or_a_tool_says_of_a_world_is_no_memory():
     ],
 )  # fmt: skip
 def test_what_is_asked_to_be_remembered_becomes_a_sentence_of_its_own(text, memories):
-    assert remembered(text) == memories
+    assert read_memory_requests(text) == memories
     assert said(text) == [], "it was written at once, and not again at the flush"
 
 
@@ -261,12 +261,12 @@ def test_what_is_asked_to_be_remembered_becomes_a_sentence_of_its_own(text, memo
     ],
 )
 def test_an_article_is_no_empty_word(text, memory):
-    assert [told for _, told in remembered(text)] == [memory]
+    assert [told for _, told in read_memory_requests(text)] == [memory]
 
 
 @pytest.mark.parametrize("text", ["Merk dir das für später.", "Merk dir das bitte.", "Remember that please."])
 def test_what_only_points_at_something_is_no_wish(text):
-    assert remembered(text) == []
+    assert read_memory_requests(text) == []
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_what_only_points_at_something_is_no_wish(text):
     ],
 )
 def test_there_are_many_ways_to_ask(text, memory):
-    assert [told for _, told in remembered(text)] == [memory]
+    assert [told for _, told in read_memory_requests(text)] == [memory]
 
 
 @pytest.mark.parametrize(
@@ -296,8 +296,8 @@ def test_there_are_many_ways_to_ask(text, memory):
 )
 def test_this_may_be_what_was_said_in_the_message_before(wish):
     before = ["Hello there!", "My sister's dog is called Rex. Nice weather, isn't it?"]
-    assert [told for _, told in remembered(wish, before)] == ["My sister's dog is called Rex."]
-    assert remembered(wish) == []
+    assert [told for _, told in read_memory_requests(wish, before)] == ["My sister's dog is called Rex."]
+    assert read_memory_requests(wish) == []
 
 
 def test_what_a_later_message_takes_back_is_not_remembered():
@@ -308,7 +308,7 @@ def test_what_a_later_message_takes_back_is_not_remembered():
 
 def test_a_long_wish_is_kept_whole():
     places = ", ".join(f"house {number} in the street of the {number}th of May" for number in range(1, 12))
-    assert remembered(f"Please remember that the parcels go to {places}.") == [
+    assert read_memory_requests(f"Please remember that the parcels go to {places}.") == [
         ("fact", f"The parcels go to {places}.")
     ]
 
@@ -326,7 +326,7 @@ def test_a_long_wish_is_kept_whole():
     ],
 )  # fmt: skip
 def test_talk_about_remembering_is_no_wish(text):
-    assert remembered(text) == []
+    assert read_memory_requests(text) == []
 
 
 PIECES = [

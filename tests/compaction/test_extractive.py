@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.compaction.extractive import extractive
+from holdfast.compaction.extractive import extract_summary
 from holdfast.compaction.summary import SECTIONS, Summary
 from holdfast.messages import Message, Role, Text, ToolCall, ToolResult
 from holdfast.window.items import Item
@@ -37,7 +37,7 @@ def called(name: str, result: str, *, error: bool = False, **arguments: str) -> 
 
 
 def summarised(*messages: Message, previous: Summary | None = None, language: str = "en") -> Summary:
-    return extractive(span(*messages), previous, language, tokens, 600)
+    return extract_summary(span(*messages), previous, language, tokens, 600)
 
 
 ENGLISH = (
@@ -209,7 +209,7 @@ def test_a_person_who_names_a_new_goal_is_heard_and_the_first_one_stays():
     ],
 )
 def test_odd_spans_give_something_that_fits(messages):
-    summary = extractive(span(*messages), None, "en", tokens, 300)
+    summary = extract_summary(span(*messages), None, "en", tokens, 300)
     assert summary
     assert tokens(summary.render()) <= 300
 
@@ -217,7 +217,7 @@ def test_odd_spans_give_something_that_fits(messages):
 def test_a_span_of_nothing_leaves_the_last_summary_as_it_is():
     before = summarised(*ENGLISH)
     assert summarised(previous=before) == before
-    assert extractive([], None, "en", tokens, 600) == Summary()
+    assert extract_summary([], None, "en", tokens, 600) == Summary()
 
 
 def test_the_hundredth_merge_still_knows_the_goal_and_the_first_request():
@@ -233,7 +233,7 @@ def test_the_hundredth_merge_still_knows_the_goal_and_the_first_request():
             user(f"The colours of chart {number} did not work on the printer of office {number}."),
             assistant(f"I changed the palette to viridis{number} in charts/{number}.py."),
         )
-        summary = extractive(span(*messages), summary, "en", tokens, 400)
+        summary = extract_summary(span(*messages), summary, "en", tokens, 400)
         assert tokens(summary.render()) <= 400
         assert summary.requests[0] == first
         assert summary.goal[0] == goal
@@ -254,8 +254,8 @@ SPANS = st.lists(st.builds(Message.of, ROLES, TEXTS), max_size=12)
 @settings(deadline=None)
 @given(SPANS, SPANS, st.sampled_from(("de", "en")), st.integers(0, 600))
 def test_any_two_spans_give_a_summary_that_fits(older, newer, language, room):
-    before = extractive(span(*older), None, language, tokens, room)
-    after = extractive(span(*newer), before, language, tokens, room)
+    before = extract_summary(span(*older), None, language, tokens, room)
+    after = extract_summary(span(*newer), before, language, tokens, room)
     assert tokens(after.render()) <= room
     if room >= 100 and any(message.text.strip() for message in newer):
         assert after

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from holdfast.compaction.flush import Flush
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.flush import MemoryFlush
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.upstreams.fake import count_words
@@ -29,13 +29,15 @@ TALK = (
 async def memories(flush, talk=TALK, window=4_096, language="en", **more):
     server = Playing(flush=flush, window=window)
     helper = helper_of(server, window, **more)
-    flushed = await Flush(Prompts()).memories(items_of(talk), language, count_words, helper)
+    flushed = await MemoryFlush(PromptTemplates()).collect(items_of(talk), language, count_words, helper)
     found = list(flushed.memories)
     return server, found
 
 
 async def by_rules(talk=TALK):
-    return list((await Flush(Prompts()).memories(items_of(talk), "en", count_words, None)).memories)
+    return list(
+        (await MemoryFlush(PromptTemplates()).collect(items_of(talk), "en", count_words, None)).memories
+    )
 
 
 async def test_without_a_model_rules_find_decisions_and_preferences():

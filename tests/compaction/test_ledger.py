@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.compaction.ledger import LIMIT, Entry, Ledger, ledger_of
+from holdfast.compaction.ledger import LIMIT, Ledger, LedgerEntry, build_ledger
 from holdfast.messages import Message, Text, ToolCall, ToolResult
 from holdfast.window.items import Item
 
@@ -110,7 +110,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("kind", "text", "sentence"), SENTENCES, ids=[text for _, text, _ in SENTENCES])
 def test_what_a_person_says_is_found_verbatim(kind, text, sentence):
-    found = texts(ledger_of(span(user(sentence.format(text)))), kind)
+    found = texts(build_ledger(span(user(sentence.format(text)))), kind)
     assert " ".join(text.split()) in found
 
 
@@ -130,7 +130,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_talk_leaves_nothing(text):
-    assert ledger_of(span(user(text))).entries == ()
+    assert build_ledger(span(user(text))).entries == ()
 
 
 @pytest.mark.parametrize(
@@ -145,17 +145,17 @@ def test_plain_talk_leaves_nothing(text):
     ],
 )
 def test_a_number_comes_with_the_words_that_name_it(sentence, text, context):
-    assert entry_of(ledger_of(span(user(sentence))), text).context == context
+    assert entry_of(build_ledger(span(user(sentence))), text).context == context
 
 
 def test_a_value_in_json_comes_with_its_name():
     output = '{"status": "ok", "reservation_id": "4BMN53", "total": 3}'
-    ledger = ledger_of(span(call("1", command="x y"), result("1", output)))
+    ledger = build_ledger(span(call("1", command="x y"), result("1", output)))
     assert entry_of(ledger, "4BMN53").context == "reservation_id"
 
 
 def test_commands_and_files_come_from_the_arguments_of_tools():
-    ledger = ledger_of(
+    ledger = build_ledger(
         span(
             call("1", command="pytest -x tests/store"),
             result("1", "ok"),
@@ -174,7 +174,7 @@ def test_commands_and_files_come_from_the_arguments_of_tools():
 def test_the_telling_line_of_a_traceback_and_a_log_is_kept_without_its_time():
     trace = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyError: 'orion'\n"
     log = "2026-02-11 10:11:12,113 INFO start\n2026-02-11 10:11:13,001 ERROR pool exhausted\n"
-    ledger = ledger_of(span(call("1"), result("1", trace), call("2"), result("2", log)))
+    ledger = build_ledger(span(call("1"), result("1", trace), call("2"), result("2", log)))
     assert {"KeyError: 'orion'", "ERROR pool exhausted"} <= set(texts(ledger, "error"))
 
 
@@ -182,22 +182,22 @@ def test_a_failed_call_stays_open_until_it_goes_well():
     failed = span(call("1", command="npm test"), result("1", "Error: 2 tests failed"))
     mended = span(call("2", command="npm test"), result("2", "all good"), start=2)
     other = span(call("3", command="npm start"), result("3", "listening"), start=2)
-    assert texts(ledger_of(failed), "failure") == ["npm test → Error: 2 tests failed"]
-    assert texts(ledger_of([*failed, *mended]), "failure") == []
-    assert len(texts(ledger_of([*failed, *other]), "failure")) == 1
+    assert texts(build_ledger(failed), "failure") == ["npm test → Error: 2 tests failed"]
+    assert texts(build_ledger([*failed, *mended]), "failure") == []
+    assert len(texts(build_ledger([*failed, *other]), "failure")) == 1
 
 
 def test_a_result_that_is_marked_as_an_error_is_a_failure_whatever_it_says():
-    ledger = ledger_of(span(call("1", name="read", path="a.txt"), result("1", "nope", error=True)))
+    ledger = build_ledger(span(call("1", name="read", path="a.txt"), result("1", "nope", error=True)))
     assert texts(ledger, "failure") == ["read(a.txt) → nope"]
 
 
 def test_a_failure_of_an_earlier_span_closes_when_the_command_runs_well_later():
-    failed = ledger_of(span(call("1", command="npm test"), result("1", "Error: 2 failed")))
-    mended = ledger_of(span(call("2", command="npm test"), result("2", "ok"), start=2))
-    again = ledger_of(span(call("2", command="npm test"), result("2", "Error: 1 failed"), start=2))
-    assert texts(failed.merged(mended), "failure") == []
-    assert texts(failed.merged(again), "failure") == ["npm test → Error: 1 failed"]
+    failed = build_ledger(span(call("1", command="npm test"), result("1", "Error: 2 failed")))
+    mended = build_ledger(span(call("2", command="npm test"), result("2", "ok"), start=2))
+    again = build_ledger(span(call("2", command="npm test"), result("2", "Error: 1 failed"), start=2))
+    assert texts(failed.merge(mended), "failure") == []
+    assert texts(failed.merge(again), "failure") == ["npm test → Error: 1 failed"]
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_a_failure_of_an_earlier_span_closes_when_the_command_runs_well_later():
     ],
 )
 def test_two_spellings_of_one_thing_are_one_entry(kind, one, other):
-    merged = Ledger((Entry(kind, one, last=1),)).merged(Ledger((Entry(kind, other, last=5),)))
-    assert merged.entries == (Entry(kind, other, count=2, last=5),)
+    merged = Ledger((LedgerEntry(kind, one, last=1),)).merge(Ledger((LedgerEntry(kind, other, last=5),)))
+    assert merged.entries == (LedgerEntry(kind, other, count=2, last=5),)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_two_spellings_of_one_thing_are_one_entry(kind, one, other):
     ],
 )
 def test_two_different_things_stay_two(kind, one, other):
-    assert len(Ledger((Entry(kind, one),)).merged(Ledger((Entry(kind, other),))).entries) == 2
+    assert len(Ledger((LedgerEntry(kind, one),)).merge(Ledger((LedgerEntry(kind, other),))).entries) == 2
 
 
 def test_a_log_of_two_thousand_lines_does_not_push_out_what_a_person_said():
@@ -242,7 +242,7 @@ def test_a_log_of_two_thousand_lines_does_not_push_out_what_a_person_said():
         f"2026-02-11 10:00:00 INFO job {n} took {n} ms in /srv/data/x{n}/y.txt" for n in range(2_000)
     )
     items = span(user("Der Port ist 8443."), call("1"), result("1", log), answer("Done."))
-    ledger = ledger_of(items)
+    ledger = build_ledger(items)
     assert len(ledger.entries) < 60
     assert ledger.entries[0].text == "8443"
 
@@ -261,15 +261,15 @@ def test_the_one_file_a_person_named_outlives_all_numbers_they_pasted_later():
     said = [user("Our inventory is the file cellar_2019_v3.xlsx."), answer("Good.")]
     for paste in PASTES * 4:
         said += [user(paste), answer("I see.")]
-    ledger = ledger_of(span(*said))
+    ledger = build_ledger(span(*said))
     assert texts(ledger)[0] == "cellar_2019_v3.xlsx"
     assert not [entry for entry in ledger.entries if entry.own and entry.text != "cellar_2019_v3.xlsx"]
-    assert "cellar_2019_v3.xlsx" in ledger.capped(words, 4, "en").render("en")
+    assert "cellar_2019_v3.xlsx" in ledger.limit(words, 4, "en").render("en")
 
 
 def test_what_is_both_pasted_and_said_is_the_persons_own():
     trace = 'Traceback (most recent call last):\n  File "/srv/valve.py", line 3\nValueError: E-4471 in valve'
-    ledger = ledger_of(span(user(f"{trace}\n\nIs that E-4471 again?")))
+    ledger = build_ledger(span(user(f"{trace}\n\nIs that E-4471 again?")))
     assert entry_of(ledger, "E-4471").own
     assert not entry_of(ledger, "ValueError: E-4471 in valve").own
 
@@ -278,7 +278,7 @@ def test_what_is_both_pasted_and_said_is_the_persons_own():
 def test_an_error_that_is_quoted_from_a_ledger_is_the_same_error(heading):
     line = "ERROR box 17: feeder jammed, stopped"
     said = [user(f"The log:\n2026-02-11 02:20:52 {line}"), answer(f"{heading}{line}")]
-    ledger = ledger_of(span(*said))
+    ledger = build_ledger(span(*said))
     assert texts(ledger, "error") == [line]
     assert entry_of(ledger, line).count == 2
     assert ledger.render("de").count("Fehler: ") == 1
@@ -287,15 +287,15 @@ def test_an_error_that_is_quoted_from_a_ledger_is_the_same_error(heading):
 def test_the_one_other_name_in_a_log_is_kept():
     lines = [f"read /srv/data/x{n}/y.txt" for n in range(100)]
     lines.insert(50, "wrote backup_orion.sql")
-    ledger = ledger_of(span(call("1"), result("1", "\n".join(lines))))
+    ledger = build_ledger(span(call("1"), result("1", "\n".join(lines))))
     assert "backup_orion.sql" in texts(ledger, "file")
 
 
 def test_recent_repeated_and_personal_things_come_first():
-    old, new = Entry("file", "old.py", last=0), Entry("file", "new.py", last=200)
-    often = Entry("file", "often.py", count=9, last=200)
-    own = Entry("file", "own.py", last=200, own=True)
-    assert texts(Ledger((old, new)).merged(Ledger((often, own)))) == [
+    old, new = LedgerEntry("file", "old.py", last=0), LedgerEntry("file", "new.py", last=200)
+    often = LedgerEntry("file", "often.py", count=9, last=200)
+    own = LedgerEntry("file", "own.py", last=200, own=True)
+    assert texts(Ledger((old, new)).merge(Ledger((often, own)))) == [
         "own.py",
         "often.py",
         "new.py",
@@ -304,14 +304,14 @@ def test_recent_repeated_and_personal_things_come_first():
 
 
 def test_a_number_with_a_meaning_comes_before_one_without():
-    bare, named = Entry("amount", "12 ms"), Entry("amount", "17 Nm", context="Anzugsmoment")
-    assert texts(Ledger((bare,)).merged(Ledger((named,)))) == ["17 Nm", "12 ms"]
+    bare, named = LedgerEntry("amount", "12 ms"), LedgerEntry("amount", "17 Nm", context="Anzugsmoment")
+    assert texts(Ledger((bare,)).merge(Ledger((named,)))) == ["17 Nm", "12 ms"]
 
 
 def test_a_ledger_never_grows_beyond_its_limit():
-    many = Ledger(tuple(Entry("file", f"a{n}.py", last=n) for n in range(LIMIT)))
-    more = Ledger(tuple(Entry("file", f"b{n}.py", last=LIMIT + n) for n in range(LIMIT)))
-    merged = many.merged(more)
+    many = Ledger(tuple(LedgerEntry("file", f"a{n}.py", last=n) for n in range(LIMIT)))
+    more = Ledger(tuple(LedgerEntry("file", f"b{n}.py", last=LIMIT + n) for n in range(LIMIT)))
+    merged = many.merge(more)
     assert len(merged.entries) == LIMIT
     assert f"b{LIMIT - 1}.py" in texts(merged)
 
@@ -319,10 +319,10 @@ def test_a_ledger_never_grows_beyond_its_limit():
 def test_it_is_rendered_in_groups_in_the_language_asked_for():
     ledger = Ledger(
         (
-            Entry("amount", "17 Nm", context="Anzugsmoment"),
-            Entry("file", "a.py"),
-            Entry("file", "b.py"),
-            Entry("command", "make test"),
+            LedgerEntry("amount", "17 Nm", context="Anzugsmoment"),
+            LedgerEntry("file", "a.py"),
+            LedgerEntry("file", "b.py"),
+            LedgerEntry("command", "make test"),
         )
     )
     assert ledger.render("de") == "Dateien: a.py, b.py\nBefehle: `make test`\nMengen: 17 Nm (Anzugsmoment)"
@@ -331,14 +331,14 @@ def test_it_is_rendered_in_groups_in_the_language_asked_for():
 
 
 def test_a_file_name_is_not_shown_beside_its_whole_path():
-    ledger = Ledger((Entry("file", "main.py"), Entry("file", "src/app/main.py")))
+    ledger = Ledger((LedgerEntry("file", "main.py"), LedgerEntry("file", "src/app/main.py")))
     assert ledger.render("en") == "Files: src/app/main.py"
 
 
 def test_what_is_capped_fits_and_is_the_best_of_it():
-    ledger = ledger_of(span(*(user(sentence.format(text)) for _, text, sentence in SENTENCES)))
+    ledger = build_ledger(span(*(user(sentence.format(text)) for _, text, sentence in SENTENCES)))
     for tokens in range(81):
-        capped = ledger.capped(words, tokens, "de")
+        capped = ledger.limit(words, tokens, "de")
         assert words(capped.render("de")) <= tokens
         assert capped.entries == ledger.entries[: len(capped.entries)]
         one_more = Ledger(ledger.entries[: len(capped.entries) + 1])
@@ -346,7 +346,7 @@ def test_what_is_capped_fits_and_is_the_best_of_it():
 
 
 def test_what_a_summary_kept_is_not_missing_in_any_spelling():
-    ledger = ledger_of(
+    ledger = build_ledger(
         span(user("Budget: 1.250,00 € bis 24.02.2026, siehe src/app.py, Port 8443, Anzugsmoment 17 Nm."))
     )
     kept = "We have 1250 Euro until February 24, 2026 (see ./src/app.py)."
@@ -357,12 +357,12 @@ def test_what_a_summary_kept_is_not_missing_in_any_spelling():
 
 def test_nothing_found_is_missing_in_its_own_rendering():
     for kind, text, sentence in SENTENCES:
-        ledger = ledger_of(span(user(sentence.format(text))))
+        ledger = build_ledger(span(user(sentence.format(text))))
         assert ledger.missing_in(ledger.render("en")).entries == (), (kind, text)
 
 
 def test_it_survives_storage():
-    ledger = ledger_of(span(*(user(sentence.format(text)) for _, text, sentence in SENTENCES)))
+    ledger = build_ledger(span(*(user(sentence.format(text)) for _, text, sentence in SENTENCES)))
     assert Ledger.from_json(json.loads(json.dumps(ledger.to_json()))) == ledger
 
 
@@ -389,7 +389,7 @@ _messages = st.lists(
 @given(_messages, st.integers(0, 8))
 def test_a_span_read_in_two_parts_and_merged_gives_the_same(messages, cut):
     items = span(*messages)
-    assert ledger_of(items[:cut]).merged(ledger_of(items[cut:])) == ledger_of(items)
+    assert build_ledger(items[:cut]).merge(build_ledger(items[cut:])) == build_ledger(items)
 
 
 @settings(deadline=None)
@@ -397,17 +397,17 @@ def test_a_span_read_in_two_parts_and_merged_gives_the_same(messages, cut):
 def test_merging_does_not_depend_on_where_the_cuts_were(one, two, three):
     items = span(*one, *two, *three)
     first, second = len(one), len(one) + len(two)
-    a, b, c = (ledger_of(part) for part in (items[:first], items[first:second], items[second:]))
-    assert a.merged(b).merged(c) == a.merged(b.merged(c))
+    a, b, c = (build_ledger(part) for part in (items[:first], items[first:second], items[second:]))
+    assert a.merge(b).merge(c) == a.merge(b.merge(c))
 
 
 def test_a_hundred_merges_keep_what_a_person_said_first():
-    ledger = ledger_of(span(user("Meine Kundennummer ist KD-2024-0815.")))
+    ledger = build_ledger(span(user("Meine Kundennummer ist KD-2024-0815.")))
     for turn in range(100):
-        ledger = ledger.merged(
-            ledger_of(span(answer(f"I changed src/part{turn}.py and src/other{turn}.py."), start=turn + 1))
+        ledger = ledger.merge(
+            build_ledger(span(answer(f"I changed src/part{turn}.py and src/other{turn}.py."), start=turn + 1))
         )
-    assert "KD-2024-0815" in texts(ledger.capped(words, 40, "en"))
+    assert "KD-2024-0815" in texts(ledger.limit(words, 40, "en"))
 
 
 @pytest.mark.parametrize(
@@ -418,4 +418,4 @@ def test_a_hundred_merges_keep_what_a_person_said_first():
     ids=lambda text: repr(text[:3]),
 )  # fmt: skip
 def test_endless_text_of_any_kind_is_read(text):
-    assert len(ledger_of(span(user(text), Message.of("tool", text))).entries) < 100
+    assert len(build_ledger(span(user(text), Message.of("tool", text))).entries) < 100

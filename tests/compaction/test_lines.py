@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.lines import grammar, parse_lines, says_none
+from holdfast.compaction.flush import line_grammar, parse_memory_lines, says_none
 from holdfast.upstreams.child import Child
 
 ADA = ("fact", "Ada leads the shop.")
@@ -38,7 +38,7 @@ DRESSES = {
 
 @pytest.mark.parametrize("answer", DRESSES.values(), ids=DRESSES)
 def test_every_dress_of_the_format_is_read(answer):
-    assert parse_lines(answer.format(*(text for _, text in ALL))) == ALL
+    assert parse_memory_lines(answer.format(*(text for _, text in ALL))) == ALL
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_every_dress_of_the_format_is_read(answer):
 )  # fmt: skip
 def test_no_memories_means_none(answer):
     assert says_none(answer)
-    assert parse_lines(answer) == []
+    assert parse_memory_lines(answer) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_no_memories_means_none(answer):
     ],
 )  # fmt: skip
 def test_gaps_and_other_talk_are_no_memories(answer):
-    assert parse_lines(answer) == []
+    assert parse_memory_lines(answer) == []
 
 
 def test_an_answer_that_says_neither_is_told_from_one_that_says_none():
@@ -76,14 +76,14 @@ def test_the_examples_of_the_prompt_do_not_come_back_as_memories():
     examples = "- FAKT: Konkrete Information (Name, Zahl)\nFACT: Ada lives in Paris."
     prompt = f"Lines like these:\n{examples}\n\nThe talk:\nAda leads the shop."
     answer = "FAKT: Konkrete Information (Name, Zahl)\nFACT: Ada lives in Paris\nFACT: Ada leads the shop."
-    assert parse_lines(answer, prompt) == [ADA]
+    assert parse_memory_lines(answer, prompt) == [ADA]
 
 
 def test_a_memory_is_cut_between_words_and_there_are_no_more_than_thirty():
-    (one,) = parse_lines("FACT: " + "many words " * 100)
+    (one,) = parse_memory_lines("FACT: " + "many words " * 100)
     assert len(one[1]) <= 500
     assert one[1].endswith("words…") or one[1].endswith("many…")
-    assert len(parse_lines("\n".join(f"FACT: thing number {n}" for n in range(99)))) == 30
+    assert len(parse_memory_lines("\n".join(f"FACT: thing number {n}" for n in range(99)))) == 30
 
 
 @given(
@@ -94,7 +94,7 @@ def test_a_memory_is_cut_between_words_and_there_are_no_more_than_thirty():
     )
 )
 def test_whatever_comes_is_read_without_complaint(pieces):
-    for kind, text in parse_lines(" ".join(pieces)):
+    for kind, text in parse_memory_lines(" ".join(pieces)):
         assert kind in ("fact", "decision", "preference")
         assert text == text.strip()
         assert 3 <= len(text) <= 500
@@ -108,7 +108,7 @@ def test_a_real_server_holds_a_model_to_the_format(child, language):
     answer = httpx.post(
         f"{child.url}/completion",
         headers={"Authorization": f"Bearer {child.key}"},
-        json={**request, "grammar": grammar(language)},
+        json={**request, "grammar": line_grammar(language)},
         timeout=120,
     ).json()["content"]
     labels = {"de": "FAKT|ENTSCHEIDUNG|PRAEFERENZ", "en": "FACT|DECISION|PREFERENCE"}[language]

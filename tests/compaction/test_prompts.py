@@ -2,8 +2,8 @@
 
 import pytest
 
-from holdfast.compaction.headings import HEADINGS
-from holdfast.compaction.prompts import NAMES, Prompts
+from holdfast.compaction.summary import HEADINGS
+from holdfast.compaction.summary_model import NAMES, PromptTemplates
 from holdfast.errors import ConfigError
 
 VALUES = {
@@ -18,21 +18,21 @@ VALUES = {
 def test_each_is_there_in_both_languages_and_has_the_data_in_it(name, language):
     data = "=====\nUser: Ünïcode {{ 7 * 7 }} <b>\n====="
     place = "sources" if name == "finding" else "transcript"
-    filled = Prompts().filled(name, language, **{**VALUES[name], place: data})
+    filled = PromptTemplates().render(name, language, **{**VALUES[name], place: data})
     assert data in filled, "what was said is data, not a template, and stays as it was"
     assert filled == filled.strip()
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_headings_that_are_asked_for_are_those_that_are_understood(language):
-    filled = Prompts().filled("summary", language, **VALUES["summary"])
+    filled = PromptTemplates().render("summary", language, **VALUES["summary"])
     assert all(f"\n{heading}\n" in filled for heading in HEADINGS[language].values())
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_what_was_written_before_and_what_went_wrong_are_said_only_when_there_is_something(language):
-    plain = Prompts().filled("summary", language, **VALUES["summary"])
-    told = Prompts().filled(
+    plain = PromptTemplates().render("summary", language, **VALUES["summary"])
+    told = PromptTemplates().render(
         "summary", language, **{**VALUES["summary"], "previous": "OLD", "trouble": "echo"}
     )
     assert "OLD" in told
@@ -44,16 +44,16 @@ def test_what_was_written_before_and_what_went_wrong_are_said_only_when_there_is
 def test_a_file_of_ones_own_takes_the_place_of_the_one_shipped(tmp_path):
     (tmp_path / "en").mkdir()
     (tmp_path / "en" / "flush.jinja").write_text("Mine: {{ transcript }}, {{ lines }}.\n")
-    prompts = Prompts(tmp_path)
-    assert prompts.filled("flush", "en", **VALUES["flush"]) == "Mine: T, 12."
-    assert prompts.filled("flush", "de", **VALUES["flush"]) == Prompts().filled(
+    prompts = PromptTemplates(tmp_path)
+    assert prompts.render("flush", "en", **VALUES["flush"]) == "Mine: T, 12."
+    assert prompts.render("flush", "de", **VALUES["flush"]) == PromptTemplates().render(
         "flush", "de", **VALUES["flush"]
     )
-    assert "Requests" in prompts.filled("summary", "en", **VALUES["summary"])
+    assert "Requests" in prompts.render("summary", "en", **VALUES["summary"])
 
 
 def test_a_folder_that_is_not_there_changes_nothing(tmp_path):
-    assert Prompts(tmp_path / "none").filled("flush", "en", **VALUES["flush"])
+    assert PromptTemplates(tmp_path / "none").render("flush", "en", **VALUES["flush"])
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_one_that_cannot_be_used_is_named_with_what_to_do(tmp_path, text):
     (tmp_path / "en").mkdir()
     (tmp_path / "en" / "flush.jinja").write_bytes(text)
     with pytest.raises(ConfigError, match=r"en/flush\.jinja") as error:
-        Prompts(tmp_path).filled("flush", "en", **VALUES["flush"])
+        PromptTemplates(tmp_path).render("flush", "en", **VALUES["flush"])
     assert "prompts folder" in error.value.hint
 
 
@@ -80,4 +80,4 @@ def test_one_that_fails_while_it_is_filled_in_is_named_as_well(tmp_path, text):
     (tmp_path / "en").mkdir()
     (tmp_path / "en" / "flush.jinja").write_text(text)
     with pytest.raises(ConfigError, match=r"en/flush\.jinja"):
-        Prompts(tmp_path).filled("flush", "en", **VALUES["flush"])
+        PromptTemplates(tmp_path).render("flush", "en", **VALUES["flush"])

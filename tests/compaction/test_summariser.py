@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from holdfast.compaction.body import Body
-from holdfast.compaction.prompts import Prompts
-from holdfast.compaction.summariser import Span, Summariser
+from holdfast.compaction.compactor import SummaryBody
+from holdfast.compaction.summariser import MessageSpan, Summariser
 from holdfast.compaction.summary import Summary
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Message, Thinking, ToolCall
 from holdfast.tokens.budget import budget_for
@@ -91,7 +91,7 @@ async def test_without_use_of_a_model_there_is_a_summary_of_what_was_said(tmp_pa
         await engine.compacting.compact(client.conversation)
         (row,) = check_chain(engine, client)
         assert (row.path, row.model) == ("extractive", "")
-        assert Body.from_json(row.body).summary
+        assert SummaryBody.from_json(row.body).summary
         assert len(server.asked()) <= 4, "it is not asked for ever"
         await client.say("And now?")
         check_window(server)
@@ -124,8 +124,10 @@ async def test_an_old_summary_is_never_overwritten_by_a_worse_one(tmp_path, bad)
         await engine.compacting.compact(client.conversation)
         first, second = check_chain(engine, client)
         assert (first.path, second.path) == ("model", "extractive")
-        assert Body.from_json(first.body).summary.goal == ("A garden server that listens on port 4711",)
-        assert "A garden server that listens on port 4711" in Body.from_json(second.body).summary.goal
+        assert SummaryBody.from_json(first.body).summary.goal == (
+            "A garden server that listens on port 4711",
+        )
+        assert "A garden server that listens on port 4711" in SummaryBody.from_json(second.body).summary.goal
         await client.say("And now?")
         assert "A garden server that listens on port 4711" in check_window(server)
 
@@ -175,7 +177,7 @@ def span_of(turns, previous=None, target=150):
     said_so_far = [Message.of("user", FIRST)]
     for at in range(1, turns):
         said_so_far += [Message.of("assistant", "Noted."), Message.of("user", said(at))]
-    return Span(items_of(said_so_far), previous, "en", target, count_words)
+    return MessageSpan(items_of(said_so_far), previous, "en", target, count_words)
 
 
 PREVIOUS = Summary(requests=("Describe the lighthouse",), goal=("A guide to Norderney",), language="en")
@@ -185,8 +187,8 @@ async def test_a_long_span_is_read_in_portions_that_fit_each_merged_with_those_b
     server = Playing(window=2_048)
     helper = helper_of(server, 2_048)
     shares = []
-    written = await Summariser(Prompts()).summarise(span_of(60, PREVIOUS), helper, shares.append)
-    assert written.way == "model"
+    written = await Summariser(PromptTemplates()).summarise(span_of(60, PREVIOUS), helper, shares.append)
+    assert written.method == "model"
     prompts = [request.messages[-1].text for request in server.requests]
     assert len(prompts) > 2
     assert all(count_words(prompt) + 300 <= 2_048 for prompt in prompts), "the answer has its room"
@@ -204,7 +206,7 @@ async def test_a_portion_of_which_nothing_is_said_does_not_wipe_out_what_came_be
         return GOOD.replace("Goal\n", "Goal\n- A guide to Norderney\n") if known else GOOD
 
     server = Playing(summary=Turns(NONE, NONE, NONE, merging), window=2_048)
-    written = await Summariser(Prompts()).summarise(
+    written = await Summariser(PromptTemplates()).summarise(
         span_of(60, PREVIOUS), helper_of(server, 2_048), lambda _: None
     )
     assert "A guide to Norderney" in written.summary.render()
@@ -212,15 +214,19 @@ async def test_a_portion_of_which_nothing_is_said_does_not_wipe_out_what_came_be
 
 async def test_a_window_too_small_for_any_portion_is_not_asked():
     server = Playing(window=512)
-    written = await Summariser(Prompts()).summarise(span_of(10), helper_of(server, 512), lambda _: None)
-    assert written.way == "extractive"
+    written = await Summariser(PromptTemplates()).summarise(
+        span_of(10), helper_of(server, 512), lambda _: None
+    )
+    assert written.method == "extractive"
     assert not server.requests
     assert written.summary
 
 
 async def test_the_answer_may_be_twice_the_target_and_the_window_is_that_of_every_other_request():
     server = Playing()
-    await Summariser(Prompts()).summarise(span_of(10, target=200), helper_of(server, 4_096), lambda _: None)
+    await Summariser(PromptTemplates()).summarise(
+        span_of(10, target=200), helper_of(server, 4_096), lambda _: None
+    )
     (request,) = server.requests
     assert request.options == {"temperature": 0.3, "max_tokens": 400, "num_ctx": budget_for(4_096).window}
 
@@ -248,9 +254,9 @@ async def test_the_answer_may_be_twice_the_target_and_the_window_is_that_of_ever
 )
 async def test_a_summary_with_fewer_names_and_values_than_ours_is_not_used(language, said, empty):
     items = items_of([Message.of("user", said), Message.of("assistant", "Ok.")])
-    span = Span(items, None, language, 300, count_words)
+    span = MessageSpan(items, None, language, 300, count_words)
     server = Playing(summary=lambda request: empty)
-    written = await Summariser(Prompts()).summarise(span, helper_of(server, 4_096), lambda _: None)
-    assert written.way == "extractive"
-    assert "fewer" in written.troubles
+    written = await Summariser(PromptTemplates()).summarise(span, helper_of(server, 4_096), lambda _: None)
+    assert written.method == "extractive"
+    assert "fewer" in written.problems
     assert "4711" in written.summary.render()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.compaction.summary import SECTIONS, Summary, shortened
+from holdfast.compaction.summary import SECTIONS, Summary, shorten_line
 
 
 def tokens(text: str) -> int:
@@ -197,7 +197,7 @@ def test_what_was_written_is_read_again():
 
 
 def test_when_lines_have_to_go_the_first_request_and_the_newest_of_all_else_stay():
-    trimmed = FULL.trimmed(tokens, 52)
+    trimmed = FULL.trim(tokens, 52)
     assert tokens(trimmed.render()) <= 52
     assert trimmed.requests[0] == "Fix the login bug"
     assert trimmed.goal == FULL.goal
@@ -206,18 +206,18 @@ def test_when_lines_have_to_go_the_first_request_and_the_newest_of_all_else_stay
 
 
 def test_a_summary_that_fits_is_left_alone():
-    assert FULL.trimmed(tokens, 1_000) is FULL
+    assert FULL.trim(tokens, 1_000) is FULL
 
 
 def test_one_endless_line_does_not_drive_out_the_others():
-    trimmed = Summary(requests=FULL.requests, done=("word " * 5_000,)).trimmed(tokens, 100)
+    trimmed = Summary(requests=FULL.requests, done=("word " * 5_000,)).trim(tokens, 100)
     assert trimmed.requests == FULL.requests
     assert trimmed.done[0].endswith("word…")
 
 
 def test_a_line_is_cut_between_words_and_says_so():
-    assert shortened("one two three four", 12) == "one two…"
-    assert shortened("one two", 7) == "one two"
+    assert shorten_line("one two three four", 12) == "one two…"
+    assert shorten_line("one two", 7) == "one two"
 
 
 LINES = st.lists(st.text(max_size=300), max_size=12).map(tuple)
@@ -229,9 +229,9 @@ COUNTS = st.sampled_from(
 
 @given(SUMMARIES, COUNTS, st.integers(0, 400))
 def test_what_was_trimmed_fits_whatever_it_was(summary, count, room):
-    trimmed = summary.trimmed(count, room)
+    trimmed = summary.trim(count, room)
     assert count(trimmed.render()) <= room
-    assert trimmed.trimmed(count, room) == trimmed
+    assert trimmed.trim(count, room) == trimmed
     for name in SECTIONS:
         assert len(trimmed.section(name)) <= len(summary.section(name))
 

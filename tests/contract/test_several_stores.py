@@ -76,7 +76,7 @@ def test_what_a_dead_process_promised_is_kept_by_another_when_its_lease_is_over(
     promise(dead, "m_1")
     assert dead.leases.take(LEASE, "dead", LEASE_SECONDS, now=1_000.0)
     projector = Projector(alive, notes := Counting(Transient()))
-    assert (projector.project(now=1_000.0 + LEASE_SECONDS / 2), projector.left) == (0, True)
+    assert (projector.project(now=1_000.0 + LEASE_SECONDS / 2), projector.has_more) == (0, True)
     assert (projector.project(now=1_001.0 + LEASE_SECONDS), notes.asked) == (1, ["m_1"])
     assert not dead.leases.renew(LEASE, "dead", LEASE_SECONDS, now=1_001.0 + LEASE_SECONDS)
 
@@ -84,7 +84,7 @@ def test_what_a_dead_process_promised_is_kept_by_another_when_its_lease_is_over(
 def test_who_looks_for_promises_in_vain_takes_no_lease(two):
     projector = Projector(two[0], Notes(Transient()))
     assert two[1].leases.take(LEASE, "another", LEASE_SECONDS)
-    assert (projector.project(), projector.left) == (0, False)
+    assert (projector.project(), projector.has_more) == (0, False)
 
 
 def test_two_who_delete_old_conversations_at_once_delete_each_of_them_once(two):

@@ -15,9 +15,9 @@ from evals.compaction_scripts import PLAIN, SCRIPTS, asks_on_the_side, good, use
 from evals.compaction_speed import compacted, made
 from evals.compaction_waiting import Measured, judged
 from evals.compaction_words import VOCABULARIES
-from holdfast.compaction.checks import trouble
-from holdfast.compaction.prompts import Prompts
-from holdfast.compaction.transcript import fenced
+from holdfast.compaction.summariser import find_problem
+from holdfast.compaction.summary_model import PromptTemplates
+from holdfast.compaction.transcript import fence
 from holdfast.messages import Message
 from holdfast.store import Summarised
 
@@ -149,8 +149,8 @@ def _prompt(language, chat):
         for exchange in chat.exchanges
         for speaker, message in (("User", exchange.asked[0]), ("Assistant", exchange.answer))
     )
-    filled = Prompts().filled(
-        "summary", language, previous="", transcript=fenced(text), words=200, trouble=""
+    filled = PromptTemplates().render(
+        "summary", language, previous="", transcript=fence(text), words=200, trouble=""
     )
     return filled, text
 
@@ -160,7 +160,7 @@ def _prompt(language, chat):
 def test_scripts_that_are_of_use_pass_the_check(language, script):
     prompt, text = _prompt(language, generated(language, 1, 8))
     assert asks_on_the_side(prompt)
-    assert trouble(script(prompt), text, language, finish="stop", room=2000, count=count) == ""
+    assert find_problem(script(prompt), text, language, finish="stop", room=2000, count=count) == ""
 
 
 def test_the_good_script_keeps_numbers_and_the_vague_one_does_not():
@@ -174,7 +174,7 @@ def test_the_good_script_keeps_numbers_and_the_vague_one_does_not():
 def test_the_useless_script_never_passes_the_check():
     prompt, text = _prompt("en", generated("en", 1, 8))
     for _ in range(8):
-        assert trouble(useless(prompt), text, "en", finish="stop", room=2000, count=count)
+        assert find_problem(useless(prompt), text, "en", finish="stop", room=2000, count=count)
 
 
 def test_the_plain_way_asks_in_a_way_the_scripts_know():

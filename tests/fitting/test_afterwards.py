@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.compactor import Compactor, Task
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.compactor import CompactionTask, Compactor
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import ConfigError, Unreachable
 from holdfast.fitting.afterwards import REST, Afterwards
 from holdfast.fitting.helpers import Helpers, SummaryOptions
@@ -63,7 +63,7 @@ async def test_a_person_interrupts_it_at_once_and_it_is_taken_up_when_they_are_s
         await client.say("Are you there?")
         assert server.aborted == 1
         assert texts_end(server) == "Are you there?"
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert [row.path for row in check_chain(engine, client)] == ["model"]
         await client.say("And now?")
         assert "The towns are still to be described" in shown(server)
@@ -77,7 +77,7 @@ def texts_end(server):
 async def quiet_or_asked(engine, server, kind):
     """Waits until nothing is left to do, or the server was asked and does not answer."""
     ends = {
-        asyncio.ensure_future(engine.afterwards.idle.quiet()),
+        asyncio.ensure_future(engine.afterwards.idle.wait_until_idle()),
         asyncio.ensure_future(asked(server, kind)),
     }
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -111,14 +111,14 @@ async def test_notes_that_cannot_be_written_stay_promised_and_are_written_later(
         await engine.compacting.compact(client.conversation)
         await client.say("And now?")
         assert "The towns are still to be described" in shown(server), "the talk does not wait for notes"
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         waiting = engine.store.outbox.pending()
         assert {item.topic for item in waiting} == {"memory", "summary"}
         assert all(item.attempts and "notes" in item.error for item in waiting)
         assert "notes" in engine.afterwards.idle.waiting, "it is tried again"
         (tmp_path / "notes").unlink()
         engine.afterwards.start()
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert engine.store.outbox.pending() == []
     assert "Ottilie" in notes_in(tmp_path)
     assert "listens on port 4711" in notes_in(tmp_path)
@@ -151,7 +151,7 @@ async def test_with_memory_off_nothing_is_taken_and_the_window_is_summarised(tmp
     async with summing(server, tmp_path, memory=False, flush=False) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
         await engine.compacting.compact(client.conversation)
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert server.asked("flush") == []
         assert [row.path for row in check_chain(engine, client)] == ["model"]
     assert memories_in(tmp_path) == []
@@ -162,7 +162,7 @@ async def test_without_the_flush_only_what_was_asked_for_is_remembered(tmp_path)
     async with summing(server, tmp_path, flush=False) as engine:
         client = await talked(engine, first=f"{FIRST} Remember that my sister is called Ottilie.")
         await engine.compacting.compact(client.conversation)
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert server.asked("flush") == []
     assert [memory.text for memory in memories_in(tmp_path)] == ["My sister is called Ottilie."]
 
@@ -186,7 +186,7 @@ async def test_statistics_are_forgotten_after_thirty_days(tmp_path):
             at = now - days * 86_400
             engine.store.compactions.record(chat, **told, tokens_before=9, tokens_after=days % 9, now=at)
         engine.afterwards.start()
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert [row.tokens_after for row in engine.store.compactions.of(chat)] == [29 % 9]
 
 
@@ -254,7 +254,7 @@ async def test_what_takes_long_is_left_for_the_next_start(tmp_path):
         assert engine.store.summaries.of(engine.store.log.get(name).head) == []
         later = Afterwards(engine.store, engine.compacting, None, clock=lambda: time.time() + REST)
         later.start()
-        await later.idle.quiet()
+        await later.idle.wait_until_idle()
         assert engine.store.summaries.of(engine.store.log.get(name).head)
         await later.close()
 
@@ -269,7 +269,7 @@ async def test_private_text_and_secrets_are_in_nothing_that_is_kept(tmp_path):
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, first=f"Good morning.\n{first}")
         await engine.compacting.compact(client.conversation)
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         kept = everything_kept(engine, tmp_path)
         asked_for = [text for request in server.requests for text in [request.messages[-1].text]]
         helped = "\n".join(text for text in asked_for if "=====" in text)
@@ -297,9 +297,9 @@ async def test_text_that_holdfast_put_in_is_never_taken_for_something_said(tmp_p
         assert "The garden server is set up" in server.asked("talk")[-1].messages[-1].text, "it is quoted"
         for at in range(40, 56):
             await client.say(said(at))
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         await engine.compacting.at_rest(client.conversation)
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         kept = everything_kept(engine, tmp_path)
         helped = "".join(one.messages[-1].text for one in (*server.asked(), *server.asked("flush")))
     assert "Zanzibar" not in kept + helped
@@ -313,14 +313,14 @@ async def test_a_prompt_that_cannot_be_used_is_told_of_and_stops_no_turn(tmp_pat
     own.mkdir(parents=True)
     (own / "summary.jinja").write_text("{{ nobody_knows }}")
     server = Playing()
-    async with summing(server, tmp_path, prompts=Prompts(own.parent), preset=EARLY) as engine:
+    async with summing(server, tmp_path, prompts=PromptTemplates(own.parent), preset=EARLY) as engine:
         client = await talked(engine, turns=12)
         with pytest.raises(ConfigError, match=r"en/summary\.jinja"):
             await engine.compacting.compact(client.conversation)
         assert await client.say("Are you there?") == "Noted, the garden is fine."
         assert chain(engine, client) == []
         # What is tried ahead of need fails as well.
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         (own / "summary.jinja").write_text("You write the minutes. Mine.\n{{ transcript }}")
         await engine.compacting.compact(client.conversation)
         assert server.asked()[-1].messages[-1].text.startswith("You write the minutes. Mine.")
@@ -346,8 +346,8 @@ async def test_a_model_of_no_use_is_left_alone_for_a_while_and_then_asked_again(
 
 async def made_without_model(engine, client, case):
     path = engine.store.log.path(engine.store.log.get(client.conversation).head)
-    task = Task(tuple(item_of(one) for one in path), None, 150, case.count)
-    return await Compactor(Prompts()).make(task, None)
+    task = CompactionTask(tuple(item_of(one) for one in path), None, 150, case.count)
+    return await Compactor(PromptTemplates()).compact(task, None)
 
 
 async def test_the_note_of_a_later_summary_says_where_all_of_it_begins(tmp_path):
@@ -360,7 +360,7 @@ async def test_the_note_of_a_later_summary_says_where_all_of_it_begins(tmp_path)
         await engine.compacting.compact(client.conversation)
         first, second = check_chain(engine, client)
         engine.afterwards.start()
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         told = next(line for line in notes_in(tmp_path).splitlines() if '"kind":"summary"' in line)
         told = json.loads(told.removeprefix("<!-- holdfast ").removesuffix(" -->"))
         assert (told["covers"], told["first"], told["last"]) == (
@@ -383,7 +383,7 @@ async def test_conversations_wait_for_their_rest_together_and_get_it_one_after_t
             later.answered(client.conversation, near=False)
         now[0] += REST
         later.start()
-        await later.idle.quiet()
+        await later.idle.wait_until_idle()
         assert all(chain(engine, client) for client in clients[1:])
         await later.close()
 
@@ -419,7 +419,7 @@ class Chosen(ChosenEmbedder):
 async def afterwards(engine):
     later = Afterwards(engine.store, engine.compacting, None, remembering=engine.remembering)
     later.start()
-    await later.idle.quiet()
+    await later.idle.wait_until_idle()
     try:
         yield later
     finally:

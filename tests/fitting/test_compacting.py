@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from holdfast.compaction.body import Body
+from holdfast.compaction.compactor import SummaryBody
 from holdfast.conversations import lanes
 from holdfast.engine import Ask
 from holdfast.errors import BadRequest, Conflict
@@ -160,7 +160,7 @@ async def test_what_was_undone_comes_again_only_as_the_last_resort(tmp_path):
         (undone,) = store.atomically(lanes.undo, store, store.log.get(client.conversation))
         for at in range(20, 60):
             await client.say(said(at))
-            await engine.afterwards.idle.quiet()
+            await engine.afterwards.idle.wait_until_idle()
             assert client.report["tokens"] <= client.report["room"]
             again = {name for made in decided(engine, client) for name in made.messages}
             assert not again.intersection(undone.messages)
@@ -217,7 +217,7 @@ async def test_a_smaller_window_uses_the_summary_that_is_there(tmp_path):
         turn = await engine.turn(Ask(ChatRequest("smaller", messages)))
         async with aclosing(turn.chunks) as chunks:
             [chunk async for chunk in chunks]
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         if not decided(engine, client):  # it was done ahead of need, where it was time
             await engine.compacting.compact(client.conversation)
         assert {made.lane for made in decided(engine, client)} == {f"{client.conversation}:1024"}
@@ -280,10 +280,10 @@ async def test_a_span_of_one_enormous_message_is_summarised(tmp_path):
         await client.say("Thanks.")
         await client.say("What else?")
         await client.say("Go on.")
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert await engine.compacting.at_rest(client.conversation) or chain(engine, client)
         rows = check_chain(engine, client)
-        body = Body.from_json(rows[-1].body)
+        body = SummaryBody.from_json(rows[-1].body)
         assert body.summary
         assert len(str(rows[-1].body)) < 60_000, "of an enormous message not everything is kept"
         await client.say("And now?")
@@ -309,7 +309,7 @@ async def test_a_span_of_tool_results_alone_is_summarised_and_leaves_no_orphans(
         async with aclosing(turn.chunks) as chunks:
             [chunk async for chunk in chunks]
         client.conversation = turn.conversation
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         if not decided(engine, client):  # it was done ahead of need, where it was time
             await engine.compacting.compact(client.conversation)
         check_chain(engine, client)
@@ -408,10 +408,10 @@ async def test_a_talk_that_others_keep_short_is_summarised_all_the_same(tmp_path
     async with summing(server, tmp_path) as engine:
         client = await talked(engine, turns=5)
         await client.say("Describe all houses.")
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         number = len(decided(engine, client))
         for at in range(20, 45):
             await client.say(said(at))
-            await engine.afterwards.idle.quiet()
+            await engine.afterwards.idle.wait_until_idle()
         assert len(decided(engine, client)) > number
         check_chain(engine, client)

@@ -24,7 +24,7 @@ async def test_what_a_banner_tells_is_what_left_the_window_however_much_was_past
         client = await talked(engine, turns=3, first=paste)
         for at in range(3, 9):
             await client.say(said(at))
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         await engine.compacting.compact(client.conversation)
         row = engine.store.log.get(client.conversation)
         lane = engine.store.lanes.of(row.id)[0]

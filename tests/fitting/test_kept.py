@@ -50,6 +50,6 @@ async def test_notes_that_two_want_written_at_once_are_written_once(tmp_path):
         await ask(engine, "Remember that the shed is green.")
         # The quiet after the answer has begun to write them as well.
         await engine.afterwards.write_notes()
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert [event.kind for event in heard if event.kind == "kept"] == ["kept"]
         assert engine.afterwards.notices() == ()

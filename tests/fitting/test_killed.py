@@ -73,7 +73,7 @@ CHILD = """if True:
             if where == "after the commit":
                 die()
             engine.afterwards.start()
-            await engine.afterwards.idle.quiet()
+            await engine.afterwards.idle.wait_until_idle()
 
     asyncio.run(main())
     """
@@ -117,7 +117,7 @@ async def test_killed_at_any_step_there_is_the_old_state_or_the_new_one(tmp_path
         assert [one.data["summary"] for one in made] == [row.id for row in rows]
         assert len(rows) == 1
         engine.afterwards.start()
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert engine.store.outbox.pending() == []
         assert notes_in(tmp_path).count('"kind":"summary"') == 1
         names = [memory.id for memory in memories_in(tmp_path)]

@@ -90,7 +90,7 @@ async def _whatever(folder, steps):
                     await engine.compacting.compact(client.conversation)
             except (BadRequest, lanes.NotFound):
                 pass  # there was nothing to summarise, or to undo
-            await engine.afterwards.idle.quiet()
+            await engine.afterwards.idle.wait_until_idle()
             check_chain(engine, client)
             assert client.report["tokens"] <= client.report["room"]
             assert len(rows_of(engine, "leases")) == 0

@@ -19,11 +19,11 @@ async def test_who_went_on_at_another_server_is_put_at_rest_only_when_that_is_ov
         later.answered(client.conversation, near=False)
         now[0] = time.time()
         later.start()
-        await later.idle.quiet()
+        await later.idle.wait_until_idle()
         assert chain(engine, client) == []
         now[0] += REST
         later.start()
-        await later.idle.quiet()
+        await later.idle.wait_until_idle()
         assert len(chain(engine, client)) == 1
         await later.close()
 
@@ -31,5 +31,5 @@ async def test_who_went_on_at_another_server_is_put_at_rest_only_when_that_is_ov
 async def test_what_another_process_leaves_behind_is_looked_for_again_and_again(tmp_path):
     async with summing(Playing(), tmp_path) as engine:
         engine.afterwards.start()
-        await engine.afterwards.idle.quiet()
+        await engine.afterwards.idle.wait_until_idle()
         assert {"notes", "left behind"} <= set(engine.afterwards.idle.waiting)

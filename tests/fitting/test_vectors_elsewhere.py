@@ -27,5 +27,5 @@ async def test_what_is_remembered_and_forgotten_reaches_it_when_nobody_asks(tmp_
             assert said(shelf) == {memory.text for memory in kept}
             engine.remembering.library.forget(Scope(), kept[0].id)
             later.noted()
-            await later.idle.quiet()
+            await later.idle.wait_until_idle()
             assert said(shelf) == {kept[1].text}

@@ -153,7 +153,7 @@ def test_work_in_the_background_gives_way_to_those_who_wait(holdfast):
     async def work():
         begun.set()
 
-    holdfast.inside(lambda: idle.put("work", work))
+    holdfast.inside(lambda: idle.schedule("work", work))
     assert holdfast.inside(lambda: (idle.running, "work" in idle.waiting)) == (None, True)
     holdfast.inside(place.leave)
     assert text_of(waiting.result(PATIENCE)) == "You said second"

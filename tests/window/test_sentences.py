@@ -7,7 +7,7 @@ import pytest
 
 import holdfast.window as package
 from holdfast.cli.window import FILLS
-from holdfast.compaction.summariser import WAYS
+from holdfast.compaction.summariser import METHODS
 from holdfast.i18n import speak
 from holdfast.window import report, sentences
 from holdfast.window.decisions import LEVEL_OF
@@ -93,7 +93,7 @@ def test_never_more_is_claimed_to_be_saved_than_was(before, after, saved):
 
 
 def test_every_way_to_a_summary_and_every_notice_has_a_sentence(language):
-    for name in (*WAYS, "reused"):
+    for name in (*METHODS, "reused"):
         assert sentences.way(name) != name
     for name in ("not_searched", "not_kept", "not_smaller"):
         assert sentences.notice(name) != name

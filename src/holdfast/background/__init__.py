@@ -1,4 +1,4 @@
-"""What is done when nobody waits for it: idle work, and the promises of the outbox.
+"""Work that nobody waits for: idle tasks, the outbox, retention, and watching folders.
 
-It knows when and in which order; what the work is comes from above and below.
+The package decides when and in which order things run; what they do comes from the packages above and below.
 """

@@ -1,7 +1,7 @@
-"""Work that waits until nobody else does: one piece at a time, given up at once when a person comes.
+"""Runs background tasks one at a time while no user request is active.
 
-Pieces have names, and one that was interrupted begins anew when it is quiet again. All of it happens on one
-event loop. Knows neither models nor conversations.
+A user request interrupts the running task at once; it starts again from the beginning when the server is
+idle. Everything happens on one event loop.
 """
 
 import asyncio
@@ -21,75 +21,75 @@ log = logging.getLogger("holdfast.background")
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
-# So many pieces that no longer wait may be remembered before they are cleared away.
-_DEAD = 100
+# Most stale heap entries before the heap is rebuilt.
+_MOST_STALE = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
+class _IdleTask:
     name: str
     work: Work
     due: float
-    # It begins only when nobody came for so many seconds.
+    # Starts only after so many seconds without a user's request.
     calm: float = 0.0
-    # Work speaks the language of whoever asked for it, not of whoever happened to be there when it began.
+    # Work runs in the context (and language) of whoever scheduled it.
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
 
 
-class Idle:
+class IdleScheduler:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._people = 0
-        # When the last of them left.
-        self._left = float("-inf")
+        self._foreground_requests = 0
+        # When the last foreground request ended.
+        self._last_activity = float("-inf")
         self._closed = False
-        self._waiting: dict[str, _Piece] = {}
-        # The same by when they are due, with others that were dropped or replaced since.
-        self._due: list[tuple[float, int, _Piece]] = []
+        self._waiting: dict[str, _IdleTask] = {}
+        # A heap of the same by due time; also has entries that were cancelled or replaced since.
+        self._due: list[tuple[float, int, _IdleTask]] = []
         self._numbers = count()
-        self._running: tuple[_Piece, asyncio.Task[None]] | None = None
-        # Whether what runs was told to stop, and is to begin again later.
+        self._running: tuple[_IdleTask, asyncio.Task[None]] | None = None
+        # Whether the running task was interrupted and should be started again later.
         self._interrupted = False
         self._timer: asyncio.TimerHandle | None = None
-        self._moved = asyncio.Event()
+        self._changed = asyncio.Event()
 
     @contextmanager
-    def person(self) -> Iterator[None]:
-        """A person's request is under way: what runs is interrupted, and nothing begins until it is done."""
-        self._people += 1
+    def pause(self) -> Iterator[None]:
+        """Interrupts the running task; nothing starts until the context (a user's request) ends."""
+        self._foreground_requests += 1
         if self._running is not None:
             self._interrupted = True
             self._running[1].cancel()
         try:
             yield
         finally:
-            self._people -= 1
-            self._left = self._clock()
-            self._go_on()
+            self._foreground_requests -= 1
+            self._last_activity = self._clock()
+            self._advance()
 
-    def put(self, name: str, work: Work, *, after: float = 0.0, calm: float = 0.0) -> None:
-        """Have `work` done in `after` seconds or later. It takes the place of what waits under this name.
+    def schedule(self, name: str, work: Work, *, after: float = 0.0, calm: float = 0.0) -> None:
+        """Schedules `work` in `after` seconds or later; replaces waiting work of the same name.
 
-        What is `calm` does not begin in the pauses of a talk, but when nobody came for so many seconds.
+        With `calm`, it starts only after so many seconds without a user's request.
         """
         if self._closed:
             return
-        self._wait(_Piece(name, work, self._clock() + after, calm))
-        self._go_on()
+        self._enqueue(_IdleTask(name, work, self._clock() + after, calm))
+        self._advance()
 
-    def drop(self, name: str) -> None:
-        """Forget this work, also if it is being done."""
+    def cancel(self, name: str) -> None:
+        """Cancels the work of this name, waiting or running."""
         self._waiting.pop(name, None)
         if self._running is not None and self._running[0].name == name:
             self._interrupted = False
             self._running[1].cancel()
-        self._go_on()
+        self._advance()
 
     async def close(self) -> None:
-        """Give up everything; nothing begins any more."""
+        """Cancels everything; nothing is started any more."""
         self._closed = True
         self._waiting.clear()
-        self._go_on()
+        self._advance()
         if self._running is not None:
             task = self._running[1]
             task.cancel()
@@ -97,8 +97,8 @@ class Idle:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """What waits, in the order in which it will be done."""
-        return tuple(piece.name for _, _, piece in sorted(self._due) if self._waits(piece))
+        """The names of waiting work, in the order in which it will run."""
+        return tuple(piece.name for _, _, piece in sorted(self._due) if self._is_current(piece))
 
     def is_waiting(self, name: str) -> bool:
         return name in self._waiting
@@ -107,77 +107,77 @@ class Idle:
     def running(self) -> str | None:
         return None if self._running is None else self._running[0].name
 
-    async def quiet(self) -> None:
-        """Wait until nothing runs, and nothing waits that could."""
+    async def wait_until_idle(self) -> None:
+        """Waits until nothing runs and nothing is due."""
         while self._running is not None or self._next_due() is not None:
-            await self._moved.wait()
+            await self._changed.wait()
 
-    def _wait(self, piece: _Piece) -> None:
-        """What is due at the same time is done in the order it was asked for, or interrupted."""
-        self._waiting[piece.name] = piece
-        if len(self._due) > 2 * len(self._waiting) + _DEAD:
-            self._due = [one for one in self._due if self._waits(one[2])]
+    def _enqueue(self, task: _IdleTask) -> None:
+        """Adds a task to the heap; tasks due at the same time run in the order they were added."""
+        self._waiting[task.name] = task
+        if len(self._due) > 2 * len(self._waiting) + _MOST_STALE:
+            self._due = [entry for entry in self._due if self._is_current(entry[2])]
             heapq.heapify(self._due)
-        heapq.heappush(self._due, (piece.due, next(self._numbers), piece))
+        heapq.heappush(self._due, (task.due, next(self._numbers), task))
 
-    def _waits(self, piece: _Piece) -> bool:
-        return self._waiting.get(piece.name) is piece
+    def _is_current(self, task: _IdleTask) -> bool:
+        return self._waiting.get(task.name) is task
 
-    def _first(self) -> _Piece | None:
+    def _next_task(self) -> _IdleTask | None:
         while self._due:
-            piece = self._due[0][2]
-            quiet = self._left + piece.calm
-            if not self._waits(piece):
+            task = self._due[0][2]
+            quiet = self._last_activity + task.calm
+            if not self._is_current(task):
                 heapq.heappop(self._due)
-            elif piece.due <= self._clock() < quiet:
-                self._wait(replace(piece, due=quiet))
+            elif task.due <= self._clock() < quiet:
+                self._enqueue(replace(task, due=quiet))
             else:
-                return piece
+                return task
         return None
 
-    def _next_due(self) -> _Piece | None:
-        first = self._first()
+    def _next_due(self) -> _IdleTask | None:
+        first = self._next_task()
         return first if first is not None and first.due <= self._clock() else None
 
-    def _go_on(self) -> None:
-        """Begin what can begin now. Called after every change, so there is no loop that could die."""
+    def _advance(self) -> None:
+        """Starts the next task if possible. Called after every change, so there is no loop that could die."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        first = self._first()
-        if first is not None and self._running is None and not self._people:
+        first = self._next_task()
+        if first is not None and self._running is None and not self._foreground_requests:
             if first.due <= self._clock():
                 self._begin(first)
             else:
                 pause = first.due - self._clock()
-                self._timer = asyncio.get_running_loop().call_later(pause, self._go_on)
-        self._moved.set()
-        self._moved = asyncio.Event()
+                self._timer = asyncio.get_running_loop().call_later(pause, self._advance)
+        self._changed.set()
+        self._changed = asyncio.Event()
 
-    def _begin(self, piece: _Piece) -> None:
+    def _begin(self, piece: _IdleTask) -> None:
         del self._waiting[piece.name]
         self._interrupted = False
         loop = asyncio.get_running_loop()
-        task = loop.create_task(_done(piece), name=f"idle: {piece.name}", context=piece.context)
+        task = loop.create_task(_run(piece), name=f"idle: {piece.name}", context=piece.context)
         self._running = piece, task
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._finish)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _finish(self, task: asyncio.Task[None]) -> None:
         assert self._running is not None
         piece, _ = self._running
         self._running = None
         error = None if task.cancelled() else task.exception()
         if self._interrupted and (task.cancelled() or error is not None):
-            # An interruption may surface as any error. What was put under this name meanwhile is newer.
+            # An interruption may surface as any error. Work scheduled under this name since then is newer.
             if not self._closed and piece.name not in self._waiting:
-                self._wait(piece)
+                self._enqueue(piece)
         elif isinstance(error, HoldfastError):
             log.warning("%s: %s", piece.name, error)
         elif error is not None:
             log.error("%s failed", piece.name, exc_info=error)
-        self._go_on()
+        self._advance()
 
 
-async def _done(piece: _Piece) -> None:
-    """Asked for inside the task, so that work which cannot even begin fails there too."""
-    await piece.work()
+async def _run(task: _IdleTask) -> None:
+    """Calls the work inside the task, so that an error in creating the coroutine is handled there, too."""
+    await task.work()

@@ -1,7 +1,4 @@
-"""How a request gets on, told to whoever follows: it waits, it runs, it is over, and what it took.
-
-Knows times and tokens, nothing of what was asked or answered.
-"""
+"""Publishes the progress of a request as events: queued, running, finished, with times and token counts."""
 
 import time
 from collections.abc import Callable
@@ -14,12 +11,12 @@ from holdfast.messages import Chunk, JsonObject, Scope, Usage
 Ended = Literal["done", "failed", "cut"]
 
 JOB, OVERFLOW = "job", "overflow"
-# Why a job ended whose client left; else it is the name of an error.
-GONE = "Gone"
+# The reason of a job whose client disconnected; otherwise it is the name of an error.
+CLIENT_GONE = "Gone"
 
 
-class Progress:
-    """Of one job; `about` is what is said of it in every event. Times are seconds since it came."""
+class TurnProgress:
+    """Publishes the progress of one job, with `about` in every event. Times are seconds since it came."""
 
     def __init__(
         self,
@@ -32,39 +29,39 @@ class Progress:
         self._scope = scope
         self._about: dict[str, Any] = dict(about)
         self._clock = clock
-        self._came = clock()
-        self._began: float | None = None
+        self._started = clock()
+        self._run_started: float | None = None
         self._first: float | None = None
         self._usage = Usage()
-        self._whole = False
+        self._complete = False
 
-    def queued(self, upstream: str, position: int) -> None:
+    def report_queued(self, upstream: str, position: int) -> None:
         self._about["upstream"] = upstream
-        self._tell("queued", position=position)
+        self._publish("queued", position=position)
 
-    def running(self, upstream: str) -> None:
+    def report_running(self, upstream: str) -> None:
         self._about["upstream"] = upstream
-        self._began = self._clock()
-        self._tell("running", waited=self._since(self._began))
+        self._run_started = self._clock()
+        self._publish("running", waited=self._since(self._run_started))
 
-    def refused(self) -> None:
-        """The server found it too long: it is made smaller and sent once more."""
+    def report_overflow(self) -> None:
+        """Reports that the server refused the request as too long; it is shortened and sent again."""
         self._events.publish(OVERFLOW, dict(self._about), self._scope)
 
-    def saw(self, chunk: Chunk) -> None:
+    def note_chunk(self, chunk: Chunk) -> None:
         if self._first is None:
             self._first = self._clock()
         if chunk.finish is not None:
-            self._whole = True
+            self._complete = True
         if chunk.usage is not None:
             self._usage = chunk.usage
 
-    def ended(self, error: BaseException | None = None, *, said: bool = True) -> None:
-        """It is over, with an error unless all is well; `said` is whether the model had said anything."""
-        whole = self._whole or error is None
-        status: Ended = "done" if whole else "cut" if said else "failed"
-        told: dict[str, Any] = {
-            "waited": self._since(self._began),
+    def finish(self, error: BaseException | None = None, *, answered: bool = True) -> None:
+        """Reports the end of the job; `answered` is whether the model had produced any output."""
+        whole = self._complete or error is None
+        status: Ended = "done" if whole else "cut" if answered else "failed"
+        details: dict[str, Any] = {
+            "waited": self._since(self._run_started),
             "first": self._since(self._first),
             "seconds": self._since(self._clock()),
             "prompt": self._usage.prompt,
@@ -72,12 +69,12 @@ class Progress:
             "cached": self._usage.cached,
         }
         if not whole:
-            told["reason"] = type(error).__name__ if isinstance(error, Exception) else GONE
-            told["error"] = error.message if isinstance(error, HoldfastError) else None
-        self._tell(status, **told)
+            details["reason"] = type(error).__name__ if isinstance(error, Exception) else CLIENT_GONE
+            details["error"] = error.message if isinstance(error, HoldfastError) else None
+        self._publish(status, **details)
 
-    def _tell(self, status: str, **more: Any) -> None:
+    def _publish(self, status: str, **more: Any) -> None:
         self._events.publish(JOB, {**self._about, "status": status, **more}, self._scope)
 
     def _since(self, moment: float | None) -> float | None:
-        return None if moment is None else round(moment - self._came, 4)
+        return None if moment is None else round(moment - self._started, 4)

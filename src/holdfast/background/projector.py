@@ -1,7 +1,6 @@
-"""Keeps the promises of the outbox that are about memory: each is written where memories are kept.
+"""Writes memories and summary notes from the outbox to where they are stored.
 
-What fails stays promised and is tried again; the rest goes on. Knows the outbox and the interface of memory,
-neither files nor indexes.
+Items that fail stay in the outbox and are tried again; the others are not held up.
 """
 
 import logging
@@ -18,18 +17,18 @@ from holdfast.store.ids import new_id
 log = logging.getLogger("holdfast.background")
 
 LEASE = "projector"
-# Renewed with every item. Short, since after a crash nobody can go on before it has run out.
+# Renewed with every item. Short, since after a crash no other process can continue before it expires.
 LEASE_SECONDS = 10.0
 
 
 class Projector:
     def __init__(self, store: Store, memories: Memories) -> None:
-        # What went wrong last, in words; empty when all is well.
-        self.trouble = ""
-        # Whether it is worth coming again soon: there is more, something failed, or another process is at it.
-        self.left = False
-        # Whether it was another process, which may have died at it: that is known when its lease is over.
-        self.elsewhere = False
+        # The last error as text; empty if there is none.
+        self.problem = ""
+        # Whether to call again soon: there is more, something failed, or another process holds the lease.
+        self.has_more = False
+        # Whether another process holds the lease; it may have died, which shows when the lease expires.
+        self.runs_elsewhere = False
         self._store = store
         self._memories = memories
         self._write: Mapping[str, Callable[[Any], None]] = {
@@ -38,15 +37,15 @@ class Projector:
         }
 
     def project(self, limit: int = 100, now: float | None = None) -> int:
-        """Carry out up to `limit` promises; how many were kept is none while another process does it."""
+        """Processes up to `limit` outbox items; returns how many succeeded, 0 if another process does it."""
         if not self._pending(1):
-            # Every process looks now and then, in case another one died: that must cost next to nothing.
-            self.trouble, self.left, self.elsewhere = "", False, False
+            # Every process checks regularly in case another one died, so this must be cheap.
+            self.problem, self.has_more, self.runs_elsewhere = "", False, False
             return 0
         owner = new_id("p")
-        self.elsewhere = not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now)
-        if self.elsewhere:
-            self.left = True
+        self.runs_elsewhere = not self._store.leases.take(LEASE, owner, LEASE_SECONDS, now)
+        if self.runs_elsewhere:
+            self.has_more = True
             return 0
         try:
             return self._project(limit, owner, now)
@@ -55,26 +54,26 @@ class Projector:
 
     def _project(self, limit: int, owner: str, now: float | None) -> int:
         items = self._pending(limit)
-        kept = 0
-        trouble = next((item.error for item in items[limit:] if item.error), "")
+        written = 0
+        problem = next((item.error for item in items[limit:] if item.error), "")
         for item in items[:limit]:
             if not self._store.leases.renew(LEASE, owner, LEASE_SECONDS, now):
                 break
             error = self._carry_out(item)
             if error:
-                trouble = error
+                problem = error
                 self._store.outbox.failed(item.id, error)
                 if error != item.error:
                     log.warning("a memory is still to be written: %s", error)
             else:
                 self._store.outbox.done(item.id, now)
-                kept += 1
-        self.trouble = trouble
-        self.left = kept < len(items) or kept == limit
-        return kept
+                written += 1
+        self.problem = problem
+        self.has_more = written < len(items) or written == limit
+        return written
 
     def _pending(self, limit: int) -> list[OutboxItem]:
-        """Our items, those that failed least first: what can never be written must not hold up the rest."""
+        """Returns our items by number of attempts, so that items that always fail do not block the rest."""
         look = limit
         while True:
             pending = self._store.outbox.pending(look)
@@ -85,7 +84,7 @@ class Projector:
             look *= 2
 
     def _carry_out(self, item: OutboxItem) -> str:
-        """What went wrong; empty if nothing did."""
+        """Processes one item; returns the error as text, empty on success."""
         try:
             self._write[item.topic](item.payload)
         except HoldfastError as error:
@@ -96,15 +95,17 @@ class Projector:
 
     def _write_memories(self, payload: Any) -> None:
         memories = [Memory.from_json(value) for value in payload["memories"]]
-        for taken in payload.get("taken_back", ()):
-            self._memories.withdraw(Scope(**taken["scope"]), taken["conversation"], taken["sentence"])
+        for withdrawal in payload.get("taken_back", ()):
+            self._memories.withdraw(
+                Scope(**withdrawal["scope"]), withdrawal["conversation"], withdrawal["sentence"]
+            )
         if payload.get("asked"):
             self._memories.allow(memories)
         self._memories.write(memories)
 
     def _write_summary(self, payload: Any) -> None:
         note = SummaryNote.from_json(payload)
-        # Of a conversation that was deleted meanwhile nothing is written down any more.
+        # Nothing is written for a conversation that was deleted in the meantime.
         with suppress(NotFound):
             self._store.log.get(note.conversation)
             self._memories.write_summary(note)

@@ -1,7 +1,7 @@
-"""Lines before model servers: so many at once, and everybody else in turn.
+"""Queues in front of model servers: a limited number of requests at once, the others in turn.
 
-Of those who wait, whoever was served longest ago is next, and of one person's requests the oldest. All of it
-happens on one event loop. Knows neither models nor what is done at a place.
+The user who was served longest ago is next; requests of one user are served in order. Everything happens on
+one event loop.
 """
 
 import asyncio
@@ -14,53 +14,53 @@ from holdfast.errors import ConfigError, Stopped
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
-    """How many are at work in a line, and how many wait."""
+class QueueLength:
+    """How many requests of a queue are running, and how many wait."""
 
     running: int
     waiting: int
 
 
-class Place:
-    """A place in a line, taken or waited for. Whoever enters leaves again, served or not: it is a context."""
+class QueueSlot:
+    """A slot in a queue, running or waiting. It is a context manager that leaves the queue at its end."""
 
-    __slots__ = ("_called", "_line", "served", "user")
+    __slots__ = ("_event", "_queue", "served", "user")
 
-    def __init__(self, line: "_Line", user: str) -> None:
+    def __init__(self, line: "_ServerQueue", user: str) -> None:
         self.user = user
-        # Whether its turn has come.
+        # Whether the slot is running.
         self.served = False
-        self._line: _Line | None = line
-        # Made for those who have to wait.
-        self._called: asyncio.Event | None = None
+        self._queue: _ServerQueue | None = line
+        # Created only for those who have to wait.
+        self._event: asyncio.Event | None = None
 
     @property
     def position(self) -> int:
-        """Its turn comes after so many, itself counted, if nobody else comes or goes; 0 once it has come."""
-        return 0 if self.served or self._line is None else self._line.position(self)
+        """The place in the queue, counted from 1 if nobody else enters or leaves; 0 once it is running."""
+        return 0 if self.served or self._queue is None else self._queue.position(self)
 
-    async def turn(self) -> None:
-        """Wait until its turn has come."""
-        if not self.served and self._line is not None and not self._line.closed:
-            self._called = asyncio.Event()
-            await self._called.wait()
+    async def wait(self) -> None:
+        """Waits until the slot is running; raises Stopped if the queue is closed before."""
+        if not self.served and self._queue is not None and not self._queue.closed:
+            self._event = asyncio.Event()
+            await self._event.wait()
         if not self.served:
             raise Stopped(
                 "Holdfast was stopped before it was this request's turn.", hint="Ask again once it runs."
             )
 
-    def call(self) -> None:
-        """Whoever waits for it looks again."""
-        if self._called is not None:
-            self._called.set()
+    def wake(self) -> None:
+        """Wakes up the waiting task."""
+        if self._event is not None:
+            self._event.set()
 
     def leave(self) -> None:
-        """Whoever is next takes over. A second time changes nothing."""
-        line, self._line = self._line, None
+        """Leaves the queue, so that the next one can run. A second call does nothing."""
+        line, self._queue = self._queue, None
         if line is not None:
-            line.left(self)
+            line.release(self)
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "QueueSlot":
         return self
 
     def __exit__(
@@ -70,43 +70,43 @@ class Place:
 
 
 class Queue:
-    """A line for each name; `capacity` says how many may be at work in one, 0 for as many as come."""
+    """A queue per name; `capacity` returns how many may run at once in one, 0 for no limit."""
 
     def __init__(self, capacity: Callable[[str], int] = lambda _: 1) -> None:
         self._capacity = capacity
-        self._lines: dict[str, _Line] = {}
+        self._queues: dict[str, _ServerQueue] = {}
         self._closed = False
 
-    def enter(self, name: str, user: str) -> Place:
-        """A place in the line: at work at once if there is room, else behind whoever came before."""
-        line = self._lines.get(name)
+    def enter(self, name: str, user: str) -> QueueSlot:
+        """Returns a slot: running at once if there is room, otherwise waiting."""
+        line = self._queues.get(name)
         if line is None or line.empty:
-            # An empty line remembers nobody, and begins with whatever capacity it is to have now.
-            line = self._lines[name] = _Line(self._capacity(name), closed=self._closed)
+            # An empty queue is replaced, so that it takes on the current capacity.
+            line = self._queues[name] = _ServerQueue(self._capacity(name), closed=self._closed)
         return line.enter(user)
 
     def close(self) -> None:
-        """Nobody's turn comes any more; whoever waits is told so."""
+        """Closes all queues: nothing is started any more, and waiting slots raise Stopped."""
         self._closed = True
-        for line in self._lines.values():
+        for line in self._queues.values():
             line.close()
 
     @property
-    def lengths(self) -> Mapping[str, Length]:
-        """Every line that somebody ever stood in."""
-        return {name: Length(line.running, line.waiting) for name, line in self._lines.items()}
+    def lengths(self) -> Mapping[str, QueueLength]:
+        """The lengths of all queues used so far."""
+        return {name: QueueLength(line.running, line.waiting) for name, line in self._queues.items()}
 
 
-class _Line:
-    """Somebody waits only while as many are at work as may be."""
+class _ServerQueue:
+    """The queue of one server: slots wait only while the capacity is used up."""
 
     def __init__(self, capacity: int, *, closed: bool = False) -> None:
         self.running = 0
         self.closed = closed
         self._capacity = capacity
-        # Those who wait, by user. A user is in it only while they wait.
-        self._waiting: dict[str, deque[Place]] = {}
-        # When each user was served last, counted in services.
+        # Waiting slots by user; a user is in it only while waiting.
+        self._waiting: dict[str, deque[QueueSlot]] = {}
+        # When each user was served last, as a running number.
         self._served: dict[str, int] = {}
         self._services = 0
 
@@ -118,26 +118,26 @@ class _Line:
     def empty(self) -> bool:
         return not self.running and not self._waiting
 
-    def enter(self, user: str) -> Place:
-        place = Place(self, user)
+    def enter(self, user: str) -> QueueSlot:
+        place = QueueSlot(self, user)
         if self._has_room:
             self._serve(place)
         else:
             self._waiting.setdefault(user, deque()).append(place)
         return place
 
-    def left(self, place: Place) -> None:
+    def release(self, place: QueueSlot) -> None:
         if place.served:
             self.running -= 1
         else:
-            self._forget(place)
-        self._go_on()
+            self._remove(place)
+        self._serve_next()
 
-    def position(self, place: Place) -> int:
-        order = self._in_turn()
+    def position(self, place: QueueSlot) -> int:
+        order = self._users_in_order()
         ours = self._waiting[place.user].index(place)
         at = order.index(place.user)
-        # Everybody is served once in each round; who comes before us, once more than those behind us.
+        # Each user is served once per round; those ahead of us once more than those behind us.
         rounds = {user: ours + 1 if number < at else ours for number, user in enumerate(order)}
         before = (min(len(self._waiting[user]), rounds[user]) for user in order if user != place.user)
         return sum(before) + ours + 1
@@ -146,43 +146,43 @@ class _Line:
         self.closed = True
         for places in self._waiting.values():
             for place in places:
-                place.call()
+                place.wake()
 
     @property
     def _has_room(self) -> bool:
         return not self.closed and (not self._capacity or self.running < self._capacity)
 
-    def _in_turn(self) -> list[str]:
+    def _users_in_order(self) -> list[str]:
         return sorted(self._waiting, key=lambda user: self._served.get(user, 0))
 
-    def _go_on(self) -> None:
+    def _serve_next(self) -> None:
         while self._waiting and self._has_room:
-            first = self._waiting[self._in_turn()[0]][0]
-            self._forget(first)
+            first = self._waiting[self._users_in_order()[0]][0]
+            self._remove(first)
             self._serve(first)
-            first.call()
+            first.wake()
 
-    def _serve(self, place: Place) -> None:
+    def _serve(self, place: QueueSlot) -> None:
         place.served = True
         self.running += 1
         self._services += 1
         self._served[place.user] = self._services
 
-    def _forget(self, place: Place) -> None:
+    def _remove(self, place: QueueSlot) -> None:
         places = self._waiting[place.user]
         places.remove(place)
         if not places:
             del self._waiting[place.user]
 
 
-def parallel_from(text: str) -> dict[str, int]:
-    """How many may be at work at each server, from `NAME=NUMBER` with commas."""
-    found = {}
+def parse_parallel(text: str) -> dict[str, int]:
+    """Parses `NAME=NUMBER,…`, how many requests may run at once at each server."""
+    limits = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = (part.strip() for part in entry.partition("="))
         if not name or not equals or not number.isdecimal():
             raise ConfigError(
                 f"upstream_parallel has {entry!r}.", hint="It is NAME=NUMBER, several with commas."
             )
-        found[name] = int(number)
-    return found
+        limits[name] = int(number)
+    return limits

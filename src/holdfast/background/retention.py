@@ -1,6 +1,6 @@
-"""How long conversations are kept: those in which nobody spoke for so long are deleted, word for word.
+"""Deletes conversations that have not been used for a number of days.
 
-What was learned in them stays, unless it is to be forgotten too. Knows the log and memory, and no schedule.
+Memories learned in them stay, unless they are to be forgotten as well.
 """
 
 import logging
@@ -16,12 +16,12 @@ log = logging.getLogger("holdfast.background")
 
 DAY = 86_400.0
 
-_AT_ONCE = 50
+_BATCH = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`days` is how long, 0 for ever; with `forget` what was learned in a conversation goes with it."""
+    """Deletes conversations unused for `days` (0: never); with `forget` their memories, too."""
 
     store: Store
     remembering: Remembering | None = None
@@ -31,33 +31,33 @@ class Retention:
     def prune(
         self, now: float, scope: Scope | None = None, stop: Callable[[], bool] = lambda: False
     ) -> list[tuple[Conversation, int]]:
-        """Delete what is too old, of all scopes or of one: each conversation, and how many memories went."""
+        """Deletes expired conversations of one scope or all; returns each with the memories lost."""
         gone = []
         if self.days:
-            for row in self._old(now, scope):
+            for row in self._find_expired(now, scope):
                 if stop():
                     break
-                if self._deleted(row.id, now):
-                    gone.append((row, self._forgotten(row)))
+                if self._delete(row.id, now):
+                    gone.append((row, self._forget_memories(row)))
         if gone:
             log.info("%d conversations were deleted: nobody spoke in them for %g days", len(gone), self.days)
         return gone
 
-    def _old(self, now: float, scope: Scope | None) -> Iterator[Conversation]:
+    def _find_expired(self, now: float, scope: Scope | None) -> Iterator[Conversation]:
         seen: set[str] = set()
         while True:
-            found = self.store.log.unused_since(now - self.days * DAY, scope, _AT_ONCE)
-            new = [row for row in found if row.id not in seen]
+            rows = self.store.log.unused_since(now - self.days * DAY, scope, _BATCH)
+            new = [row for row in rows if row.id not in seen]
             if not new:
                 return
             seen.update(row.id for row in new)
             yield from new
 
-    def _deleted(self, name: str, now: float) -> bool:
-        """Somebody may have gone on with it, or deleted it, since it was looked at."""
+    def _delete(self, name: str, now: float) -> bool:
+        """Deletes a conversation unless it was used since it was listed; returns whether it was deleted."""
 
         def work() -> bool:
-            # Locked: on a server others may speak in it, or delete it, between a look and a deed.
+            # Locked: another process may use or delete it between the check and the deletion.
             row = self.store.log.taken(name)
             if row.updated_at >= now - self.days * DAY:
                 return False
@@ -69,7 +69,7 @@ class Retention:
         except NotFound:
             return False
 
-    def _forgotten(self, row: Conversation) -> int:
+    def _forget_memories(self, row: Conversation) -> int:
         if self.remembering is None:
             return 0
         return self.remembering.conversation_deleted(row.scope, row.id, forget=self.forget)

@@ -1,6 +1,6 @@
-"""A stream that somebody else may end: while it waits for its next piece, or before it is asked for it.
+"""A stream that another task can stop, while it waits for the next piece or before it is asked for one.
 
-Its consumer gets an error in its place, as if the source had failed. Knows nothing of what is streamed.
+The consumer gets an error, as if the source had failed.
 """
 
 import asyncio
@@ -13,21 +13,21 @@ from holdfast.errors import HoldfastError
 T = TypeVar("T")
 
 
-class Stop:
-    """Ends the one stream it is put `over`."""
+class StreamStop:
+    """Stops the one stream that it wraps."""
 
     def __init__(self) -> None:
         self.error: HoldfastError | None = None
-        # Whoever waits for the next piece; one stream may be read by several tasks, one after the other.
+        # The task that waits for the next piece; several tasks may read one stream in turn.
         self._waiting: asyncio.Task[object] | None = None
 
-    def now(self, error: HoldfastError) -> None:
+    def stop(self, error: HoldfastError) -> None:
         if self.error is None:
             self.error = error
             if self._waiting is not None:
                 self._waiting.cancel()
 
-    async def over(self, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    async def wrap(self, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
         async with aclosing(pieces):
             while True:
                 self._check()
@@ -37,7 +37,7 @@ class Stop:
                 except StopAsyncIteration:
                     return
                 except asyncio.CancelledError:
-                    # If it was for the stream alone, the task goes on.
+                    # If only the stream was cancelled, the task goes on.
                     if self.error is not None and task is not None and not task.uncancel():
                         raise self.error from None
                     raise

@@ -1,4 +1,5 @@
-"""Summaries and what is carried beside them: ledger, flush into memory, checks, the path without a model.
+"""Summaries and the ledger, memories taken before messages leave the window, and the way without a model.
 
-It is handed messages and gives back values; which messages, and when, is decided above it.
+The package works on the messages it is given and returns values; which messages are compacted, and when, is
+decided above it. Only `persistence` uses the store, and only `summary_model` talks to a provider.
 """

@@ -1,6 +1,6 @@
-"""What a sentence does, by its words alone: asks, names an aim, reports, leaves open, tells of a failure.
+"""Recognises by its words what a sentence does: asks, names an aim, reports, leaves open, tells of a failure.
 
-German and English. A sentence may do several of these, or none. Who said it, and when, is not known here.
+German and English. A sentence may do several of these, or none.
 """
 
 import re
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from holdfast.patterns import late
 
 _WORD = late(r"[\w'-]+")
-# What a sentence does shows at its beginning.
+# Characters of a sentence that are read.
 _GLANCE = 300
 _QUESTION = late(r"\?[\"'”“)*_ ]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """A sentence as its words, in small letters, with one space before each and one at the end.
+    """The words of a sentence in lower case, with one space before each and one at the end.
 
     `length` does not count numbers.
     """
@@ -27,9 +27,9 @@ class Cues:
 
     @classmethod
     def of(cls, sentence: str) -> "Cues":
-        found = _WORD.findall(sentence[:_GLANCE].lower().replace("’", "'"))
-        length = sum(word[0].isalpha() for word in found)
-        return cls(f" {' '.join(found)} ", length, bool(_QUESTION.search(sentence[-_GLANCE:])))
+        tokens = _WORD.findall(sentence[:_GLANCE].lower().replace("’", "'"))
+        length = sum(word[0].isalpha() for word in tokens)
+        return cls(f" {' '.join(tokens)} ", length, bool(_QUESTION.search(sentence[-_GLANCE:])))
 
     @property
     def asks(self) -> bool:
@@ -41,7 +41,7 @@ class Cues:
 
     @property
     def names_goal(self) -> bool:
-        """Calls an aim by that name: it may replace what was taken for the goal before."""
+        """Whether the sentence names a goal explicitly; it may replace an earlier goal."""
         return not self.is_question and bool(_GOAL.search(self.plain))
 
     @property
@@ -62,19 +62,19 @@ class Cues:
 
     @property
     def forbids(self) -> bool:
-        """For this once, maybe; standing rules are found by `window.rules`."""
+        """Whether the sentence forbids something this once; lasting rules are found by `window.rules`."""
         return not self.is_question and bool(_FORBIDS.match(self.plain) or _FORBIDDEN.search(self.plain))
 
     @property
     def is_idle(self) -> bool:
-        """Politeness or an announcement: it says nothing of its own, whatever it is made of."""
+        """Whether the sentence is mere politeness or an announcement."""
         return bool(_IDLE.match(self.plain))
 
 
 def _any(phrases: str, before: str = " ") -> re.Pattern[str]:
-    """Any of these phrases, an underscore being a space.
+    """Returns a pattern for any of these phrases, in which an underscore stands for a space.
 
-    All begin with a space, which makes them quick to look for in a long span.
+    All begin with a space, which makes searching a long span fast.
     """
     return late(rf"{before}(?:{'|'.join(phrases.split()).replace('_', ' ')})(?= )")
 

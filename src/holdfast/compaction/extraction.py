@@ -1,15 +1,14 @@
-"""Memories by rules, without a model: what a person said of their world, decided, and wants from now on.
+"""Extracts memories by rules, without a model: facts, decisions and lasting preferences of the user.
 
-From a person's own words only, never from tool results or pastes. Few and right rather than many: what is
-stored wrongly comes back for ever. Which of it is known already is decided by memory itself.
+Reads only the user's own words, never tool results or pastes. Precision matters more than recall, since a
+wrong memory keeps coming back. Duplicates of stored memories are handled by the memory package.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.compaction.asked import is_asked
-from holdfast.compaction.lines import Kind
+from holdfast.compaction.requests import MemoryKind, is_memory_request
 from holdfast.messages import Message, Text
 from holdfast.patterns import late
 from holdfast.text.statements import is_meant, statements_in, takes_back
@@ -18,8 +17,8 @@ from holdfast.window.own_words import own_sentences
 from holdfast.window.rules import decisions_in
 from holdfast.words import telling, terms
 
-# What a statement is remembered as; failures are not: they belong to their task.
-MEMORY_KINDS: Mapping[str, Kind] = {
+# The memory kind of a statement. Failures are not remembered: they belong to their task.
+MEMORY_KINDS: Mapping[str, MemoryKind] = {
     "rule": "preference",
     "prohibition": "preference",
     "decision": "decision",
@@ -34,106 +33,108 @@ _IMPORTANCE: Mapping[str, float] = {
     "fact": 0.5,
 }
 _LONGEST = 300
-# So many messages of the person later nothing is taken back by what it is about.
+# A withdrawal reaches back less than this many user messages.
 _FAR = 5
-_CONFIRMED = 0.7
-_STRESSED = 0.1
+_CONFIRMED_IMPORTANCE = 0.7
+_STRESS_BONUS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """Something to remember, with how much it matters (0 to 1) and the messages it comes from."""
+class ExtractedMemory:
+    """A memory candidate with its importance (0 to 1) and the messages it comes from."""
 
-    kind: Kind
+    kind: MemoryKind
     text: str
     importance: float
     messages: tuple[str, ...]
 
 
-def extract(items: Sequence[Item]) -> list[Extracted]:
-    """What is worth remembering, in the order it was said.
+def extract(items: Sequence[Item]) -> list[ExtractedMemory]:
+    """Returns what is worth remembering, in the order it was said.
 
-    What the person asked to be remembered is left out: that was written at once.
+    Explicit requests to remember something are left out: those are stored at once.
     """
-    found: dict[str, Extracted] = {}
-    asked: Item | None = None
+    memories_by_key: dict[str, ExtractedMemory] = {}
+    question: Item | None = None
     for item in items:
-        if item.message.role == "user" and _said(item.message).strip():
-            asked = item
-            memories = _from_person(item)
-        elif item.message.role == "assistant" and asked is not None:
-            memories = list(_confirmed(item, asked))
+        if item.message.role == "user" and _message_text(item.message).strip():
+            question = item
+            memories = _extract_from_user(item)
+        elif item.message.role == "assistant" and question is not None:
+            memories = list(_extract_confirmed(item, question))
         else:
             continue
-        if item is asked:
-            _take_back(found, item, items)
+        if item is question:
+            _withdraw(memories_by_key, item, items)
         for memory in memories:
             key = " ".join(re.findall(r"\w+", memory.text.casefold()))
-            known = found.get(key)
-            found[key] = _again(known, memory) if known else memory
-    return list(found.values())
+            known = memories_by_key.get(key)
+            memories_by_key[key] = _merge_repeat(known, memory) if known else memory
+    return list(memories_by_key.values())
 
 
-def _from_person(item: Item) -> list[Extracted]:
-    sentences = list(own_sentences(_said(item.message), _LONGEST))
-    found: list[tuple[int, Extracted]] = []
-    for one in statements_in([masked for _, masked in sentences]):
-        sentence, masked = sentences[one.sentence]
-        kind = MEMORY_KINDS.get(one.kind)
-        if kind is None or not one.lasting or is_asked(masked):
+def _extract_from_user(item: Item) -> list[ExtractedMemory]:
+    sentences = list(own_sentences(_message_text(item.message), _LONGEST))
+    memories: list[tuple[int, ExtractedMemory]] = []
+    for statement in statements_in([masked for _, masked in sentences]):
+        sentence, masked = sentences[statement.sentence]
+        kind = MEMORY_KINDS.get(statement.kind)
+        if kind is None or not statement.lasting or is_memory_request(masked):
             continue
-        # White space inside a quote is collapsed in the one and hidden in the other.
-        text = sentence[one.start : one.end] if len(sentence) == len(masked) else sentence
-        if one.points and found and found[-1][0] >= one.sentence - 1:
-            # What "it" is was said just before: both are one memory.
-            _, before = found.pop()
-            found.append((one.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
+        # Lengths differ where white space in a quote was collapsed; then positions do not match.
+        text = sentence[statement.start : statement.end] if len(sentence) == len(masked) else sentence
+        if statement.points and memories and memories[-1][0] >= statement.sentence - 1:
+            # "It" refers to the sentence just before: both become one memory.
+            _, before = memories.pop()
+            memories.append((statement.sentence, replace(before, text=f"{before.text} {_tidy(text)}")))
             continue
-        if not _stands_alone(text) or (one.points and one.kind == "fact"):
+        if not _stands_alone(text) or (statement.points and statement.kind == "fact"):
             continue
-        if one.kind == "decision":
-            text += _reason(sentences[one.sentence + 1 :])
-        stress = _STRESSED if _IMPORTANT.search(masked) else 0.0
-        weight = _IMPORTANCE[one.kind] + stress
-        found.append((one.sentence, Extracted(kind, _tidy(text), weight, (item.id,))))
-    return [memory for _, memory in found]
+        if statement.kind == "decision":
+            text += _find_reason(sentences[statement.sentence + 1 :])
+        stress = _STRESS_BONUS if _IMPORTANT.search(masked) else 0.0
+        weight = _IMPORTANCE[statement.kind] + stress
+        memories.append((statement.sentence, ExtractedMemory(kind, _tidy(text), weight, (item.id,))))
+    return [memory for _, memory in memories]
 
 
-def _confirmed(item: Item, asked: Item) -> Iterator[Extracted]:
-    """A decision in an answer counts where the person named the thing themselves."""
-    named = set(terms(_said(asked.message)))
-    for sentence in decisions_in(_said(item.message)):
-        if _SETTLED.search(sentence) and telling(sentence) & named and _stands_alone(sentence):
-            yield Extracted("decision", _tidy(sentence), _CONFIRMED, (asked.id, item.id))
+def _extract_confirmed(item: Item, question: Item) -> Iterator[ExtractedMemory]:
+    """Yields the decisions of an answer that name something the user mentioned."""
+    named = set(terms(_message_text(question.message)))
+    for sentence in decisions_in(_message_text(item.message)):
+        if _AGREEMENT.search(sentence) and telling(sentence) & named and _stands_alone(sentence):
+            yield ExtractedMemory("decision", _tidy(sentence), _CONFIRMED_IMPORTANCE, (question.id, item.id))
 
 
-def _take_back(found: dict[str, Extracted], item: Item, items: Sequence[Item]) -> None:
-    """What the person withdraws now, of what they said a few messages before."""
-    sentences = [masked for _, masked in own_sentences(_said(item.message)) if takes_back(masked)]
+def _withdraw(memories: dict[str, ExtractedMemory], item: Item, items: Sequence[Item]) -> None:
+    """Removes memories of the last few messages that the user withdraws in this one."""
+    sentences = [masked for _, masked in own_sentences(_message_text(item.message)) if takes_back(masked)]
     if not sentences:
         return
-    asked = [other.id for other in items if other.message.role == "user"]
-    now = asked.index(item.id)
-    for key, memory in list(found.items()):
-        distance = now - asked.index(memory.messages[0]) if memory.messages[0] in asked else _FAR
+    question_ids = [other.id for other in items if other.message.role == "user"]
+    now = question_ids.index(item.id)
+    for key, memory in list(memories.items()):
+        distance = (
+            now - question_ids.index(memory.messages[0]) if memory.messages[0] in question_ids else _FAR
+        )
         if distance < _FAR and any(is_meant(sentence, memory.text, distance) for sentence in sentences):
-            del found[key]
+            del memories[key]
 
 
-def _said(message: Message) -> str:
+def _message_text(message: Message) -> str:
     return "".join(part.text for part in message.parts if isinstance(part, Text))
 
 
 def _stands_alone(sentence: str) -> bool:
-    """Whether a sentence says what it means by itself: more than "let's take the second one"."""
-    return not _POINTING.search(sentence) and len(set(terms(sentence))) >= 2
+    """Whether a sentence is understandable by itself, unlike "let's take the second one"."""
+    return not _REFERENCE.search(sentence) and len(set(terms(sentence))) >= 2
 
 
-def _reason(following: Sequence[tuple[str, str]]) -> str:
-    return "".join(f" {sentence}" for sentence, masked in following[:1] if _BECAUSE.match(masked))
+def _find_reason(following: Sequence[tuple[str, str]]) -> str:
+    return "".join(f" {sentence}" for sentence, masked in following[:1] if _REASON.match(masked))
 
 
-def _again(known: Extracted, memory: Extracted) -> Extracted:
+def _merge_repeat(known: ExtractedMemory, memory: ExtractedMemory) -> ExtractedMemory:
     messages = tuple(dict.fromkeys((*known.messages, *memory.messages)))
     return replace(known, importance=max(known.importance, memory.importance), messages=messages)
 
@@ -145,11 +146,11 @@ def _tidy(sentence: str) -> str:
 
 
 _IMPORTANT = late(r"(?i)\b(?:important|wichtig|crucial|for the record|merke|just so you know|zur info)\b")
-_SETTLED = late(
+_AGREEMENT = late(
     r"(?i)\b(?:decided|decision|agreed|settled|entschieden|entscheidung|beschlossen"
     r"|vereinbart|abgemacht|festgelegt|geeinigt|es bleibt)\b"
 )
-_POINTING = late(
+_REFERENCE = late(
     r"(?i)\b(?:this (?:one|approach|code|version|plan|way|list|file|function|option)|that (?:one|approach"
     r"|version|plan|way|option)|(?:second|first|third|last|other|former|latter|original) (?:one|option"
     r"|version|approach|idea)|your (?:suggestion|approach|plan|version|advice|tips|recommendation)s?"
@@ -159,7 +160,7 @@ _POINTING = late(
     r"| version| idee)|dein\w* vorschl\w+|so machen wir)\b"
     r"|\boptions?(?: \w+)?\W*$"
 )
-_BECAUSE = late(
+_REASON = late(
     r"(?i)(?:because|since|the reason|reason:|that way|this way|weil|denn|grund|der grund|damit|so that"
     r"|otherwise|sonst)\b"
 )

@@ -1,163 +1,313 @@
-"""The flush: what should outlive a conversation, found before its words leave the window.
+"""The memory flush: finds what should outlive a conversation before its messages leave the window.
 
-By rules always, and by a model where one is of use; what a model says must have been said. It writes nothing.
+Rules always extract memories; a model adds more where one is available, in lines such as `FACT: …` or
+`ENTSCHEIDUNG: …`. The lines are parsed leniently and kept only where the messages support them.
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
-from holdfast.compaction.asked import remembered
-from holdfast.compaction.asking import Helper
-from holdfast.compaction.checks import is_hopeless
-from holdfast.compaction.extraction import Extracted, extract
-from holdfast.compaction.lines import Kind, grammar, parse_lines
-from holdfast.compaction.prompts import Prompts
-from holdfast.compaction.transcript import fenced, portions
+from holdfast.compaction.extraction import ExtractedMemory, extract
+from holdfast.compaction.requests import MemoryKind, read_memory_requests
+from holdfast.compaction.summariser import is_hopeless
+from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
+from holdfast.compaction.transcript import fence, split_portions
 from holdfast.errors import Overflow, ProviderError
 from holdfast.i18n import Language
+from holdfast.patterns import late
 from holdfast.text.statements import denies, is_doubtful, statements_in
+from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
 from holdfast.window.own_words import own_sentences
 from holdfast.words import telling, terms
 
+_MOST_LINES = 30
+_LONGEST_LINE = 500
+# The grammar allows one sentence: no single word, no paragraph.
+_SHORTEST_WRITTEN = 12
+_LONGEST_WRITTEN = 300
+
+_KINDS: dict[MemoryKind, str] = {
+    "fact": r"FAKT(?:EN)?|FACTS?",
+    "decision": r"ENTSCHEIDUNG(?:EN)?|DECISIONS?",
+    "preference": r"PR(?:Ä|AE|A)FERENZ(?:EN)?|PREFERENCES?",
+}
+_LABEL = "|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS.items())
+_SIGNS = r"[\s>*_#+•–\-\"'`(\[{]"
+_LINE = late(
+    rf"{_SIGNS}{{0,20}}(?:\d{{1,2}}[.):]{_SIGNS}{{0,5}})?(?:{_LABEL})\b"
+    r"[*_\"'`\])]{0,4}\s{0,2}(?:[(#]{0,2}\d{1,2}[).]{0,2})?[*_\"'`\])]{0,4}\s{0,2}[:：]"
+    rf"(?P<text>.*)",
+    re.IGNORECASE,
+)
+# Several on one line: only where the label is spelled exactly as asked for.
+_NEXT = late(
+    r"(?<=[\s\"'}\]|;,])(?=(?:[\"'{]{0,2})(?:FAKT|ENTSCHEIDUNG|PR(?:Ä|AE)FERENZ|FACT|DECISION|PREFERENCE)[\"']?:)"
+)
+_NONE = late(r"\W*(?:KEINE|NO)[\s_-]?MEMOR(?:IES|Y|IEN)\b\W*", re.IGNORECASE)
+_NOTHING = late(
+    r"\W*(?:(?:KEINE|NO)[\s_-]?MEMOR\w+|keine?|none|nothing|nichts|n/?a|unknown|unbekannt|null)?\W*",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = late(r"\[[^\[\]]{0,80}\]|<[^<>]{0,80}>|\{[^{}]{0,80}\}")
+_FENCE = late(r"^[^\S\n]*(?:```|~~~)\w*[^\S\n]*$", re.MULTILINE)
+# What broken JSON leaves after its last string.
+_TRAIL = late(r"[\"'][\]}\s,]{0,20}$")
+_DECORATION = " \"'`*_,;|"
+_LETTERS = late(r"[^\W\d_]")
+
+_LABELS: dict[Language, tuple[str, str, str, str]] = {
+    "de": ("FAKT", "ENTSCHEIDUNG", "PRAEFERENZ", "KEINE_MEMORIES"),
+    "en": ("FACT", "DECISION", "PREFERENCE", "NO_MEMORIES"),
+}
+
+
+def parse_memory_lines(answer: str, prompt: str = "") -> list[tuple[MemoryKind, str]]:
+    """Returns the memories in an answer, in order; everything else is skipped.
+
+    Lines that are also in `prompt` are repeated examples and are skipped.
+    """
+    if says_none(answer):
+        return []
+    echoes = {_line_key(text) for _, text in _parse_labelled(prompt)} if prompt else set()
+    memories: dict[str, tuple[MemoryKind, str]] = {}
+    for kind, text in _parse_labelled(without_thinking(answer)):
+        key = _line_key(text)
+        if key and key not in echoes and not _is_placeholder(text):
+            memories.setdefault(key, (kind, _cut_line(text)))
+        if len(memories) == _MOST_LINES:
+            break
+    return list(memories.values())
+
+
+def says_none(answer: str) -> bool:
+    """Whether the answer begins by saying that there is nothing to remember."""
+    return bool(_NONE.match(_FENCE.sub("", without_thinking(answer))))
+
+
+def line_grammar(language: Language) -> str:
+    """Returns a llama.cpp grammar that allows only memory lines, or the line that says there are none."""
+    fact, decision, preference, none = _LABELS[language]
+    length = f"{{{_SHORTEST_WRITTEN - 1},{_LONGEST_WRITTEN - 1}}}"
+    return (
+        f'root ::= "{none}" | line ("\\n" line){{0,{_MOST_LINES - 1}}}\n'
+        f'line ::= ("{fact}" | "{decision}" | "{preference}") ": " first rest{length}\n'
+        # A bracket at the beginning would be the unfilled placeholder of the example.
+        "first ::= [^ \\t\\r\\n<>{}.\\x5B\\x5D]\n"
+        "rest ::= [^\\r\\n]\n"
+    )
+
+
+def _parse_labelled(answer: str) -> Iterator[tuple[MemoryKind, str]]:
+    for line in _unfold(answer):
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        kind = next(kind for kind in _KINDS if match[kind])
+        yield kind, _TRAIL.sub("", " ".join(match["text"].split())).strip(_DECORATION)
+
+
+def _unfold(answer: str) -> Iterator[str]:
+    """Yields the lines of an answer, also of one in JSON."""
+    bare = _FENCE.sub("", answer).strip()
+    if bare.startswith(("[", "{")):
+        with suppress(ValueError, RecursionError):
+            yield from _flatten_json(json.loads(bare))
+            return
+    for line in bare.splitlines():
+        yield from _NEXT.split(line)
+
+
+def _flatten_json(value: Any, label: str = "") -> Iterator[str]:
+    """Yields the strings of a JSON value as lines, labelled by their key or a field such as `kind`."""
+    if isinstance(value, str):
+        yield f"{label}: {value}" if label else value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _flatten_json(item, label)
+    elif isinstance(value, dict):
+        kind = next(
+            (value[key] for key in ("kind", "type", "category") if isinstance(value.get(key), str)), ""
+        )
+        texts = (
+            value[key] for key in ("text", "content", "value", "memory") if isinstance(value.get(key), str)
+        )
+        if kind:
+            yield from (f"{kind}: {text}" for text in texts)
+        else:
+            for key, item in value.items():
+                yield from _flatten_json(item, key if _LINE.match(f"{key}: x") else "")
+
+
+def _is_placeholder(text: str) -> bool:
+    return bool(_NOTHING.fullmatch(text)) or len(_LETTERS.findall(_PLACEHOLDER.sub("", text))) < 3
+
+
+def _line_key(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _cut_line(text: str) -> str:
+    if len(text) <= _LONGEST_LINE:
+        return text
+    return text[: _LONGEST_LINE - 1].rsplit(" ", 1)[0] + "…"
+
+
 log = logging.getLogger("holdfast.compaction")
 
-# At most so many lines for one portion, with so many tokens.
-_LINES, _TOKENS = 12, 600
-# At least this share of a line's words must stand in what was said.
-_GROUNDED = 0.7
-# Two lines with so much in common say the same.
-_SAME = 0.8
+# Limits for the answer about one portion.
+_MOST_LINES_PER_PORTION, _MOST_TOKENS = 12, 600
+# At least this share of a line's terms must occur in the messages.
+_LEAST_GROUNDED = 0.7
+# Two memories that share so many terms are the same.
+_SIMILAR = 0.8
 _IMPORTANCE = {"decision": 0.8, "preference": 0.7, "fact": 0.5}
 _LEAST_ROOM, _MARGIN = 256, 64
-_LONGEST = 400
+_LONGEST_SENTENCE = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Flushed:
-    """`answers` is False where the model did not: then there is no use in asking it for anything else."""
+class FlushResult:
+    """Extracted memories. `model_answers` is False if the model failed and should not be asked again."""
 
-    memories: tuple[Extracted, ...]
-    answers: bool
+    memories: tuple[ExtractedMemory, ...]
+    model_answers: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Flush:
-    prompts: Prompts
+class MemoryFlush:
+    prompts: PromptTemplates
 
-    async def memories(
-        self, items: Sequence[Item], language: Language, count: Callable[[str], int], helper: Helper | None
-    ) -> Flushed:
-        """What is worth keeping of these clean messages, each once."""
-        found, answers = await asyncio.to_thread(extract, items), True
-        if helper is not None:
+    async def collect(
+        self,
+        items: Sequence[Item],
+        language: Language,
+        count: Callable[[str], int],
+        model: SummaryModel | None,
+    ) -> FlushResult:
+        """Returns what is worth remembering of these cleaned messages, without duplicates."""
+        memories, model_answers = await asyncio.to_thread(extract, items), True
+        if model is not None:
             try:
-                found += await self._from_model(items, language, count, helper)
+                memories += await self._ask_model(items, language, count, model)
             except Overflow as error:
-                log.warning("no memories from %s: %s", helper.model, error)
+                log.warning("no memories from %s: %s", model.name, error)
             except ProviderError as error:
-                log.warning("no memories from %s: %s", helper.model, error)
-                answers = False
-        return Flushed(tuple(_once(found, told=_told(items))), answers)
+                log.warning("no memories from %s: %s", model.name, error)
+                model_answers = False
+        return FlushResult(tuple(_deduplicate(memories, requests=_terms_of_requests(items))), model_answers)
 
-    async def _from_model(
-        self, items: Sequence[Item], language: Language, count: Callable[[str], int], helper: Helper
-    ) -> list[Extracted]:
-        prompt = self.prompts.filled("flush", language, transcript="", lines=_LINES)
-        window = helper.budget.window
-        room = window - _TOKENS - count(prompt) - _MARGIN - window // 20
+    async def _ask_model(
+        self, items: Sequence[Item], language: Language, count: Callable[[str], int], model: SummaryModel
+    ) -> list[ExtractedMemory]:
+        prompt = self.prompts.render("flush", language, transcript="", lines=_MOST_LINES_PER_PORTION)
+        window = model.budget.window
+        room = window - _MOST_TOKENS - count(prompt) - _MARGIN - window // 20
         if room < _LEAST_ROOM:
             return []
-        found: list[Extracted] = []
+        memories: list[ExtractedMemory] = []
         examples = prompt
-        for portion in portions(items, language, count, room):
-            prompt = self.prompts.filled("flush", language, transcript=fenced(portion.text), lines=_LINES)
-            said = await helper.ask(prompt, _TOKENS, grammar(language), hopeless=is_hopeless)
-            found += _grounded(parse_lines(said.text, examples), portion.items)
-        return found
+        for portion in split_portions(items, language, count, room):
+            prompt = self.prompts.render(
+                "flush", language, transcript=fence(portion.text), lines=_MOST_LINES_PER_PORTION
+            )
+            reply = await model.ask(prompt, _MOST_TOKENS, line_grammar(language), hopeless=is_hopeless)
+            memories += _ground_lines(parse_memory_lines(reply.text, examples), portion.items)
+        return memories
 
 
-def _grounded(lines: Sequence[tuple[Kind, str]], items: Sequence[Item]) -> list[Extracted]:
-    """The lines that were really said, each with the messages it comes from."""
-    spoken = [(item.id, set(terms(item.message.text))) for item in items]
-    said = set().union(*(words for _, words in spoken))
-    named = set().union(*(telling(item.message.text) for item in items))
-    people = [
-        sentence for item in items if item.message.role == "user" for sentence in _meant(item.message.text)
+def _ground_lines(lines: Sequence[tuple[MemoryKind, str]], items: Sequence[Item]) -> list[ExtractedMemory]:
+    """Returns the lines that the messages support, each with the messages it comes from."""
+    terms_by_message = [(item.id, set(terms(item.message.text))) for item in items]
+    all_terms = set().union(*(words for _, words in terms_by_message))
+    names = set().union(*(telling(item.message.text) for item in items))
+    sentences = [
+        sentence
+        for item in items
+        if item.message.role == "user"
+        for sentence in _read_sentences(item.message.text)
     ]
-    found = []
+    memories = []
     for kind, text in lines:
         words = set(terms(text))
-        # A name or number that nobody said makes a line worthless, however well the rest fits.
-        if not words or len(words & said) < _GROUNDED * len(words) or telling(text) - named - said:
+        # A name or number that is in no message disqualifies a line, however well the rest fits.
+        if (
+            not words
+            or len(words & all_terms) < _LEAST_GROUNDED * len(words)
+            or telling(text) - names - all_terms
+        ):
             continue
-        if not _is_backed(kind, text, words, people):
+        if not _is_supported(kind, text, words, sentences):
             continue
-        best = max(len(words & other) for _, other in spoken)
-        sources = tuple(name for name, other in spoken if len(words & other) >= max(1, best))[:3]
-        found.append(Extracted(kind, text, _IMPORTANCE[kind], sources))
-    return found
+        best = max(len(words & other) for _, other in terms_by_message)
+        sources = tuple(name for name, other in terms_by_message if len(words & other) >= max(1, best))[:3]
+        memories.append(ExtractedMemory(kind, text, _IMPORTANCE[kind], sources))
+    return memories
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
-    """A sentence of a person: its words, whether it denies something, states something, or leaves it open."""
+class _UserSentence:
+    """A sentence of the user: its terms, and whether it denies, states or doubts something."""
 
     terms: frozenset[str]
-    negated: bool
-    states: bool
-    doubtful: bool
+    is_negated: bool
+    states_something: bool
+    is_doubtful: bool
 
 
-def _meant(text: str) -> list[_Sentence]:
-    masked = [hidden for _, hidden in own_sentences(text, _LONGEST)]
-    stating = {one.sentence for one in statements_in(masked)}
+def _read_sentences(text: str) -> list[_UserSentence]:
+    masked = [hidden for _, hidden in own_sentences(text, _LONGEST_SENTENCE)]
+    stating = {statement.sentence for statement in statements_in(masked)}
     return [
-        _Sentence(frozenset(terms(sentence)), denies(sentence), at in stating, is_doubtful(sentence))
+        _UserSentence(frozenset(terms(sentence)), denies(sentence), at in stating, is_doubtful(sentence))
         for at, sentence in enumerate(masked)
     ]
 
 
-def _is_backed(kind: Kind, text: str, words: set[str], people: Sequence[_Sentence]) -> bool:
-    """Whether the sentence of a person that a line comes nearest to says it, and does not deny it.
+def _is_supported(kind: MemoryKind, text: str, words: set[str], sentences: Sequence[_UserSentence]) -> bool:
+    """Whether the user's sentence nearest to a line states it and does not deny it.
 
-    A fact may be one that only a model sees; what somebody decided or wants shows in how they say it.
+    A fact needs no statement found by rules; a decision or preference does.
     """
-    shared = [(len(words & one.terms), one) for one in people]
+    shared = [(len(words & sentence.terms), sentence) for sentence in sentences]
     best = max((size for size, _ in shared), default=0)
     if 2 * best < len(words):
         return False
-    nearest = [one for size, one in shared if size == best]
-    # The last word on it counts.
+    nearest = [sentence for size, sentence in shared if size == best]
+    # The newest sentence counts.
     last = nearest[-1]
-    says = last.states or (kind == "fact" and not last.doubtful)
-    return says and last.negated == denies(text)
+    says = last.states_something or (kind == "fact" and not last.is_doubtful)
+    return says and last.is_negated == denies(text)
 
 
-def _told(items: Sequence[Item]) -> list[set[str]]:
-    """What somebody asked to be remembered was written when they asked."""
-    said = [item.message.text for item in items if item.message.role == "user"]
-    wishes = (remembered(text, said[max(0, at - 2) : at]) for at, text in enumerate(said))
-    return [set(terms(told)) for wish in wishes for _, told in wish]
+def _terms_of_requests(items: Sequence[Item]) -> list[set[str]]:
+    """Returns the terms of explicit memory requests, which were stored when they were made."""
+    texts = [item.message.text for item in items if item.message.role == "user"]
+    requests = (read_memory_requests(text, texts[max(0, at - 2) : at]) for at, text in enumerate(texts))
+    return [set(terms(content)) for request in requests for _, content in request]
 
 
-def _once(found: Sequence[Extracted], told: Sequence[set[str]]) -> list[Extracted]:
-    kept: list[tuple[Extracted, set[str]]] = []
-    for one in found:
-        words = set(terms(one.text))
-        if any(_alike(words, other) for other in told):
+def _deduplicate(memories: Sequence[ExtractedMemory], requests: Sequence[set[str]]) -> list[ExtractedMemory]:
+    unique: list[tuple[ExtractedMemory, set[str]]] = []
+    for memory in memories:
+        words = set(terms(memory.text))
+        if any(_are_similar(words, other) for other in requests):
             continue
-        at = next((at for at, (_, other) in enumerate(kept) if _alike(words, other)), None)
+        at = next((at for at, (_, other) in enumerate(unique) if _are_similar(words, other)), None)
         if at is None:
-            kept.append((one, words))
+            unique.append((memory, words))
         else:
-            first, other = kept[at]
-            sources = tuple(dict.fromkeys((*first.messages, *one.messages)))
-            kept[at] = replace(first, messages=sources), other
-    return [one for one, _ in kept]
+            first, other = unique[at]
+            sources = tuple(dict.fromkeys((*first.messages, *memory.messages)))
+            unique[at] = replace(first, messages=sources), other
+    return [memory for memory, _ in unique]
 
 
-def _alike(one: set[str], other: set[str]) -> bool:
-    return bool(one and other) and len(one & other) >= _SAME * min(len(one), len(other))
+def _are_similar(first: set[str], second: set[str]) -> bool:
+    return bool(first and second) and len(first & second) >= _SIMILAR * min(len(first), len(second))

@@ -1,206 +1,369 @@
-"""A span becomes a summary: by a model where one is of use, and in any case.
+"""Summarises a span of messages, with a model where one helps and without one otherwise.
 
-Portion by portion, each merged with what was written before. What a model says is checked, mended once, tried
-again in smaller portions, and then done without it. It keeps nothing and decides nothing about the window.
+The span is read in portions, each merged into the summary so far. A model's answer is checked, asked for
+again once, tried in smaller portions, and finally replaced by an extractive summary.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from holdfast.compaction.asking import Helper
-from holdfast.compaction.checks import is_hopeless, strip_answer, trouble
-from holdfast.compaction.extractive import extractive
-from holdfast.compaction.prompts import Prompts
-from holdfast.compaction.summary import SECTIONS, Summary
-from holdfast.compaction.transcript import Portion, fenced, portions
+from holdfast import words
+from holdfast.compaction.extractive import extract_summary
+from holdfast.compaction.summary import SECTIONS, Summary, lines_by_section, list_sections, parse_heading
+from holdfast.compaction.summary_model import PromptTemplates, SummaryModel
+from holdfast.compaction.transcript import Portion, fence, split_portions
 from holdfast.errors import Overflow, ProviderError
+from holdfast.patterns import late
 from holdfast.research.summary import shared_facts
+from holdfast.thinking import without_thinking
 from holdfast.window.items import Item
 from holdfast.words import terms
 
+# Characters of an answer that are checked; a usable one is far shorter.
+_GLANCE = 60_000
+_FEWEST_SECTIONS = 3
+_SHINGLE = 8
+_GRAM = 6
+# A looping model repeats a line more often than this; "none so far" may stand in each section.
+_REPEATS = len(SECTIONS)
+_LOOP_SHARE = 0.3
+_ECHO_SHARE = 0.5
+# Fewer shingles prove nothing: an identifier and its sentence may be quoted.
+_FEWEST_SHINGLES = 25
+# The share of characters of other scripts that names may cause.
+_FOREIGN_SHARE = 0.2
+# In so many words German or English can be detected.
+_LONG_PROSE = 60
+
+_CONTROL = late(r"<\|[a-z_]{2,20}\|>|</?(?:s|summary|answer|output)>|<(?:end_of_turn|eos|start_of_turn)>")
+_FENCE = late(r"(?:```|~~~)[\w-]*")
+_PREAMBLE = late(
+    r"\A(?:(?:sure|certainly|of course|okay|ok|here\b[^\n:]{0,80}|below is|the following|this is"
+    r"|i(?:'ve| have)|klar|gerne?|natürlich"
+    r"|hier (?:ist|kommt|folgt)|folgende|im folgenden|nachfolgend|die zusammenfassung"
+    r"|zusammenfassung|summary)\b[^\n]{0,200}(?:\n+|(?<=:)\Z))+",
+    re.IGNORECASE,
+)
+
+_MARKUP = late(
+    r"</?tool_calls?\b|<\|?tool[_▁](?:call|calls|use)|\[/?TOOL_CALLS?\]"
+    r"|<\|python_tag\|>|</?function(?:=|_call|s?>)"
+    r"|<invoke\b|<\|plugin\|>|✿FUNCTION✿|<tool_use>|^[ \t]*(?:functions|to)[.=]\w+\s*[:({]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CALL = late(
+    r"\A\W{0,20}\"?(?:name|function|tool|tool_calls|tool_name|action)\"?\s*:.*\"?(?:arguments|parameters|args"
+    r"|input|action_input|function)\"?\s*:",
+    re.DOTALL,
+)
+_SPEAKER = late(
+    r"^[^\w\n]{0,10}(?:user|assistant|human|ai|tool|system|nutzer|benutzer|assistent|mensch|ki)[^\w\n]{0,6}:|^<\|?im_start",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ENDS = late(r"[.!?…:;)\]}\"'“”»`*_|>]\s*\Z")
+# Small words that never end a sentence.
+_WANTS_MORE = late(
+    r"(?:a|an|and|are|as|at|because|but|by|for|from|has|have|if|in|into|is|it|its|of|on|or|so|than|that|the"
+    r"|their|then|this|to|was|were|when|where|which|while|will|with|would"
+    r"|aber|als|am|an|auf|aus|bei|bis|da|damit|das|dass|dem|den|der|des|die|durch|eine?[mnr]?|für|hat|ist|im"
+    r"|mit|nach|nicht|oder|sich|sie|sind|sondern|um|und|vom|von|war|weil|wenn|werden|wird|wurde|zu|zum|zur"
+    r"|über)",
+    re.IGNORECASE,
+)
+_WORD = late(r"\w+")
+_OTHER_SCRIPT = late(r"[\u0370-\u1fff\u3040-\ud7ff]")
+_CODE = late(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_QUOTED = late(r"„[^“”\n]{2,300}[“”]|“[^”\n]{2,300}”|\"[^\"\n]{2,300}\"|»[^«\n]{2,300}«")
+
+
+def strip_answer(answer: str) -> str:
+    """Returns the answer without thinking, control tokens, a surrounding code fence and a preamble."""
+    text = _PREAMBLE.sub("", _CONTROL.sub("", without_thinking(answer)).strip())
+    lines = text.strip().split("\n")
+    marks = [number for number, line in enumerate(lines) if _FENCE.fullmatch(line.strip())]
+    # One pair, or an opening fence that is never closed; two pairs are code within the answer.
+    if marks[:1] == [0] and (len(marks) == 1 or marks[1:] == [len(lines) - 1]):
+        lines = lines[1 : len(lines) - len(marks) + 1]
+    return _PREAMBLE.sub("", "\n".join(lines).strip()).strip()
+
+
+def find_problem(
+    answer: str, source: str, language: str, *, finish: str | None, room: int, count: Callable[[str], int]
+) -> str:
+    """Returns an empty text if the summary may be used, otherwise a code for what is wrong with it.
+
+    Causes are checked before their effects: an answer that loops also hits the limit and is too large.
+    """
+    text = strip_answer(answer)
+    glance = text[:_GLANCE]
+    words_used = _WORD.findall(glance.lower())
+    if not any(word.isalpha() for word in words_used):
+        return "empty"
+    if _MARKUP.search(_CODE.sub(" ", glance)) or _CALL.search(glance[:2_000]):
+        return "tool_markup"
+    if _loops(glance, words_used):
+        return "loops"
+    if _echoes(glance, words_used, source):
+        return "echo"
+    if finish == "length" or _breaks_off(text):
+        return "cut_off"
+    if len(list_sections(glance)) < _FEWEST_SECTIONS:
+        return "sections"
+    if _is_foreign(glance, language):
+        return "language"
+    return "larger" if len(text) > _GLANCE or count(text) > room else ""
+
+
+def is_hopeless(answer: str) -> bool:
+    """Whether an answer that is still streaming loops, so that waiting for the rest is useless."""
+    glance = strip_answer(answer)[:_GLANCE]
+    return _loops(glance, _WORD.findall(glance.lower()))
+
+
+def _loops(text: str, words_used: list[str]) -> bool:
+    lines = Counter(line.strip().lower() for line in text.splitlines() if len(line.split()) > 2)
+    if lines and lines.most_common(1)[0][1] > _REPEATS:
+        return True
+    grams = Counter(_runs(words_used, _GRAM))
+    again = sum(number for number in grams.values() if number > _REPEATS)
+    return again > _LOOP_SHARE * max(1, len(words_used) - _GRAM + 1)
+
+
+def _echoes(text: str, words_used: list[str], source: str) -> bool:
+    """Whether the answer repeats the transcript: much of it verbatim, and not in sections."""
+    known = set(_runs(_WORD.findall(source.lower()), _SHINGLE))
+    runs = list(_runs(words_used, _SHINGLE))
+    if len(runs) < _FEWEST_SHINGLES:
+        return False
+    share = sum(run in known for run in runs) / len(runs)
+    if share <= _ECHO_SHARE:
+        return False
+    # A summary may quote much, but it has sections and no speaker labels.
+    return len(_SPEAKER.findall(text)) > 1 or len(list_sections(text)) < _FEWEST_SECTIONS
+
+
+def _breaks_off(text: str) -> bool:
+    """Whether the text ends within a sentence before the last section."""
+    sections = list_sections(text[-_GLANCE:])
+    if SECTIONS[-1] in sections or _ENDS.search(text):
+        return False
+    *before, last = (line for line in text.split("\n") if line.strip())
+    if last.rstrip().endswith((",", "-", "–")) or _WANTS_MORE.fullmatch(last.split()[-1]):
+        return True
+    if sections and SECTIONS[-2] not in sections:
+        return True
+    # In lists without full stops a missing one at the end means nothing.
+    items = [line for line in before if parse_heading(line.strip()) is None]
+    return 2 * sum(bool(_ENDS.search(line)) for line in items) > len(items)
+
+
+def _is_foreign(text: str, language: str) -> bool:
+    """Whether the text is in another language; code, quotes, headings and lists of names do not count."""
+    content = "\n".join(line for _, line in lines_by_section(text))
+    prose = _QUOTED.sub(" ", _CODE.sub(" ", content))
+    letters = sum(sign.isalpha() for sign in prose)
+    if len(_OTHER_SCRIPT.findall(prose)) > _FOREIGN_SHARE * letters:
+        return True
+    detected = words.language_of(prose)
+    return detected != language and (bool(detected) or len(prose.split()) > _LONG_PROSE)
+
+
+def _runs(words_used: list[str], size: int) -> Iterator[tuple[str, ...]]:
+    return zip(*(islice(words_used, start, None) for start in range(size)), strict=False)
+
+
 log = logging.getLogger("holdfast.compaction")
 
-Progress = Callable[[float], None]
+ProgressCallback = Callable[[float], None]
 
-# How a summary came about, the best way first.
-WAYS = ("model", "repaired", "smaller", "extractive")
+# How a summary was made, the best method first.
+METHODS = ("model", "repaired", "smaller", "extractive")
 
-# A model that was of no use this often in one span is not asked again in it.
-_PATIENCE = 2
-# With less room than this for what is to be read, a model is of no use.
+# After so many failures within one span the model is not asked again.
+_MOST_FAILURES = 2
+# With less room for the source than this, no model is asked.
 _LEAST_ROOM = 256
-# What the prompt's own words may take at most beside what is counted.
+# Tokens of the prompt that may not be covered by counting.
 _MARGIN = 64
-# Tokens to words, and of those fewer, so that the limit is not what ends the answer.
-_WORDS = 0.6
-# At least this share of what a summary speaks of must have been spoken of.
-_GROUNDED = 0.5
+# Words asked for per token of the target: fewer than fit, so that the limit does not end the answer.
+_WORDS_PER_TOKEN = 0.6
+# At least this share of a summary's terms must occur in its source.
+_LEAST_GROUNDED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """What is to be summarised: clean messages, and the summary of all that came before them."""
+class MessageSpan:
+    """What to summarise: cleaned messages, and the summary of everything before them."""
 
     items: tuple[Item, ...]
     previous: Summary | None
     language: str
-    # Tokens the summary should have.
+    # Tokens that the summary should have.
     target: int
     count: Callable[[str], int]
 
 
 @dataclass(slots=True)
-class _Course:
-    """How it is going with one span."""
+class _SpanState:
+    """The state of one span while it is summarised."""
 
-    span: Span
-    helper: Helper
-    way: str = WAYS[0]
-    refused: int = 0
-    # The messages that were read without a model: one that is in several portions is read once.
-    read: set[str] = field(default_factory=set)
-    troubles: list[str] = field(default_factory=list)
+    span: MessageSpan
+    helper: SummaryModel
+    method: str = METHODS[0]
+    failures: int = 0
+    # Messages already read without a model; one that is in several portions is read once.
+    read_ids: set[str] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
 
-    def went(self, way: str) -> None:
-        self.way = max(self.way, way, key=WAYS.index)
+    def note_method(self, way: str) -> None:
+        self.method = max(self.method, way, key=METHODS.index)
 
     @property
-    def is_lost(self) -> bool:
-        return self.refused >= _PATIENCE
+    def has_given_up(self) -> bool:
+        return self.failures >= _MOST_FAILURES
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A summary, how it came about, and what a model did wrong on the way."""
+class SpanSummary:
+    """A summary, the method it was made by, and the problems of the model's answers."""
 
     summary: Summary
-    way: str
-    troubles: tuple[str, ...] = ()
+    method: str
+    problems: tuple[str, ...] = ()
 
 
 class Summariser:
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, prompts: PromptTemplates) -> None:
         self._prompts = prompts
 
-    async def summarise(self, span: Span, helper: Helper | None, progress: Progress) -> Written:
-        room = self._room(span, helper) if helper else 0
-        if helper is None or room < _LEAST_ROOM:
-            return Written(await _without_model(span, span.items, span.previous), "extractive")
-        course = _Course(span, helper)
-        so_far, parts = span.previous, portions(span.items, span.language, span.count, room)
+    async def summarise(
+        self, span: MessageSpan, model: SummaryModel | None, progress: ProgressCallback
+    ) -> SpanSummary:
+        room = self._room(span, model) if model else 0
+        if model is None or room < _LEAST_ROOM:
+            return SpanSummary(await _summarise_extractively(span, span.items, span.previous), "extractive")
+        state = _SpanState(span, model)
+        so_far, parts = span.previous, split_portions(span.items, span.language, span.count, room)
         for number, portion in enumerate(parts):
-            so_far = await self._merged(course, portion, so_far)
+            so_far = await self._merge_portion(state, portion, so_far)
             progress((number + 1) / len(parts))
         if not so_far:
-            so_far = await _without_model(span, span.items, span.previous)
-            course.went("extractive")
-        return Written(so_far, course.way, tuple(course.troubles))
+            so_far = await _summarise_extractively(span, span.items, span.previous)
+            state.note_method("extractive")
+        return SpanSummary(so_far, state.method, tuple(state.problems))
 
-    async def _merged(self, course: _Course, portion: Portion, so_far: Summary | None) -> Summary:
-        span = course.span
-        if not course.is_lost and (made := await self._tried(course, portion, so_far)):
-            return made
-        if course.refused < _PATIENCE:
+    async def _merge_portion(self, state: _SpanState, portion: Portion, so_far: Summary | None) -> Summary:
+        span = state.span
+        if not state.has_given_up and (summary := await self._try_model(state, portion, so_far)):
+            return summary
+        if state.failures < _MOST_FAILURES:
             smaller = so_far
-            halves = portion.halves(span.language, span.count)
+            halves = portion.halve(span.language, span.count)
             for half in halves:
-                made = None if course.is_lost else await self._tried(course, half, smaller)
-                if made is None:
+                summary = None if state.has_given_up else await self._try_model(state, half, smaller)
+                if summary is None:
                     break
-                smaller = made
+                smaller = summary
             else:
                 if halves and smaller is not None:
-                    course.went("smaller")
+                    state.note_method("smaller")
                     return smaller
-        course.went("extractive")
-        new = [item for item in portion.items if item.id not in course.read]
-        course.read.update(item.id for item in new)
-        return await _without_model(span, new, so_far) if new or so_far is None else so_far
+        state.note_method("extractive")
+        new = [item for item in portion.items if item.id not in state.read_ids]
+        state.read_ids.update(item.id for item in new)
+        return await _summarise_extractively(span, new, so_far) if new or so_far is None else so_far
 
-    async def _tried(self, course: _Course, portion: Portion, so_far: Summary | None) -> Summary | None:
-        """What the model makes of it, on the second attempt at the latest; None if that is of no use."""
-        found = ""
+    async def _try_model(self, state: _SpanState, portion: Portion, so_far: Summary | None) -> Summary | None:
+        """Asks the model up to twice; None if no answer is usable."""
+        problem = ""
         for attempt in ("model", "repaired"):
             try:
-                summary, found = await self._asked(course, portion, so_far, found)
+                summary, problem = await self._ask_model(state, portion, so_far, problem)
             except Overflow as error:
-                # Asking the same again would be refused again; less of it may not be.
-                course.troubles.append(f"overflow: {error}")
+                # The same request would be refused again; a smaller one may not be.
+                state.problems.append(f"overflow: {error}")
                 return None
             except ProviderError as error:
-                log.warning("no summary from %s: %s", course.helper.model, error)
-                course.troubles.append(str(error))
-                course.refused = _PATIENCE
+                log.warning("no summary from %s: %s", state.helper.name, error)
+                state.problems.append(str(error))
+                state.failures = _MOST_FAILURES
                 return None
             if summary is not None:
-                course.went(attempt)
+                state.note_method(attempt)
                 return summary
-            course.troubles.append(found)
-        course.refused += 1
+            state.problems.append(problem)
+        state.failures += 1
         return None
 
-    async def _asked(
-        self, course: _Course, portion: Portion, so_far: Summary | None, found: str
+    async def _ask_model(
+        self, state: _SpanState, portion: Portion, so_far: Summary | None, last_problem: str
     ) -> tuple[Summary | None, str]:
-        span, before = course.span, so_far.render() if so_far else ""
-        prompt = self._prompts.filled(
+        span, before = state.span, so_far.render() if so_far else ""
+        prompt = self._prompts.render(
             "summary",
             span.language,
             previous=before,
-            transcript=fenced(portion.text),
-            words=int(span.target * _WORDS),
-            trouble=found,
+            transcript=fence(portion.text),
+            words=int(span.target * _WORDS_PER_TOKEN),
+            trouble=last_problem,
         )
-        said = await course.helper.ask(prompt, 2 * span.target, hopeless=is_hopeless)
+        reply = await state.helper.ask(prompt, 2 * span.target, hopeless=is_hopeless)
         source = f"{before}\n{portion.text}"
         room = max(span.count(source), span.target // 2)
-        wrong = trouble(said.text, source, span.language, finish=said.finish, room=room, count=span.count)
-        summary = None if wrong else Summary.parse(strip_answer(said.text), span.language)
-        # Headings with nothing under them would wipe out what was written before.
+        problem = find_problem(
+            reply.text, source, span.language, finish=reply.finish, room=room, count=span.count
+        )
+        summary = None if problem else Summary.parse(strip_answer(reply.text), span.language)
+        # Headings without lines would erase the summary so far.
         if not summary:
-            return None, wrong or "empty"
-        if _grounded(summary, source) < _GROUNDED:
+            return None, problem or "empty"
+        if _grounded_share(summary, source) < _LEAST_GROUNDED:
             return None, "invented"
-        ours = await _without_model(span, portion.items, so_far)
+        ours = await _summarise_extractively(span, portion.items, so_far)
         summary = _with_prohibitions(summary, ours)
-        if _carried(summary, source, ours) < _carried(ours, source, ours):
-            # However well it reads, it says less than the sentences themselves.
+        if _count_carried_facts(summary, source, ours) < _count_carried_facts(ours, source, ours):
+            # The extractive summary preserves more facts.
             return None, "fewer"
         return summary, ""
 
-    def _room(self, span: Span, helper: Helper) -> int:
-        """What may be read at once: the window, less the answer, the prompt, and the longest summary."""
-        prompt = self._prompts.filled(
+    def _room(self, span: MessageSpan, model: SummaryModel) -> int:
+        """Returns the tokens left for the source: the window less answer, prompt and longest summary."""
+        prompt = self._prompts.render(
             "summary", span.language, previous="-", transcript="", words=span.target, trouble="sections"
         )
         return (
-            helper.budget.window - 4 * span.target - span.count(prompt) - _MARGIN - helper.budget.window // 20
+            model.budget.window - 4 * span.target - span.count(prompt) - _MARGIN - model.budget.window // 20
         )
 
 
-async def _without_model(span: Span, items: Sequence[Item], previous: Summary | None) -> Summary:
-    return await asyncio.to_thread(extractive, items, previous, span.language, span.count, span.target)
+async def _summarise_extractively(
+    span: MessageSpan, items: Sequence[Item], previous: Summary | None
+) -> Summary:
+    return await asyncio.to_thread(extract_summary, items, previous, span.language, span.count, span.target)
 
 
 def _with_prohibitions(summary: Summary, ours: Summary) -> Summary:
-    """The summary with all that must not be done, whatever the model left out of it."""
+    """Adds the prohibitions that the model left out."""
     known = "\n".join(summary.must_not).casefold()
     missing = tuple(line for line in ours.must_not if line.casefold() not in known)
     return replace(summary, must_not=(*summary.must_not, *missing))
 
 
-def _carried(summary: Summary, source: str, ours: Summary) -> int:
-    """How many names and values of the source a summary has, beside those of mere requests."""
-    return len(shared_facts(_text_of(summary), source, summary.language, "\n".join(ours.requests)))
+def _count_carried_facts(summary: Summary, source: str, ours: Summary) -> int:
+    """Returns how many names and values of the source the summary has, beside those of mere requests."""
+    return len(shared_facts(_plain_text(summary), source, summary.language, "\n".join(ours.requests)))
 
 
-def _text_of(summary: Summary) -> str:
+def _plain_text(summary: Summary) -> str:
     return "\n".join(line for name in SECTIONS for line in summary.section(name))
 
 
-def _grounded(summary: Summary, source: str) -> float:
-    """The share of what the summary speaks of that the source speaks of too."""
-    spoken = set(terms(_text_of(summary)))
-    return len(spoken.intersection(terms(source))) / len(spoken) if spoken else 1.0
+def _grounded_share(summary: Summary, source: str) -> float:
+    """Returns the share of the summary's terms that occur in the source."""
+    summary_terms = set(terms(_plain_text(summary)))
+    return len(summary_terms.intersection(terms(source))) / len(summary_terms) if summary_terms else 1.0

@@ -1,29 +1,171 @@
-"""The summary as a value: five sections of single lines, how it is written, read, and made to fit.
+"""The summary: five sections of single lines, and how it is rendered, parsed and trimmed to a size.
 
-It does not know what a good summary is (`checks`), nor where its lines come from.
+Parsing accepts many forms of headings, since small models seldom keep to the format they are asked for.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast import words
-from holdfast.compaction.headings import HEADINGS, SECTIONS, lines_under
 from holdfast.patterns import late
 from holdfast.window.borders import whole_characters
 
-__all__ = ["SECTIONS", "Summary", "shortened"]
+SECTIONS = ("requests", "goal", "done", "open", "must_not")
+
+HEADINGS = {
+    "en": {"requests": "Requests", "goal": "Goal", "done": "Done", "open": "Open", "must_not": "Must not"},
+    "de": {
+        "requests": "Anfragen",
+        "goal": "Ziel",
+        "done": "Erledigt",
+        "open": "Offen",
+        "must_not": "Nicht tun",
+    },
+}
+
+# Other titles that models use for the sections.
+_NAMES = {
+    "requests": (
+        r"(?:the )?(?:user(?:['’]?s)?|stated|original|key|main|explicit)? ?(?:requests?|questions?|asks?)"
+        r"|requested|what (?:the user|was) asked"
+        r"|(?:die )?(?:nutzer|benutzer|user)?-?(?:anfragen?|anliegen|wünsche|aufträge|bitten|fragen)"
+        r"|anforderungen|auftrag|gewünscht"
+    ),
+    "goal": (
+        r"(?:the )?(?:overall|main|final|current|primary|end)? ?(?:goals?|objectives?|aims?|purpose)"
+        r"|(?:das )?(?:gesamt|haupt)?-?(?:ziele?|zielsetzung|zweck|absicht)"
+    ),
+    "done": (
+        r"(?:what (?:was|has been|is)|work|tasks?|already)? ?(?:done|completed|accomplished|finished)"
+        r"|accomplishments|progress|completed (?:work|tasks|steps|items)|changes(?: made)?|files changed"
+        r"|(?:was |bereits |schon )?(?:erledigte?s?|fertig|abgeschlossene?s?|umgesetzt|getan|gemacht)"
+        r"|fortschritt|geänderte dateien|änderungen"
+    ),
+    "open": (
+        r"(?:what(?: is|'s|’s) )?(?:still )?(?:open|remaining|pending|outstanding|unresolved|unfinished)"
+        r"(?: (?:items?|tasks?|questions?|points?|issues?|work|topics?))?"
+        r"|(?:next|further) steps|to-?\s?dos?(?: list)?|left to do"
+        r"|(?:was )?(?:noch )?(?:offene?s?|ausstehende?s?|unerledigte?s?)"
+        r"(?: (?:punkte|fragen|aufgaben|themen))?"
+        r"|nächste schritte|zu erledigen"
+    ),
+    "must_not": (
+        r"(?:what )?(?:you )?(?:must|should) not(?: (?:do|be done|happen))?|must-nots?|mustn['’]?ts?"
+        r"|do not(?: do)?|don['’]?ts?|not to do|constraints?|restrictions?|prohibit(?:ed|ions)|forbidden"
+        r"|things to avoid|avoid|rules|never"
+        r"|(?:what was )?tried (?:and|but) failed|failed attempts|what (?:failed|did not work|didn['’]t work)"
+        r"|(?:was )?nicht (?:zu )?(?:tun|machen|erlaubt|gewünscht|getan werden (?:darf|soll))"
+        r"|(?:was )?(?:darf|soll) nicht(?: (?:getan|gemacht) werden)?|verbote?n?|verbotenes|tabus?"
+        r"|zu vermeiden|vermeiden|einschränkungen|regeln|fehlversuche|fehlgeschlagen(?:es|e versuche)?"
+    ),
+}
+# Additions to a title: "Done (with the files changed)", "Must not / tried and failed".
+_MORE = r"(?: *(?:[(/&,–—-]|and |und |with |mit |so far|as |of |by |bisher|wie |des |der |vom )[^:\n]{0,80})?"
+_SECTION_TITLE = late(
+    "(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _NAMES.items()) + rf"){_MORE}", re.IGNORECASE
+)
+
+_NUMBER = r"(?:\(?(?:\d{1,2}|[a-e]|[ivx]{1,4})[.):] *|§ *\d )?"
+_BULLET = r"(?:[-*•–·▪◦‣+→✅❌☐☑✔✓🎯📌] *)?"
+_HASH_HEADING = late(rf"(?P<hashes>#{{1,6}}) *{_NUMBER}(?P<title>.*)")
+_BOLD = late(rf"{_BULLET}{_NUMBER}(?P<mark>\*\*|__)(?P<title>[^*_\n]{{2,90}})(?P=mark)(?P<rest>.*)")
+_PLAIN = late(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
+_LIST_ITEM = late(rf"{_BULLET}{_NUMBER}(?P<title>[^:\n]{{2,90}}):(?P<rest>.*)")
+_ALONE = late(rf"{_NUMBER}(?P<title>[^:\n]{{2,90}})")
+_LEADING_NUMBER = late(_NUMBER)
+_ORNAMENT = " \t*_:#=<>[]`✅❌⏳🎯📌📝🚫⚠️🔜"
+
+# A longer line is never a heading.
+_LONGEST_HEADING = 300
+# With fewer headings in the usual form, list items are read as headings, too.
+_FEW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SectionHeading:
+    """A heading; `section` is empty for an unknown one, `rest` is the text after it on the same line."""
+
+    section: str
+    rest: str = ""
+    depth: int = 0
+
+
+def list_sections(text: str) -> list[str]:
+    """Returns the sections that have a heading in the text, in order, each once, also empty ones."""
+    return list(dict.fromkeys(section for section, _ in lines_by_section(text)))
+
+
+def lines_by_section(text: str) -> Iterator[tuple[str, str]]:
+    """Yields (section, line) pairs; for a heading the line is the text after it, possibly empty.
+
+    Lines before the first heading or under an unknown one are skipped.
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    headings = [parse_heading(line) for line in lines]
+    if len({heading.section for heading in headings if heading and heading.section}) < _FEW:
+        headings = [
+            heading or parse_list_heading(line) for heading, line in zip(headings, lines, strict=True)
+        ]
+    section, depth = "", 0
+    for heading, line in zip(headings, lines, strict=True):
+        if heading is None:
+            if section:
+                yield section, line
+        elif heading.section:
+            section, depth = heading.section, heading.depth
+            yield section, heading.rest
+        elif heading.depth <= depth or not depth:
+            section = ""
+
+
+def parse_heading(line: str) -> SectionHeading | None:
+    """Parses a stripped line as a heading; None if it is not one."""
+    if len(line) > _LONGEST_HEADING or not line:
+        return None
+    if hash_heading := _HASH_HEADING.fullmatch(line):
+        title, colon, remainder = hash_heading["title"].partition(":")
+        section = match_section(title)
+        return SectionHeading(
+            section, remainder.strip(_ORNAMENT) if colon and section else "", len(hash_heading["hashes"])
+        )
+    bold = _BOLD.fullmatch(line)
+    if bold and (bold["title"].rstrip().endswith(":") or bold["rest"].lstrip()[:1] in ("", ":", "-", "–")):
+        section = match_section(bold["title"])
+        return SectionHeading(section, bold["rest"].strip().lstrip(":–- ")) if section else None
+    if plain := _PLAIN.fullmatch(line):
+        section = match_section(plain["title"])
+        return SectionHeading(section, plain["rest"].strip()) if section else None
+    alone = _ALONE.fullmatch(line)
+    if alone and not alone["title"][:1].islower() and (section := match_section(alone["title"])):
+        return SectionHeading(section)
+    return None
+
+
+def parse_list_heading(line: str) -> SectionHeading | None:
+    if len(line) > _LONGEST_HEADING or not (item := _LIST_ITEM.fullmatch(line)):
+        return None
+    section = match_section(item["title"])
+    return SectionHeading(section, item["rest"].strip(" *_")) if section else None
+
+
+def match_section(title: str) -> str:
+    match = _SECTION_TITLE.fullmatch(_LEADING_NUMBER.sub("", " ".join(title.strip(_ORNAMENT).split())))
+    return match.lastgroup or "" if match else ""
+
+
+__all__ = ["SECTIONS", "Summary", "shorten_line"]
 
 Count = Callable[[str], int]
 
-# Which section gives up its last line last.
-_WEIGHTIEST = ("goal", "requests", "must_not", "open", "done")
-# Where the beginning counts as much as the end; elsewhere the newest line counts most.
+# Sections by how long they keep their last line, the longest first.
+_SECTION_PRIORITY = ("goal", "requests", "must_not", "open", "done")
+# Sections whose first line counts as much as the newest; elsewhere the newest line counts most.
 _ENDS_MATTER = ("requests", "goal")
-# A line alone may have this part of the room: beyond it, it would drive out all others.
-_SHARE_OF_A_LINE = 3
-# A line cut shorter says nothing.
+# One line may take at most this fraction of the room, so that others fit as well.
+_LINE_SHARE = 3
+# A line cut shorter than this is useless.
 _SHORTEST = 24
 
 _ITEM = late(r"(?:[-*•–·▪◦‣+→]|\(?\d{1,2}[.)])\s+(?:\[[ xX]?\]\s*)?|[•▪◦‣]")
@@ -47,7 +189,7 @@ _REMARK = late(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Each section is a tuple of lines, the oldest first."""
+    """A summary; each section is a tuple of lines, the oldest first."""
 
     requests: tuple[str, ...] = ()
     goal: tuple[str, ...] = ()
@@ -69,13 +211,13 @@ class Summary:
         return any(self.section(name) for name in SECTIONS)
 
     def render(self) -> str:
-        """Markdown with the headings of its language; sections without a line are left out."""
+        """Returns Markdown with headings in the summary's language; empty sections are left out."""
         titles = HEADINGS["de" if self.language == "de" else "en"]
-        written: list[str] = []
+        lines_out: list[str] = []
         for name in SECTIONS:
             if lines := [f"- {' '.join(line.split())}" for line in self.section(name) if line.strip()]:
-                written += [f"## {titles[name]}", *lines]
-        return "\n".join(written)
+                lines_out += [f"## {titles[name]}", *lines]
+        return "\n".join(lines_out)
 
     def to_json(self) -> dict[str, Any]:
         return {**{name: list(self.section(name)) for name in SECTIONS}, "language": self.language}
@@ -86,95 +228,95 @@ class Summary:
 
     @classmethod
     def parse(cls, text: str, language: str) -> "Summary | None":
-        """What a model wrote, without its thinking; None if none of the sections is there."""
-        found: dict[str, dict[str, None]] = {}
-        apart = False
-        for section, line in lines_under(text):
-            lines = found.setdefault(section, {})
+        """Parses a model's answer (without its thinking); None if it has none of the sections."""
+        sections: dict[str, dict[str, None]] = {}
+        after_gap = False
+        for section, line in lines_by_section(text):
+            lines = sections.setdefault(section, {})
             if not line or _FENCE.fullmatch(line):
-                apart = True
+                after_gap = True
                 continue
-            # Past a blank line the model may have turned to whoever asked it.
-            if not (apart and _REMARK.match(line)):
-                lines.update(dict.fromkeys(_items(line)))
-            apart = False
-        return cls.of(found, language) if found else None
+            # After a blank line the model may be addressing its user.
+            if not (after_gap and _REMARK.match(line)):
+                lines.update(dict.fromkeys(_split_items(line)))
+            after_gap = False
+        return cls.of(sections, language) if sections else None
 
-    def trimmed(self, count: Count, tokens: int) -> "Summary":
-        """As much of it as takes at most so many tokens.
+    def trim(self, count: Count, tokens: int) -> "Summary":
+        """Returns as much of the summary as fits in `tokens`.
 
-        Whole lines go first, the same number from every section; the newest stay longest, and of requests and
-        goal the first one too. When each section has one line left, these are cut; so is, before all else, a
-        line that wants a third of the room for itself.
+        Lines longer than a third of the room are cut first. Then whole lines are removed, the same number
+        from every section: the newest stay longest, and of requests and goal the first one as well. When
+        each section has one line left, these lines are cut.
         """
         if count(self.render()) <= tokens:
             return self
-        short = self._with_short_lines(count, tokens)
-        ranked = sorted(short._ranked())
+        short = self._limit_lines(count, tokens)
+        ranked = sorted(short._rank_lines())
         heads = sum(1 for rank, *_ in ranked if rank == 0)
-        fits = _largest(len(ranked), lambda number: count(short._of(ranked[:number]).render()) <= tokens)
+        fits = _largest(len(ranked), lambda number: count(short._select(ranked[:number]).render()) <= tokens)
         if fits >= heads:
-            return short._of(ranked[:fits])
+            return short._select(ranked[:fits])
         for number in range(heads, 0, -1):
-            cut = short._of(ranked[:number])._cut(count, tokens)
+            cut = short._select(ranked[:number])._cut_lines(count, tokens)
             if cut is not None:
                 return cut
         return Summary(language=self.language)
 
-    def _with_short_lines(self, count: Count, tokens: int) -> "Summary":
-        room = tokens // _SHARE_OF_A_LINE
+    def _limit_lines(self, count: Count, tokens: int) -> "Summary":
+        room = tokens // _LINE_SHARE
 
         def short(line: str) -> str:
-            # No character is more than four tokens: most lines need no counting.
+            # A character has at most four tokens, so most lines need no counting.
             if 4 * len(line) <= room or count(line) <= room:
                 return line
-            size = _largest(len(line), lambda size: count(shortened(line, size)) <= room)
-            return shortened(line, max(size, _SHORTEST))
+            size = _largest(len(line), lambda size: count(shorten_line(line, size)) <= room)
+            return shorten_line(line, max(size, _SHORTEST))
 
-        return self._each(short)
+        return self._map_lines(short)
 
-    def _ranked(self) -> list[tuple[int, int, str, int]]:
-        """Every line as rank, weight of its section, section and place; rank 0 stays longest."""
-        found = []
+    def _rank_lines(self) -> list[tuple[int, int, str, int]]:
+        """Returns (rank, section priority, section, index) for every line; rank 0 stays longest."""
+        ranked = []
         for name in SECTIONS:
             size = len(self.section(name))
             for place in range(size):
                 rank = size - place if name in _ENDS_MATTER else size - 1 - place
                 if name in _ENDS_MATTER and place == 0:
                     rank = 0
-                found.append((rank, _WEIGHTIEST.index(name), name, place))
-        return found
+                ranked.append((rank, _SECTION_PRIORITY.index(name), name, place))
+        return ranked
 
-    def _of(self, kept: Sequence[tuple[int, int, str, int]]) -> "Summary":
+    def _select(self, ranked: Sequence[tuple[int, int, str, int]]) -> "Summary":
         sections: dict[str, list[str]] = {name: [] for name in SECTIONS}
-        for _, _, name, place in sorted(kept, key=lambda line: line[3]):
+        for _, _, name, place in sorted(ranked, key=lambda line: line[3]):
             sections[name].append(self.section(name)[place])
         return Summary.of(sections, self.language)
 
-    def _each(self, change: Callable[[str], str]) -> "Summary":
+    def _map_lines(self, change: Callable[[str], str]) -> "Summary":
         return Summary.of({name: map(change, self.section(name)) for name in SECTIONS}, self.language)
 
-    def _cut(self, count: Count, tokens: int) -> "Summary | None":
+    def _cut_lines(self, count: Count, tokens: int) -> "Summary | None":
         def cut(size: int) -> Summary:
-            return self._each(lambda line: shortened(line, size))
+            return self._map_lines(lambda line: shorten_line(line, size))
 
         longest = max(len(line) for name in SECTIONS for line in self.section(name))
         size = _largest(longest, lambda size: count(cut(size).render()) <= tokens)
         return cut(size) if size >= max(1, min(_SHORTEST, longest)) else None
 
 
-def shortened(line: str, size: int) -> str:
-    """The line in at most so many characters, cut between words if there is a place, and marked."""
+def shorten_line(line: str, size: int) -> str:
+    """Returns the line in at most `size` characters, cut between words if possible, with an ellipsis."""
     if len(line) <= size:
         return line
     end = whole_characters(line, max(size - 1, 0), -1)
     space = line.rfind(" ", end // 2, end + 1)
-    kept = line[: space if space > 0 else end].rstrip(" ,;:-–…")
-    return f"{kept}…" if kept else ""
+    start = line[: space if space > 0 else end].rstrip(" ,;:-–…")
+    return f"{start}…" if start else ""
 
 
-def _items(line: str) -> list[str]:
-    """The line without its bullet; prose in its sentences, so that it can be shortened by them."""
+def _split_items(line: str) -> list[str]:
+    """Returns the line without its bullet; prose is split into sentences, so that these can be trimmed."""
     item = _ITEM.match(line)
     pieces = [line[item.end() :]] if item else words.sentences(line)
     cleaned = (" ".join(piece.split()) for piece in pieces)
@@ -182,7 +324,7 @@ def _items(line: str) -> list[str]:
 
 
 def _largest(limit: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to the limit that fits, 0 if none does; what fits must fit for smaller ones."""
+    """Returns the largest number up to `limit` that fits (bisection), 0 if none does."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2

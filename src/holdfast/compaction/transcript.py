@@ -1,7 +1,6 @@
-"""A span of messages as somebody who summarises it may see it: clean, readable, in portions that fit.
+"""Turns messages into the transcript that a model summarises: cleaned, readable, in portions that fit.
 
-What was private or only Holdfast's own is taken out here, once, before anything else reads the span. It does
-not know what is done with the text.
+Private text, secrets and Holdfast's own notices are removed here, once, before anything else reads the span.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,11 +15,11 @@ from holdfast.window.shorten import cut_middle, shorten_result
 
 Count = Callable[[str], int]
 
-# A tool's output says little per token: of a longer one its shape, its errors and its ends are read. The
-# ledger has read all of it.
-_RESULT, _ARGUMENTS = 600, 200
-# Of a message that alone would take more portions than this, its beginning and its end are read.
-_PORTIONS = 4
+# Tool output says little per token: long output is shortened to its structure, errors and ends. The ledger
+# reads all of it.
+_RESULT_TOKENS, _ARGUMENT_TOKENS = 600, 200
+# A message that would fill more portions than this is cut in the middle.
+_MOST_PORTIONS = 4
 _SPEAKERS = {
     "en": {"user": "User", "assistant": "Assistant", "tool": "Tool result", "system": "Instructions"},
     "de": {"user": "Nutzer", "assistant": "Assistent", "tool": "Werkzeug-Ergebnis", "system": "Anweisungen"},
@@ -28,17 +27,17 @@ _SPEAKERS = {
 _FENCE = "====="
 
 
-def cleaned(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The same messages without thinking, notices of ours, private text and secrets."""
-    return tuple(replace(item, message=_clean(item.message)) for item in items)
+def clean_items(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Returns the messages without thinking, Holdfast's own notices, private text and secrets."""
+    return tuple(replace(item, message=_clean_message(item.message)) for item in items)
 
 
-def _clean(message: Message) -> Message:
+def _clean_message(message: Message) -> Message:
     texts = [part for part in message.parts if isinstance(part, Text)]
     if len(texts) > 1 and any("<private" in part.text.lower() for part in texts):
-        # What is private may begin in one part and end in the next.
-        rest = tuple(part for part in message.parts if not isinstance(part, Text))
-        message = replace(message, parts=(Text("\n".join(part.text for part in texts)), *rest))
+        # Private text may begin in one part and end in the next.
+        others = tuple(part for part in message.parts if not isinstance(part, Text))
+        message = replace(message, parts=(Text("\n".join(part.text for part in texts)), *others))
     parts = (_clean_part(part, ours=message.role == "assistant") for part in message.parts)
     return replace(message, parts=tuple(part for part in parts if part is not None))
 
@@ -48,13 +47,16 @@ def _clean_part(part: Part, *, ours: bool) -> Part | None:
         case Thinking():
             return None
         case Text():
-            said = without_thinking(without_banners(part.text)) if ours else part.text
-            return replace(part, text=redacted(said))
+            text = without_thinking(without_banners(part.text)) if ours else part.text
+            return replace(part, text=redacted(text))
         case ToolCall():
             return replace(part, arguments=redacted(part.arguments))
         case ToolResult():
             inner = (
-                replace(one, text=redacted(one.text)) if isinstance(one, Text) else one for one in part.parts
+                replace(inner_part, text=redacted(inner_part.text))
+                if isinstance(inner_part, Text)
+                else inner_part
+                for inner_part in part.parts
             )
             return replace(part, parts=tuple(inner))
     return part
@@ -62,17 +64,17 @@ def _clean_part(part: Part, *, ours: bool) -> Part | None:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """As much of a span as is read at once."""
+    """A part of a span that is read at once."""
 
     items: tuple[Item, ...]
     text: str
 
-    def halves(self, language: str, count: Count) -> tuple["Portion", ...]:
-        """Two smaller ones, () if there is nothing to part."""
+    def halve(self, language: str, count: Count) -> tuple["Portion", ...]:
+        """Returns two smaller portions, () if it cannot be divided."""
         if len(self.items) > 1:
             middle = len(self.items) // 2
             parts = (self.items[:middle], self.items[middle:])
-            return tuple(Portion(part, _written(part, language, count)) for part in parts)
+            return tuple(Portion(part, _render_items(part, language, count)) for part in parts)
         lines = self.text.splitlines()
         if len(lines) < 8:
             return ()
@@ -80,37 +82,37 @@ class Portion:
         return tuple(Portion(self.items, "\n".join(part)) for part in (lines[:middle], lines[middle:]))
 
 
-def portions(items: Sequence[Item], language: str, count: Count, most: int) -> list[Portion]:
-    """The span in portions of at most `most` tokens; what is larger alone is parted in itself.
+def split_portions(items: Sequence[Item], language: str, count: Count, most: int) -> list[Portion]:
+    """Splits a span into portions of at most `most` tokens; a larger message is divided.
 
-    A book that somebody pasted is not read from cover to cover: a small model would take hours for it.
+    A very long message is not read completely: a small model would take hours for a pasted book.
     """
-    found: list[Portion] = []
+    finished: list[Portion] = []
     waiting: list[tuple[Item, str]] = []
     size = 0
     for item in items:
-        text = _written((item,), language, count)
+        text = _render_items((item,), language, count)
         tokens = count(text)
-        if tokens > _PORTIONS * most:
-            text = cut_middle(text, _PORTIONS * most, count)
+        if tokens > _MOST_PORTIONS * most:
+            text = cut_middle(text, _MOST_PORTIONS * most, count)
             tokens = count(text)
         if waiting and size + tokens > most:
-            found.append(_portion(waiting))
+            finished.append(_join_portion(waiting))
             waiting, size = [], 0
         if tokens > most:
-            found += [Portion((item,), piece) for piece in _pieces(text, tokens, most)]
+            finished += [Portion((item,), piece) for piece in _split_text(text, tokens, most)]
         elif text:
             waiting.append((item, text))
             size += tokens
-    return [*found, _portion(waiting)] if waiting else found
+    return [*finished, _join_portion(waiting)] if waiting else finished
 
 
-def _portion(waiting: Sequence[tuple[Item, str]]) -> Portion:
+def _join_portion(waiting: Sequence[tuple[Item, str]]) -> Portion:
     return Portion(tuple(item for item, _ in waiting), "\n\n".join(text for _, text in waiting))
 
 
-def _pieces(text: str, tokens: int, most: int) -> Iterator[str]:
-    """A long text in pieces of about equal length, cut at white space where there is some."""
+def _split_text(text: str, tokens: int, most: int) -> Iterator[str]:
+    """Yields a long text in pieces of about equal length, cut at white space where possible."""
     number = -(-tokens * 5 // (most * 4))
     size, start = max(1, -(-len(text) // number)), 0
     while start < len(text):
@@ -122,28 +124,28 @@ def _pieces(text: str, tokens: int, most: int) -> Iterator[str]:
         start = end
 
 
-def _written(items: Sequence[Item], language: str, count: Count) -> str:
-    return "\n\n".join(filter(None, (_said(item.message, language, count) for item in items)))
+def _render_items(items: Sequence[Item], language: str, count: Count) -> str:
+    return "\n\n".join(filter(None, (_render_message(item.message, language, count) for item in items)))
 
 
-def _said(message: Message, language: str, count: Count) -> str:
-    lines = [_line(part, count) for part in message.parts]
-    said = "\n".join(filter(None, lines)).replace(_FENCE, "= = =")
-    return f"{_SPEAKERS[language][message.role]}: {said}" if said.strip() else ""
+def _render_message(message: Message, language: str, count: Count) -> str:
+    lines = [_render_part(part, count) for part in message.parts]
+    text = "\n".join(filter(None, lines)).replace(_FENCE, "= = =")
+    return f"{_SPEAKERS[language][message.role]}: {text}" if text.strip() else ""
 
 
-def _line(part: Part, count: Count) -> str:
+def _render_part(part: Part, count: Count) -> str:
     match part:
         case Text():
             return part.text.strip()
         case ToolCall():
             arguments = part.arguments
-            if count(arguments) > _ARGUMENTS:
-                arguments = cut_middle(arguments, _ARGUMENTS, count)
+            if count(arguments) > _ARGUMENT_TOKENS:
+                arguments = cut_middle(arguments, _ARGUMENT_TOKENS, count)
             return f"[{part.name} {arguments}]"
         case ToolResult():
             text = part.text
-            text = shorten_result(text, _RESULT, count) if count(text) > _RESULT else text
+            text = shorten_result(text, _RESULT_TOKENS, count) if count(text) > _RESULT_TOKENS else text
             return f"({part.name or 'result'}{' failed' if part.error else ''}) {text}"
         case Image():
             return "[image]"
@@ -152,6 +154,6 @@ def _line(part: Part, count: Count) -> str:
     return ""
 
 
-def fenced(text: str) -> str:
-    """Marked as data: what stands in it asks nobody for anything."""
+def fence(text: str) -> str:
+    """Encloses the text in fences that mark it as data rather than instructions."""
     return f"{_FENCE}\n{text}\n{_FENCE}"

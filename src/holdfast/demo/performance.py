@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.compaction.body import Body
+from holdfast.compaction.compactor import SummaryBody
 from holdfast.config import Config, Settings
 from holdfast.demo.events import (
     AnswerEvent,
@@ -133,7 +133,7 @@ class _Performance:
         async for chunk in turn.chunks:
             answer.add(chunk)
         self._conversation, self._report = turn.conversation, dict(turn.facts.report)
-        await self._engine.afterwards.idle.quiet()
+        await self._engine.afterwards.idle.wait_until_idle()
         return answer.message.text
 
     def _turn_events(self, number: int, line: ScriptLine, answer: str) -> list[DemoEvent]:
@@ -277,7 +277,7 @@ def is_in_ledger(engine: Engine, report: Report, sentence: str) -> bool:
     summary = engine.store.summaries.latest(report["messages"][-1]["id"])
     if summary is None:
         return False
-    body = Body.from_json(summary.body)
+    body = SummaryBody.from_json(summary.body)
     lines = body.ledger.render(body.language).splitlines()
     return any(sentence.startswith(f"{name}:") for name in {line.partition(":")[0] for line in lines})
 

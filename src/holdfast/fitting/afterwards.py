@@ -14,10 +14,10 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TypeVar
 
-from holdfast.background.idle import Idle, Work
+from holdfast.background.idle import IdleScheduler, Work
 from holdfast.background.projector import LEASE_SECONDS, Projector
 from holdfast.background.retention import Retention
-from holdfast.background.watching import Watching
+from holdfast.background.watcher import FolderWatcher
 from holdfast.errors import HoldfastError, NotFound, ProviderError, StoreError
 from holdfast.fitting.compacting import Compacting
 from holdfast.memory.remembering import Remembering
@@ -67,7 +67,7 @@ class Afterwards:
         research: Research | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.idle = Idle()
+        self.idle = IdleScheduler()
         # How long conversations are kept; None for ever.
         self.retention: Retention | None = None
         # Findings are out of date one day, most of them.
@@ -77,7 +77,7 @@ class Afterwards:
         self._projector = projector
         self._pause = pause
         self._remembering = remembering
-        self._watching = Watching()
+        self._watching = FolderWatcher()
         self._clock = clock
         # What had been promised when notes were last written.
         self._promised = 0
@@ -93,42 +93,42 @@ class Afterwards:
 
     def notices(self) -> tuple[str, ...]:
         """What people should know of work that did not go well."""
-        return ("not_noted",) if self._projector is not None and self._projector.trouble else ()
+        return ("not_noted",) if self._projector is not None and self._projector.problem else ()
 
     def person(self) -> AbstractContextManager[None]:
         """Somebody is being served: whatever else is done stops."""
         if self._notes:
             self._rouse()
-        return self.idle.person()
+        return self.idle.pause()
 
     def start(self) -> None:
         """Takes up what an earlier process left behind."""
-        self.idle.put(_INDEX, self._index)
-        self.idle.put("notes", self._write_notes)
-        self.idle.put("housekeeping", self._tidy)
-        self.idle.put("patterns", self._prepare, after=_STARTED)
-        self.idle.put("left behind", self._take_up)
+        self.idle.schedule(_INDEX, self._index)
+        self.idle.schedule("notes", self._write_notes)
+        self.idle.schedule("housekeeping", self._tidy)
+        self.idle.schedule("patterns", self._prepare, after=_STARTED)
+        self.idle.schedule("left behind", self._take_up)
         if self.retention is not None:
-            self.idle.put("retention", partial(self._retire, self.retention))
+            self.idle.schedule("retention", partial(self._retire, self.retention))
         if self._remembering is not None:
-            self.idle.put("embedder", self._begin)
-            self.idle.put("rest of the embedder", self._release, after=_LOOK)
-            self.idle.put(_VECTORS, self._follow, after=_LOOK)
+            self.idle.schedule("embedder", self._begin)
+            self.idle.schedule("rest of the embedder", self._release, after=_LOOK)
+            self.idle.schedule(_VECTORS, self._follow, after=_LOOK)
             self.noted()
             if self._remembering.qmd is not None:
-                self.idle.put(_QMD, self._refresh_qmd)
+                self.idle.schedule(_QMD, self._refresh_qmd)
             workspace = self._remembering.workspace
             if workspace.folder is not None:
-                self._watching.start(workspace.folder, self.noted)
+                self._watching.watch(workspace.folder, self.noted)
             else:
-                self._watching.look(lambda: _tags(workspace), self.noted)
+                self._watching.poll(lambda: _tags(workspace), self.noted)
 
     def noted(self) -> None:
         """Notes have changed, or may have: they are read and understood when it is quiet."""
-        self.idle.put("index of notes", self._index_notes)
+        self.idle.schedule("index of notes", self._index_notes)
         qmd = self._remembering.qmd if self._remembering is not None else None
         if qmd is not None and not self.idle.is_waiting(_QMD_SOON):
-            self.idle.put(_QMD_SOON, self._refresh_qmd, after=qmd.debounce)
+            self.idle.schedule(_QMD_SOON, self._refresh_qmd, after=qmd.debounce)
 
     def answered(self, conversation: str | None, *, near: bool = True) -> None:
         """An answer is kept: what follows from it is done as soon as it is quiet.
@@ -136,16 +136,16 @@ class Afterwards:
         `near` says whether it may be time for a summary.
         """
         if not self.idle.is_waiting(_INDEX):
-            self.idle.put(_INDEX, self._index, after=_TOGETHER)
+            self.idle.schedule(_INDEX, self._index, after=_TOGETHER)
         if self._store.outbox.promised != self._promised:
-            self.idle.put("notes", self._write_notes)
+            self.idle.schedule("notes", self._write_notes)
         if conversation is not None:
             self._talked.add(conversation)
             if near:
                 # What is left out of a full window is chosen by its meaning, too.
                 self._rouse()
                 work = partial(self._ahead, conversation)
-                self.idle.put(f"summary of {conversation}", work, after=self._pause)
+                self.idle.schedule(f"summary of {conversation}", work, after=self._pause)
             self._resting.pop(conversation, None)
             self._resting[conversation] = self._clock()
             if not self.idle.is_waiting(_REST):
@@ -153,12 +153,12 @@ class Afterwards:
 
     def found(self, name: str, work: Work) -> None:
         """An answer was given from a finding: what it comes to is written down, with a model's help."""
-        self.idle.put(f"finding {name}", work, after=self._pause)
+        self.idle.schedule(f"finding {name}", work, after=self._pause)
 
     def compacted(self, conversation: str) -> None:
         """Somebody had it summarised: its notes are written, and the server reads the new window."""
-        self.idle.put("notes", self._write_notes)
-        self.idle.put(f"reading of {conversation}", partial(self._compacting.warm, conversation))
+        self.idle.schedule("notes", self._write_notes)
+        self.idle.schedule(f"reading of {conversation}", partial(self._compacting.warm, conversation))
 
     async def close(self) -> None:
         await self._watching.close()
@@ -191,7 +191,7 @@ class Afterwards:
         """One piece for all of them, due when it is time for the one that was talked in longest ago."""
         last = next(iter(self._resting.values()), None)
         if last is not None:
-            self.idle.put(_REST, self._rest, after=max(0.0, last + REST - self._clock()))
+            self.idle.schedule(_REST, self._rest, after=max(0.0, last + REST - self._clock()))
 
     async def _rest(self) -> None:
         """One conversation that nobody went on with is put at rest."""
@@ -239,7 +239,7 @@ class Afterwards:
         """What was talked about when another process ended is put at rest by this one, now and later on."""
         rows = await self._store.run(self._store.log.used_since, self._clock() - since)
         self._rest_each({row.id: row.updated_at for row in rows})
-        self.idle.put("left behind", partial(self._take_up, 2 * REST), after=REST)
+        self.idle.schedule("left behind", partial(self._take_up, 2 * REST), after=REST)
 
     def _rest_each(self, talked: Mapping[str, float]) -> None:
         """These were talked in elsewhere, at these times."""
@@ -262,7 +262,7 @@ class Afterwards:
             log.warning("what was said could not be indexed: %s", error)
         else:
             if indexed == _INDEXED_AT_ONCE:
-                self.idle.put(_INDEX, self._index)
+                self.idle.schedule(_INDEX, self._index)
             elif indexed and self._remembering is not None:
                 self._understand_later()
 
@@ -300,7 +300,7 @@ class Afterwards:
         """An embedder that is not asked any more gives back its memory, until somebody needs it."""
         assert self._remembering is not None
         await asyncio.to_thread(self._remembering.embedder.rest, _UNASKED)
-        self.idle.put("rest of the embedder", self._release, after=_LOOK)
+        self.idle.schedule("rest of the embedder", self._release, after=_LOOK)
 
     async def _refresh_qmd(self) -> None:
         """QMD reads what has changed, now and again after a while."""
@@ -309,7 +309,7 @@ class Afterwards:
         qmd = self._remembering.qmd
         if trouble := await _stoppable(qmd.refresh):
             log.warning("QMD could not read all notes: %s", trouble)
-        self.idle.put(_QMD, self._refresh_qmd, after=qmd.interval)
+        self.idle.schedule(_QMD, self._refresh_qmd, after=qmd.interval)
 
     async def _follow(self) -> None:
         """Who finds vectors elsewhere hears of what came and went, so that nothing forgotten stays there."""
@@ -319,10 +319,10 @@ class Afterwards:
             await _stoppable(memory.meaning.follow)
         except HoldfastError as error:
             log.warning("vectors could not be handed on: %s", error)
-        self.idle.put(_VECTORS, self._follow, after=_LOOK)
+        self.idle.schedule(_VECTORS, self._follow, after=_LOOK)
 
     def _understand_later(self) -> None:
-        self.idle.put("meaning", self._understand, calm=_SETTLED)
+        self.idle.schedule("meaning", self._understand, calm=_SETTLED)
 
     async def _understand(self) -> None:
         """What was written and said becomes findable by its meaning, a little at a time."""
@@ -339,10 +339,10 @@ class Afterwards:
                     await _stoppable(self._research.embed_questions)
                 if not self._notes and self._clock() - self._roused_at > _UNASKED:
                     await asyncio.to_thread(memory.embedder.rest)
-                self.idle.put(_VECTORS, self._follow)
+                self.idle.schedule(_VECTORS, self._follow)
                 due = await asyncio.to_thread(memory.meaning.batches_due)
                 if due is not None:
-                    self.idle.put("batches", self._understand, after=due)
+                    self.idle.schedule("batches", self._understand, after=due)
         except HoldfastError as error:
             log.warning("what was said is searched by words alone for now: %s", error)
 
@@ -361,8 +361,8 @@ class Afterwards:
             await self._store.run(self._projector.project)
             self._promised = promised
             if not self.idle.is_waiting("notes"):
-                pause = LEASE_SECONDS if self._projector.elsewhere else _AGAIN
-                self.idle.put("notes", self._write_notes, after=pause)
+                pause = LEASE_SECONDS if self._projector.runs_elsewhere else _AGAIN
+                self.idle.schedule("notes", self._write_notes, after=pause)
 
     async def _tidy(self) -> None:
         before = self._clock() - _KEPT
@@ -371,7 +371,7 @@ class Afterwards:
         await self._store.run(self._store.jobs.forget, before)
         if self._research is not None:
             await _stoppable(partial(_pruned, self._research, self._clock()))
-        self.idle.put("housekeeping", self._tidy, after=_DAILY)
+        self.idle.schedule("housekeeping", self._tidy, after=_DAILY)
 
     async def _retire(self, retention: Retention) -> None:
         """What was kept long enough goes."""
@@ -379,7 +379,7 @@ class Afterwards:
             await _stoppable(lambda stop: retention.prune(self._clock(), stop=stop))
         except HoldfastError as error:
             log.warning("old conversations could not be deleted: %s", error)
-        self.idle.put("retention", partial(self._retire, retention), after=_DAILY)
+        self.idle.schedule("retention", partial(self._retire, retention), after=_DAILY)
 
 
 def _tags(workspace: Workspace) -> dict[PurePosixPath, str]:

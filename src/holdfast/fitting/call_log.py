@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from holdfast.background.progress import Progress
+from holdfast.background.progress import TurnProgress
 from holdfast.conversations import Recorder
 from holdfast.errors import HoldfastError
 from holdfast.events import Events
@@ -42,16 +42,16 @@ class _Logged(Watched):
         recorder = Recorder(store, job=job.id, model=model, conversation=None, parent=None)
         recorder.upstream, recorder.window = self.location, self._window
         about = {"job": job.id, "conversation": None, "kind": "background", "model": model}
-        progress = Progress(self._log.events, self._scope, about)
-        progress.running(self.location)
+        progress = TurnProgress(self._log.events, self._scope, about)
+        progress.report_running(self.location)
         trouble: BaseException | None = None
         try:
             async with aclosing(recorder.record(self.provider.chat(request))) as chunks:
                 async for chunk in chunks:
-                    progress.saw(chunk)
+                    progress.note_chunk(chunk)
                     yield chunk
         except (HoldfastError, GeneratorExit, asyncio.CancelledError) as error:
             trouble = error
             raise
         finally:
-            progress.ended(trouble, said=bool(recorder.answer.parts))
+            progress.finish(trouble, answered=bool(recorder.answer.parts))

@@ -12,9 +12,8 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from holdfast.compaction.body import Body
-from holdfast.compaction.compactor import Compactor
-from holdfast.compaction.keeping import Keeping
+from holdfast.compaction.compactor import Compactor, SummaryBody
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.errors import BadRequest, Conflict, HoldfastError, ProviderError, StoreError
 from holdfast.events import Events
 from holdfast.fitting.call_log import CallLog
@@ -74,7 +73,7 @@ class Inline:
     """What came of summarising at once: the window, a summary that is to be kept, and how it went."""
 
     made: Fitted
-    keeping: Keeping | None
+    keeping: CompactionRecord | None
     tried: Attempt
 
 
@@ -218,7 +217,7 @@ class Compacting:
             span = Span(row, latest, row.head, budget.summary // 2, count)
             written = await self._made(span, place.case if place else None)
             if written.keeping is not None:
-                await store.run(store.atomically, written.keeping.keep, store)
+                await store.run(store.atomically, written.keeping.save, store)
         return True
 
     async def _done(self, place: Place, reason: str) -> Batch | None:
@@ -243,7 +242,7 @@ class Compacting:
         assert head is not None
         latest = await self._store.run(self._store.summaries.latest, head)
         if latest is not None and latest.depth >= found.depth:
-            return Written(latest.id, latest.depth, Body.from_json(latest.body), latest.tokens)
+            return Written(latest.id, latest.depth, SummaryBody.from_json(latest.body), latest.tokens)
         case = place.case
         span = Span(place.conversation, latest, found.through, case.budget.summary // 2, case.count)
         return await self._made(span, case if ask else None)
@@ -264,7 +263,7 @@ class Compacting:
             proposals = self._proposed(place, written, reason) if place else ()
             if place is None or not proposals:
                 if written.keeping is not None:
-                    await self._store.run(self._store.atomically, written.keeping.keep, self._store)
+                    await self._store.run(self._store.atomically, written.keeping.save, self._store)
                 await self._in_vain(before)
                 return None
             after = place.view.having(*proposals)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from holdfast.compaction.keeping import Keeping
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.conversations import lanes
 from holdfast.errors import HoldfastError, Overflow, StoreError
 from holdfast.fitting.case import Along, Case, Tells, draft_of, in_order, tells_all
@@ -153,7 +153,7 @@ class Fitter:
         began = time.perf_counter()
         begun = await asyncio.to_thread(self._begun, case)
         lot, made, believed, notices = begun.lot, begun.made, begun.believed, begun.notices
-        summary: Keeping | None = None
+        summary: CompactionRecord | None = None
         if made.view.history >= made.view.thresholds.summarise:
             made, summary, believed = await self._summarised(case, lot, made, believed)
         notices += self._notices()
@@ -194,7 +194,7 @@ class Fitter:
 
     async def _summarised(
         self, case: Case, lot: Lot, made: Fitted, believed: lanes.LaneState
-    ) -> tuple[Fitted, Keeping | None, lanes.LaneState]:
+    ) -> tuple[Fitted, CompactionRecord | None, lanes.LaneState]:
         """The other levels were not enough: the older part becomes a summary now, if that helps."""
         found = await self._compacting.inline(case, lot, made)
         if found is None:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.compaction.asking import Helper
+from holdfast.compaction.summary_model import SummaryModel
 from holdfast.errors import ModelMissing, ProviderError
 from holdfast.fitting.call_log import CallLog
 from holdfast.messages import Scope
@@ -61,7 +61,7 @@ class Helpers:
         model: str,
         provider: Provider,
         scope: Scope = Scope(),  # noqa: B008 - frozen
-    ) -> Helper | None:
+    ) -> SummaryModel | None:
         """The model to ask where `model` is talked to at `provider`, None while the one there is rests.
 
         What it is asked is written down as work for this scope.
@@ -72,7 +72,7 @@ class Helpers:
             logger.warning("no model helps with summaries: %s", error)
             return None
 
-    async def _chosen(self, talked_to: str, provider: Provider, scope: Scope) -> Helper | None:
+    async def _chosen(self, talked_to: str, provider: Provider, scope: Scope) -> SummaryModel | None:
         model = self._options.helper or talked_to
         if model != talked_to:
             provider = await self._upstreams.route(model)
@@ -81,7 +81,7 @@ class Helpers:
             return None
         windows = await self._models.settled(provider, model)
         window = windows.used.tokens
-        return Helper(
+        return SummaryModel(
             self._log.over(provider, scope, window) if self._log else provider,
             model,
             self._preset.budget(window, thinks=windows.thinks),
@@ -90,12 +90,12 @@ class Helpers:
             stall=self._options.stall,
         )
 
-    def judge(self, helper: Helper, *, useful: bool, why: str = "") -> None:
+    def judge(self, helper: SummaryModel, *, useful: bool, why: str = "") -> None:
         """Remembers whether the model was of use."""
-        key = helper.provider.location, helper.model
+        key = helper.provider.location, helper.name
         if useful:
             self._useless.pop(key, None)
             return
-        logger.warning("%s wrote no usable summary: %s", helper.model, why or "no reason")
+        logger.warning("%s wrote no usable summary: %s", helper.name, why or "no reason")
         count, _ = self._useless.get(key, (0, 0.0))
         self._useless[key] = count + 1, self._clock() + _REST

@@ -7,7 +7,7 @@ later.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.compaction.keeping import remember
+from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.conversations import (
     Hints,
     Placement,
@@ -138,7 +138,7 @@ class Intake:
         if appended:
             marks.note(store, appended)
             if self._memory and row.memory:
-                remember(store, row, appended)
+                enqueue_memory_requests(store, row, appended)
         elif parent != placement.head:
             # An answer is wanted once more: until it comes, the conversation ends at its question.
             row = store.log.set_head(row.id, parent, expect=placement.head)

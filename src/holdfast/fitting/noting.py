@@ -8,7 +8,7 @@ import logging
 from functools import partial
 
 from holdfast.background.idle import Work
-from holdfast.compaction.prompts import Prompts
+from holdfast.compaction.summary_model import PromptTemplates
 from holdfast.errors import ConfigError, HoldfastError, NotFound, ProviderError
 from holdfast.events import Events
 from holdfast.fitting.helpers import Helpers
@@ -27,7 +27,9 @@ _CHARACTERS, _LEAST = 2, 2_000
 
 
 class Noting:
-    def __init__(self, research: Research, helpers: Helpers, prompts: Prompts, events: Events) -> None:
+    def __init__(
+        self, research: Research, helpers: Helpers, prompts: PromptTemplates, events: Events
+    ) -> None:
         self._research = research
         self._helpers = helpers
         self._prompts = prompts
@@ -50,10 +52,10 @@ class Noting:
             return
         room = max(_LEAST, (helper.budget.room - 2 * _ANSWER) * _CHARACTERS)
         try:
-            prompt = build_prompt(finding, self._prompts.filled, room=room)
+            prompt = build_prompt(finding, self._prompts.render, room=room)
             said = await helper.ask(prompt, _ANSWER)
         except (ProviderError, ConfigError) as error:
-            log.warning("%s did not sum up %s: %s", helper.model, finding.id, error)
+            log.warning("%s did not sum up %s: %s", helper.name, finding.id, error)
             return
         made = validate_summary(finding, said.text)
         # One that merely says less than the sources do may still be of use for other work.

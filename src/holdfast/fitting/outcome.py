@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from holdfast.compaction.keeping import Keeping
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.conversations import lanes
 from holdfast.fitting.forgetting import reworded, rewritten, standing
 from holdfast.fitting.lot import Lot
@@ -32,7 +32,7 @@ class Outcome:
     names: Mapping[int, str]
 
     def keep(
-        self, store: Store, report: JsonObject, duration_ms: int, summary: Keeping | None = None
+        self, store: Store, report: JsonObject, duration_ms: int, summary: CompactionRecord | None = None
     ) -> None:
         """To be done in one transaction: decisions, the record of each batch, the lane, and a new summary.
 
@@ -40,7 +40,7 @@ class Outcome:
         """
         lane = self.lane
         if summary is not None:
-            summary.keep(store)
+            summary.save(store)
         others = [standing(store, lane.conversation, proposal) for proposal in self.others]
         for proposal in others:
             self._record(store, proposal)
@@ -99,15 +99,15 @@ def _freed(batch: Batch) -> int:
     return sum(one.tokens_before - one.tokens_after for one in batch.proposals) - lent
 
 
-def _how(summary: Keeping | None, duration_ms: int) -> dict[str, Any]:
+def _how(summary: CompactionRecord | None, duration_ms: int) -> dict[str, Any]:
     """How a summary came about; one that was there before took no time."""
     if summary is None:
         return {"path": "reused"}
-    made = summary.made
+    made = summary.result
     return {
         "memories": len(made.memories),
         "model": made.model,
-        "path": made.way,
+        "path": made.method,
         "duration_ms": duration_ms or round(made.seconds * 1000),
     }
 

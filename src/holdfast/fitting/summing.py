@@ -7,9 +7,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from holdfast.compaction.body import Body
-from holdfast.compaction.compactor import Compactor, Task
-from holdfast.compaction.keeping import Keeping
+from holdfast.compaction.compactor import CompactionTask, Compactor, SummaryBody
+from holdfast.compaction.persistence import CompactionRecord
 from holdfast.fitting.case import Case
 from holdfast.fitting.helpers import Helpers, SummaryOptions
 from holdfast.fitting.lot import item_of
@@ -28,9 +27,9 @@ class Written:
 
     id: str
     depth: int
-    body: Body
+    body: SummaryBody
     tokens: int
-    keeping: Keeping | None = None
+    keeping: CompactionRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +63,28 @@ class Summing:
         )
         tell(0.0)
         before, again = await self._store.run(self._known, latest) if helper else (latest, [])
-        task = Task(
+        task = CompactionTask(
             tuple(item_of(stored) for stored in said),
-            Body.from_json(before.body) if before else None,
+            SummaryBody.from_json(before.body) if before else None,
             span.target,
             span.count,
             flush=self._options.flush and row.memory,
             again=tuple(item_of(stored) for stored in again),
-            ledger=Body.from_json(latest.body).ledger if latest else None,
+            ledger=SummaryBody.from_json(latest.body).ledger if latest else None,
         )
-        made = await self._compactor.make(task, helper, tell)
+        made = await self._compactor.compact(task, helper, tell)
         if helper is not None:
-            self._helpers.judge(helper, useful=made.way != "extractive", why=", ".join(made.troubles))
+            self._helpers.judge(helper, useful=made.method != "extractive", why=", ".join(made.problems))
         if case is None:
-            made = replace(made, way=_IN_PASSING)
-        keeping = Keeping(
+            made = replace(made, method=_IN_PASSING)
+        keeping = CompactionRecord(
             new_id("s"),
             row,
             latest.id if latest else None,
             tuple(said),
             made,
             tokens,
-            noted=self._options.memory and row.memory,
+            writes_notes=self._options.memory and row.memory,
         )
         return Written(keeping.id, said[-1].depth, made.body, tokens, keeping)
 

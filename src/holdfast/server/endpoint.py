@@ -260,7 +260,7 @@ async def pass_through(
     with ExitStack() as held:
         place = held.enter_context(engine.serving(provider, user))
         if not place.served:
-            await unless_disconnected(request, place.turn())
+            await unless_disconnected(request, place.wait())
         passed = provider.forward("POST", shape.path, content_type_of(request), body)
         return forward_response(await unless_disconnected(request, passed), held.pop_all().close)
 

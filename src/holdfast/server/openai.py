@@ -159,7 +159,7 @@ async def generate_in_queue(
     request: Request, provider: Provider, asked: JsonObject
 ) -> AsyncGenerator[Chunk, None]:
     with engine_of(request).serving(provider, access_of(request).user) as place:
-        await place.turn()
+        await place.wait()
         async with aclosing(stream_generate(provider, asked)) as chunks:
             async for chunk in chunks:
                 yield chunk

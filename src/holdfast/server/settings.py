@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from holdfast.background.queue import parallel_from
+from holdfast.background.queue import parse_parallel
 from holdfast.config import (
     FILE,
     HIDDEN,
@@ -53,7 +53,7 @@ from holdfast.wiring import qmd_options, vector_options
 _CHECKS: tuple[tuple[tuple[str, ...], Callable[[Settings], object]], ...] = (
     (("level_1", "level_2", "level_3_ahead", "level_3", "preset"), preset_from),
     (("memory_gate",), lambda settings: Gate.of(settings.memory_gate)),
-    (("upstream_parallel",), lambda settings: parallel_from(settings.upstream_parallel)),
+    (("upstream_parallel",), lambda settings: parse_parallel(settings.upstream_parallel)),
     (("keep_alive",), lambda settings: keep_alive_from(settings.keep_alive)),
     (("embedder",), lambda settings: located(settings.embedder)),
     (("vectors", "vectors_collection"), lambda settings: chosen(vector_options(settings))),

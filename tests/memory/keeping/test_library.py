@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from holdfast.background.projector import Projector
-from holdfast.compaction.keeping import remember
+from holdfast.compaction.persistence import enqueue_memory_requests
 from holdfast.errors import BadRequest, Conflict, NotFound
 from holdfast.memory.base import Memory, Source
 from holdfast.memory.keeping.exchange import exported, take_in
@@ -632,7 +632,7 @@ def test_what_was_kept_earlier_is_taken_back_with_the_message_that_says_so(world
     world.library.write([world.found(other, "x_2", conversation=row.id)])
     world.library.write([world.found(said.replace(".", " too."), "x_3", conversation="c_other")])
     stored = store.log.append(row.id, [NewMessage(Message.of("user", sentence))], parent=None, expect=None)
-    store.atomically(remember, store, store.log.get(row.id), stored)
+    store.atomically(enqueue_memory_requests, store, store.log.get(row.id), stored)
     Projector(store, world.library).project()
     assert other in world.texts()
     assert said not in world.texts()

@@ -320,7 +320,7 @@ async def test_a_server_looks_at_its_jobs_until_they_are_done(kit, tmp_path):
         later.start()
         with anyio.fail_after(60):
             while parts.meaning.waiting() or later.idle.is_waiting("batches"):
-                await later.idle.quiet()
+                await later.idle.wait_until_idle()
                 await anyio.sleep(0.01)
         await later.close()
     assert (len(kit.fake.jobs.jobs), kit.asked) == (1, 1), "it was woken with a word"

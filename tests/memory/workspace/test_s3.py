@@ -264,12 +264,12 @@ def test_memories_wait_until_the_server_is_back(opened, s3_server, relay, clock)
         assert projector.project(limit=1) == 1
         relay.cut()
         assert projector.project() == 0
-        assert "cannot be reached" in projector.trouble
-        assert projector.left
+        assert "cannot be reached" in projector.problem
+        assert projector.has_more
         relay.mend()
         clock.now += REST + 1
         assert projector.project() == 2
-        assert (projector.trouble, store.outbox.pending(9)) == ("", [])
+        assert (projector.problem, store.outbox.pending(9)) == ("", [])
     found = Notes(opened("elsewhere")).read(Scope())
     assert [memory.id for memory in found] == ["m_1", "m_2", "m_3"]
 

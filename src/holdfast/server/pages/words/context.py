@@ -1,6 +1,6 @@
 """Words for the page `context`: its own, and what reports and decisions name as `window` says it."""
 
-from holdfast.compaction.summariser import WAYS
+from holdfast.compaction.summariser import METHODS
 from holdfast.server.pages.words import plots
 from holdfast.server.pages.words.meter import both
 from holdfast.window import sentences
@@ -24,7 +24,7 @@ WORDS: dict[str, tuple[str, str]] = {
     **both("notice", sentences.notice, NOTICES),
     **both("state", sentences.state, ("in", "shortened", "out")),
     **both("method", sentences.method, ("exact", "estimate")),
-    **both("way", sentences.way, (*WAYS, "in passing", "reused")),
+    **both("way", sentences.way, (*METHODS, "in passing", "reused")),
     "untitled": ("Untitled conversation", "Gespräch ohne Titel"),
     "window_of": ("{n} tokens", "{n} Tokens"),
     "used": (

@@ -71,7 +71,7 @@ def _line(file: str, number: int, row: Mapping[str, Any]) -> Line | None:
         label=str(row.get("turn_label", "")),
         truths=frozenset(f"{file}: {name}" for name in truth.split(" or ")),
         headers={name.lower(): str(value) for name, value in row["headers"].items()},
-        request=dialect.request_in(body),
+        request=dialect.parse_request(body),
         answer=_answer(row),
         continues=bool(body.get("previous_response_id")),
     )

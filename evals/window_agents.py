@@ -63,7 +63,7 @@ def transcripts(folder: Path) -> list[Transcript]:
 
 
 def _told(messages: Sequence[dict[str, object]]) -> tuple[Message, ...]:
-    return openai.request_in({"model": "m", "messages": list(messages)}).messages
+    return openai.parse_request({"model": "m", "messages": list(messages)}).messages
 
 
 def _aider(text: str) -> tuple[Message, ...]:

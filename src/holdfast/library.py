@@ -26,8 +26,8 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
 from holdfast.models.counting import Learning
-from holdfast.protocols.openai import message_in
-from holdfast.protocols.openai import message_out as message_to_wire
+from holdfast.protocols.openai import parse_message
+from holdfast.protocols.openai import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.families import family_of
 from holdfast.window.decisions import Decided
@@ -327,7 +327,7 @@ def _read(messages: Any) -> list[Message]:
         raise BadRequest("The messages are no list.", hint="Give them as OpenAI has them.", param="messages")
     if not messages:
         raise BadRequest("there are no messages to fit", hint="Give at least one.", param="messages")
-    return [message_in(message) for message in messages]
+    return [parse_message(message) for message in messages]
 
 
 def _items(messages: Sequence[Message]) -> tuple[Item, ...]:

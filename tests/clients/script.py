@@ -118,7 +118,7 @@ def lines_of(client: Client) -> list[Line]:
             label="regenerated or edited" if sent.by_hand else "",
             truths=frozenset({f"{client.name}: {sent.chat or '-'}"}),
             headers=sent.headers,
-            request=DIALECTS[sent.path].request_in(sent.body),
+            request=DIALECTS[sent.path].parse_request(sent.body),
             answer=sent.answer,
             continues="previous_response_id" in sent.body,
         )

@@ -16,7 +16,7 @@ def test_our_own_header_and_field_name_the_conversation():
         "messages": [{"role": "user", "content": "Hi"}],
         "metadata": {"conversation_id": "x"},
     }
-    assert hints_from({}, openai.request_in(body)).explicit == "x"
+    assert hints_from({}, openai.parse_request(body)).explicit == "x"
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ def test_the_ids_of_other_tools_are_found(headers, external_id, one_chat):
 
 def test_ids_in_the_body_are_found():
     body = {"model": "m", "input": "Hi", "prompt_cache_key": "key", "previous_response_id": "resp_1"}
-    hints = hints_from({}, responses.request_in(body))
+    hints = hints_from({}, responses.parse_request(body))
     assert (hints.external_id, hints.previous) == ("session:key", "resp_1")
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "metadata": {"session_id": "s"}}
-    assert hints_from({}, anthropic.request_in(body)).external_id == "session:s"
+    assert hints_from({}, anthropic.parse_request(body)).external_id == "session:s"
 
 
 def test_a_client_is_known_without_its_version():

@@ -333,8 +333,8 @@ CHUNKS = st.lists(
 
 @given(CHUNKS)
 def test_the_events_of_any_answer_add_up_to_it(chunks):
-    settings = responses_writer.settings_of(responses.request_in({"model": "m", "input": "hi"}))
-    writer, answer = responses_writer.Writer("resp_x", settings), Answer()
+    settings = responses_writer.echo_settings(responses.parse_request({"model": "m", "input": "hi"}))
+    writer, answer = responses_writer.ResponsesWriter("resp_x", settings), Answer()
     events = []
     for chunk in chunks:
         answer.add(chunk)
@@ -346,7 +346,7 @@ def test_the_events_of_any_answer_add_up_to_it(chunks):
     said = "".join(event["delta"] for event in events if event["type"] == "response.output_text.delta")
     assert said == answer.message.text
     assert json.loads(json.dumps(events[-1]["response"])) == writer.whole()
-    (back,) = responses.messages_in(events[-1]["response"]["output"]) or [answer.message]
+    (back,) = responses.parse_items(events[-1]["response"]["output"]) or [answer.message]
     assert (back.text, back.thinking.replace("\n", "")) == (
         answer.message.text,
         answer.message.thinking.replace("\n", ""),

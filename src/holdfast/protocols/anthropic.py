@@ -22,44 +22,47 @@ from holdfast.messages import (
     canonical,
 )
 from holdfast.protocols import openai
-from holdfast.protocols.forms import plainest
-from holdfast.protocols.wire import expect, kept, without
+from holdfast.protocols.forms import simplest_form
+from holdfast.protocols.wire import expect, keep_fields, without
 
 NAME = "anthropic"
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant")
 _OPTIONS = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k", "stop_sequences": "stop"}
 
 
-def request_in(body: JsonObject) -> ChatRequest:
+def parse_request(body: JsonObject) -> ChatRequest:
     """A client's `/v1/messages` body."""
     rest = without(body, "model", "messages", "system", "stream", "tools", "max_tokens")
     options = {_OPTIONS[name]: rest.pop(name) for name in _OPTIONS if rest.get(name) is not None}
     if body.get("max_tokens") is not None:
         options["max_tokens"] = body["max_tokens"]
-    system = [_system_in(body["system"])] if body.get("system") else []
+    system = [parse_system(body["system"])] if body.get("system") else []
     messages = expect(body.get("messages"), list, "messages")
-    tools = tuple(_tools_in(expect(body.get("tools") or [], list, "tools")))
+    tools = tuple(parse_tools(expect(body.get("tools") or [], list, "tools")))
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
-        messages=(*system, *(message for item in messages for message in messages_in(item))),
+        messages=(*system, *(message for item in messages for message in parse_message(item))),
         tools=tools,
         options=options,
-        format=_format_in(rest.get("output_config")),
-        think=_think_in(rest.get("thinking")),
+        format=parse_format(rest.get("output_config")),
+        think=parse_thinking(rest.get("thinking")),
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
-        extra={**kept(NAME, rest), **kept(openai.NAME, _choice_in(rest.get("tool_choice")) if tools else {})},
+        extra={
+            **keep_fields(NAME, rest),
+            **keep_fields(openai.NAME, parse_tool_choice(rest.get("tool_choice")) if tools else {}),
+        },
     )
 
 
-def _system_in(value: Any) -> Message:
+def parse_system(value: Any) -> Message:
     """Blocks of instructions are paragraphs of one text: not every server takes them apart."""
-    parts = _content_in(value)
+    parts = parse_content(value)
     if all(isinstance(part, Text) for part in parts):
         parts = [Text("\n\n".join(part.text for part in parts if isinstance(part, Text)))]
-    return Message("system", tuple(parts), plainest(parts))
+    return Message("system", tuple(parts), simplest_form(parts))
 
 
-def _think_in(value: Any) -> bool | None:
+def parse_thinking(value: Any) -> bool | None:
     match value:
         case {"type": "enabled"}:
             return True
@@ -69,7 +72,7 @@ def _think_in(value: Any) -> bool | None:
             return None
 
 
-def _format_in(value: Any) -> Any:
+def parse_format(value: Any) -> Any:
     match value:
         case {"format": {"type": "json_schema", "schema": dict(schema)}}:
             return schema
@@ -77,7 +80,7 @@ def _format_in(value: Any) -> Any:
             return None
 
 
-def _choice_in(value: Any) -> dict[str, Any]:
+def parse_tool_choice(value: Any) -> dict[str, Any]:
     """Which tools may or must be called, in the words that servers know."""
     match value:
         case None:
@@ -96,7 +99,7 @@ def _choice_in(value: Any) -> dict[str, Any]:
     return {"tool_choice": choice, **alone}
 
 
-def _tools_in(tools: list[Any]) -> list[JsonObject]:
+def parse_tools(tools: list[Any]) -> list[JsonObject]:
     """The tools that say what they take. The others are known to Anthropic's own models, and to no other."""
     return [
         {
@@ -112,55 +115,59 @@ def _tools_in(tools: list[Any]) -> list[JsonObject]:
     ]
 
 
-def messages_in(value: Any) -> list[Message]:
+def parse_message(value: Any) -> list[Message]:
     """One message of the wire; a user message with tool results in it becomes several."""
     item = expect(value, dict, "messages[]")
     role = item.get("role")
     if role not in _ROLES:
         raise BadRequest(f"messages: unexpected role {role!r}", param="messages[].role")
-    parts = _content_in(item.get("content"))
-    extra = kept(NAME, without(item, "role", "content"))
-    results = [Message("tool", (part,), plainest([part])) for part in parts if isinstance(part, ToolResult)]
+    parts = parse_content(item.get("content"))
+    extra = keep_fields(NAME, without(item, "role", "content"))
+    results = [
+        Message("tool", (part,), simplest_form([part])) for part in parts if isinstance(part, ToolResult)
+    ]
     others = tuple(part for part in parts if not isinstance(part, ToolResult))
     if results and not others:
         return results
-    return [*results, Message(role, others, plainest(others), extra)]
+    return [*results, Message(role, others, simplest_form(others), extra)]
 
 
-def _content_in(content: Any) -> list[Part]:
+def parse_content(content: Any) -> list[Part]:
     if isinstance(content, str):
         return [Text(content)] if content else []
-    return [_block_in(block) for block in expect(content, list, "messages[].content")]
+    return [parse_block(block) for block in expect(content, list, "messages[].content")]
 
 
-def _block_in(value: Any) -> Part:
+def parse_block(value: Any) -> Part:
     block = expect(value, dict, "messages[].content[]")
     match block:
         case {"type": "text", "text": str(text)}:
-            return Text(text, kept(NAME, without(block, "type", "text")))
+            return Text(text, keep_fields(NAME, without(block, "type", "text")))
         case {"type": "thinking", "thinking": str(text)}:
-            return Thinking(text, kept(NAME, without(block, "type", "thinking")))
+            return Thinking(text, keep_fields(NAME, without(block, "type", "thinking")))
         case {"type": "image", "source": {"type": "base64", "data": str(data)}}:
             media_type = str(block["source"].get("media_type", ""))
-            return Image(data=data, media_type=media_type, extra=kept(NAME, without(block, "type", "source")))
+            return Image(
+                data=data, media_type=media_type, extra=keep_fields(NAME, without(block, "type", "source"))
+            )
         case {"type": "image", "source": {"type": "url", "url": str(url)}}:
-            return Image(url=url, extra=kept(NAME, without(block, "type", "source")))
+            return Image(url=url, extra=keep_fields(NAME, without(block, "type", "source")))
         case {"type": "document", "source": {"type": "text", "data": str(text)}}:
-            return Text(text, kept(NAME, without(block, "type", "source")))
+            return Text(text, keep_fields(NAME, without(block, "type", "source")))
         case {"type": "tool_use", "name": str(name)}:
             return ToolCall(
                 name=name,
                 arguments=canonical(block.get("input", {})),
                 id=str(block.get("id", "")),
-                extra=kept(NAME, without(block, "type", "id", "name", "input")),
+                extra=keep_fields(NAME, without(block, "type", "id", "name", "input")),
             )
         case {"type": "tool_result"}:
-            parts = _content_in(block.get("content") or "")
+            parts = parse_content(block.get("content") or "")
             return ToolResult(
                 parts=tuple(part for part in parts if isinstance(part, Text | Image | Opaque)),
                 call_id=str(block.get("tool_use_id", "")),
                 error=bool(block.get("is_error")),
-                extra=kept(NAME, without(block, "type", "tool_use_id", "content", "is_error")),
+                extra=keep_fields(NAME, without(block, "type", "tool_use_id", "content", "is_error")),
             )
         case _:
             return Opaque(NAME, block)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from holdfast.messages import Chunk, FinishReason
-from holdfast.protocols.blocks import Block, Blocks, Kind, Step
-from holdfast.protocols.ollama import arguments_object
+from holdfast.protocols.blocks import Block, BlockBuilder, BlockKind, BlockStep
+from holdfast.protocols.ollama import parse_arguments
 
 Json = dict[str, Any]
 
@@ -18,58 +18,60 @@ _REASONS: dict[FinishReason, str] = {
     "content_filter": "refusal",
 }
 # What is added to each kind of block, and the field it is in.
-_DELTAS: dict[Kind, tuple[str, str]] = {
+_DELTAS: dict[BlockKind, tuple[str, str]] = {
     "text": ("text_delta", "text"),
     "thinking": ("thinking_delta", "thinking"),
     "call": ("input_json_delta", "partial_json"),
 }
 
 
-class Writer:
+class AnthropicWriter:
     """`expected` says how large the request should be, for clients that want to know before it is counted."""
 
     def __init__(self, model: str, name: str, expected: Callable[[], int] = lambda: 0) -> None:
         self._model = model
         self._name = name
         self._expected = expected
-        self._blocks = Blocks()
+        self._blocks = BlockBuilder()
         self._started = False
 
     def chunk(self, chunk: Chunk) -> list[Json]:
         """The events a streaming client gets for this chunk."""
-        return self._begun() + self._told(self._blocks.add(chunk))
+        return self._write_start() + self._write_steps(self._blocks.add(chunk))
 
     def end(self) -> list[Json]:
         """What is left to say when the last chunk is through."""
         delta = {"stop_reason": self._reason(), "stop_sequence": None}
         return [
-            *self._begun(),
-            *self._told(self._blocks.end()),
+            *self._write_start(),
+            *self._write_steps(self._blocks.end()),
             {"type": "message_delta", "delta": delta, "usage": self._usage()},
             {"type": "message_stop"},
         ]
 
-    def failed(self, error: Json) -> list[Json]:
+    def write_error(self, error: Json) -> list[Json]:
         """The end of an answer that broke off."""
         return [error]
 
     def whole(self) -> Json:
         """The answer as one message, after every chunk and the end were written."""
-        return self._message([_block_out(block) for block in self._blocks.all], self._reason(), self._usage())
+        return self._message(
+            [serialize_block(block) for block in self._blocks.all], self._reason(), self._usage()
+        )
 
-    def _begun(self) -> list[Json]:
+    def _write_start(self) -> list[Json]:
         if self._started:
             return []
         self._started = True
         usage = {"input_tokens": self._expected(), "output_tokens": 0}
         return [{"type": "message_start", "message": self._message([], None, usage)}, {"type": "ping"}]
 
-    def _told(self, steps: Iterable[Step]) -> list[Json]:
+    def _write_steps(self, steps: Iterable[BlockStep]) -> list[Json]:
         events: list[Json] = []
         for step, block, text in steps:
             match step:
                 case "open":
-                    event: Json = {"type": "content_block_start", "content_block": _block_out(block)}
+                    event: Json = {"type": "content_block_start", "content_block": serialize_block(block)}
                 case "add":
                     kind, field = _DELTAS[block.kind]
                     event = {"type": "content_block_delta", "delta": {"type": kind, field: text}}
@@ -107,7 +109,7 @@ class Writer:
         }
 
 
-def _block_out(block: Block) -> Json:
+def serialize_block(block: Block) -> Json:
     """A block as it is in a whole message; one that was just opened is empty."""
     match block.kind:
         case "text":
@@ -117,6 +119,6 @@ def _block_out(block: Block) -> Json:
             return {"type": "thinking", "thinking": block.text, "signature": ""}
         case "call":
             said = "" if block.open else block.call.arguments
-            given = (arguments_object(said) if said else None) or {}
+            given = (parse_arguments(said) if said else None) or {}
             name = block.call.id or f"toolu_{block.index}"
             return {"type": "tool_use", "id": name, "name": block.call.name, "input": given}

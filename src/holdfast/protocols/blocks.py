@@ -10,14 +10,14 @@ from typing import Literal
 
 from holdfast.messages import Answer, CallPiece, Chunk
 
-Kind = Literal["thinking", "text", "call"]
+BlockKind = Literal["thinking", "text", "call"]
 
 
 @dataclass(slots=True)
 class Block:
     """`call` is there for a call only, and knows its arguments."""
 
-    kind: Kind
+    kind: BlockKind
     index: int
     call: CallPiece = field(default_factory=CallPiece)
     open: bool = True
@@ -37,10 +37,10 @@ class Block:
 
 
 # What happens to a block: it is opened, a text is added to it, or it is closed.
-Step = tuple[Literal["open", "add", "close"], Block, str]
+BlockStep = tuple[Literal["open", "add", "close"], Block, str]
 
 
-class Blocks:
+class BlockBuilder:
     """Puts the chunks of one answer into blocks. Steps are told as they are taken, so take them all."""
 
     def __init__(self) -> None:
@@ -49,41 +49,41 @@ class Blocks:
         # The calls that were begun, by their number.
         self.calls: dict[int, Block] = {}
 
-    def add(self, chunk: Chunk) -> Iterator[Step]:
+    def add(self, chunk: Chunk) -> Iterator[BlockStep]:
         self.answer.add(chunk)
         if chunk.thinking:
-            yield from self._said("thinking", chunk.thinking)
+            yield from self._add_text("thinking", chunk.thinking)
         if chunk.text:
-            yield from self._said("text", chunk.text)
+            yield from self._add_text("text", chunk.text)
         if chunk.calls:
-            yield from self._called()
+            yield from self._add_calls()
 
-    def end(self) -> Iterator[Step]:
+    def end(self) -> Iterator[BlockStep]:
         if self.all and self.all[-1].open:
             self.all[-1].open = False
             yield "close", self.all[-1], ""
 
-    def _said(self, kind: Kind, text: str) -> Iterator[Step]:
+    def _add_text(self, kind: BlockKind, text: str) -> Iterator[BlockStep]:
         if not (self.all and self.all[-1].open and self.all[-1].kind == kind):
-            yield from self._begin(kind)
-        yield from self._filled(text)
+            yield from self._open(kind)
+        yield from self._fill(text)
 
-    def _called(self) -> Iterator[Step]:
+    def _add_calls(self) -> Iterator[BlockStep]:
         """What is new of the calls. One begins where the one before it ends: servers send them in order."""
         for number, piece in sorted(self.answer.calls.items()):
             if number not in self.calls:
-                yield from self._begin("call", piece)
+                yield from self._open("call", piece)
                 self.calls[number] = self.all[-1]
             block = self.calls[number]
             block.call = piece
             if block.open and len(piece.arguments) > block.size:
-                yield from self._filled(piece.arguments[block.size :])
+                yield from self._fill(piece.arguments[block.size :])
 
-    def _begin(self, kind: Kind, call: CallPiece | None = None) -> Iterator[Step]:
+    def _open(self, kind: BlockKind, call: CallPiece | None = None) -> Iterator[BlockStep]:
         yield from self.end()
         self.all.append(Block(kind, len(self.all), call or CallPiece()))
         yield "open", self.all[-1], ""
 
-    def _filled(self, text: str) -> Iterator[Step]:
+    def _fill(self, text: str) -> Iterator[BlockStep]:
         self.all[-1].add(text)
         yield "add", self.all[-1], text

@@ -10,15 +10,22 @@ import binascii
 
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, JsonObject, Message
-from holdfast.protocols.openai import is_function_result
-from holdfast.protocols.wire import kind
+from holdfast.protocols.wire import OPENAI_SPELLING, json_type
 
 # How picture files begin. WebP, HEIC and AVIF name themselves a little later, so they are looked at there.
-_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\x00", b"MM\x00*")
+_IMAGE_SIGNATURES = (
+    b"\x89PNG\r\n\x1a\n",
+    b"\xff\xd8\xff",
+    b"GIF87a",
+    b"GIF89a",
+    b"BM",
+    b"II*\x00",
+    b"MM\x00*",
+)
 
 
 # The options that we calculate with, each as it is called in errors.
-_NUMBERS = {"max_tokens": "max_tokens (in Ollama's options: num_predict)", "num_ctx": "num_ctx"}
+_NUMERIC_OPTIONS = {"max_tokens": "max_tokens (in Ollama's options: num_predict)", "num_ctx": "num_ctx"}
 
 
 def check_request(request: ChatRequest, *, continues: bool = False) -> None:
@@ -38,11 +45,11 @@ def check_request(request: ChatRequest, *, continues: bool = False) -> None:
 
 def check_options(options: JsonObject) -> None:
     """Nothing is said about sizes here: zero and less than zero have a meaning for some servers."""
-    for name, called in _NUMBERS.items():
+    for name, called in _NUMERIC_OPTIONS.items():
         value = options.get(name)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not number:
-            raise BadRequest(f"{called} must be a number, not {kind(value)}", param=name)
+            raise BadRequest(f"{called} must be a number, not {json_type(value)}", param=name)
 
 
 def check_pairs(messages: tuple[Message, ...], *, continues: bool = False) -> None:
@@ -75,10 +82,15 @@ def check_image(image: Image) -> None:
         raise BadRequest("an image is not valid base64", param="messages", code="invalid_base64") from None
     riff = data[:4] == b"RIFF" and data[8:12] == b"WEBP"
     boxed = data[4:8] == b"ftyp"
-    if not (data.startswith(_SIGNATURES) or riff or boxed):
+    if not (data.startswith(_IMAGE_SIGNATURES) or riff or boxed):
         raise BadRequest(
             "an image is no picture file this server knows (PNG, JPEG, GIF, WebP, BMP, TIFF, HEIC, AVIF)",
             hint="Send the bytes of the picture file itself, encoded as base64.",
             param="messages",
             code="invalid_image_format",
         )
+
+
+def is_function_result(message: Message) -> bool:
+    """Whether this is a result of a legacy function call, which tool calls replaced."""
+    return message.extra.get(OPENAI_SPELLING, {}).get("role") == "function"

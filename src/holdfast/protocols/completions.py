@@ -11,37 +11,37 @@ from holdfast.errors import BadRequest
 from holdfast.messages import Answer, ChatRequest, Chunk, FinishReason, JsonObject, Message
 from holdfast.protocols.checks import check_options
 from holdfast.protocols.openai import NAME
-from holdfast.protocols.wire import expect, kept, without
+from holdfast.protocols.wire import expect, keep_fields, without
 
-_OPTIONS = (
+_COMPLETION_OPTIONS = (
     "temperature", "top_p", "top_k", "min_p", "seed", "stop", "max_tokens",
     "presence_penalty", "frequency_penalty", "repeat_penalty",
 )  # fmt: skip
 # What a model server that only continues one prompt at a time cannot give.
-_ONE = ("n", "best_of")
-_REASONS: dict[FinishReason, str] = {"length": "length", "content_filter": "content_filter"}
+_SINGLE_ONLY = ("n", "best_of")
+_COMPLETION_REASONS: dict[FinishReason, str] = {"length": "length", "content_filter": "content_filter"}
 
 
-def request_in(body: JsonObject) -> ChatRequest:
+def parse_completion_request(body: JsonObject) -> ChatRequest:
     """A client's `/v1/completions` body, its prompt as the only message."""
     rest = without(body, "model", "prompt", "stream")
-    for name in _ONE:
+    for name in _SINGLE_ONLY:
         if rest.get(name) not in (None, 1):
-            raise _impossible(name, "give several answers at once")
+            raise unsupported_field(name, "give several answers at once")
     if rest.get("logprobs") is not None:
-        raise _impossible("logprobs", "say how likely its tokens are")
-    options = {name: rest.pop(name) for name in _OPTIONS if rest.get(name) is not None}
+        raise unsupported_field("logprobs", "say how likely its tokens are")
+    options = {name: rest.pop(name) for name in _COMPLETION_OPTIONS if rest.get(name) is not None}
     check_options(options)
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
-        messages=(Message.of("user", _prompt_in(body.get("prompt"))),),
+        messages=(Message.of("user", parse_prompt(body.get("prompt"))),),
         options=options,
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
-        extra=kept(NAME, rest),
+        extra=keep_fields(NAME, rest),
     )
 
 
-def _prompt_in(value: Any) -> str:
+def parse_prompt(value: Any) -> str:
     match value:
         case str() | [str()]:
             return value if isinstance(value, str) else str(value[0])
@@ -53,7 +53,7 @@ def _prompt_in(value: Any) -> str:
             )
 
 
-def _impossible(name: str, what: str) -> BadRequest:
+def unsupported_field(name: str, what: str) -> BadRequest:
     return BadRequest(
         f"{name} is not possible here: the model server behind Holdfast cannot {what} for a prompt",
         hint=f"Leave {name} out, or ask in several requests.",
@@ -61,7 +61,7 @@ def _impossible(name: str, what: str) -> BadRequest:
     )
 
 
-class Writer:
+class CompletionsWriter:
     """`echo` is what the answer begins with: the prompt, if the client wants it back."""
 
     def __init__(self, model: str, *, echo: str = "", include_usage: bool = False) -> None:
@@ -71,13 +71,13 @@ class Writer:
         self._id = f"cmpl-{secrets.token_hex(12)}"
         self._created = int(time.time())
         self._answer = Answer()
-        self._begun = False
+        self._started = False
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
         """The events a streaming client gets for this chunk."""
         self._answer.add(chunk)
-        text = chunk.text if self._begun else self._echo + chunk.text
-        self._begun = True
+        text = chunk.text if self._started else self._echo + chunk.text
+        self._started = True
         return [self._object(text, None)] if text else []
 
     def end(self) -> list[dict[str, Any]]:
@@ -87,7 +87,7 @@ class Writer:
             events.append(self._object("", None) | {"choices": [], "usage": self._usage()})
         return events
 
-    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
         return [error]
 
     def whole(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Writer:
         }
 
     def _reason(self) -> str:
-        return _REASONS.get(self._answer.finish or "stop", "stop")
+        return _COMPLETION_REASONS.get(self._answer.finish or "stop", "stop")
 
     def _usage(self) -> dict[str, int]:
         usage = self._answer.usage

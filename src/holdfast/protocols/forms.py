@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from holdfast.messages import Form, Part, Text, Thinking, ToolCall, ToolResult
 
 
-def plainest(parts: Sequence[Part]) -> Form:
+def simplest_form(parts: Sequence[Part]) -> Form:
     """The simplest form that says the same: not every server takes lists, and no list is better than an
     empty one.
     """

@@ -32,7 +32,7 @@ from holdfast.messages import (
     Usage,
     canonical,
 )
-from holdfast.protocols.wire import expect, kept, kind, not_shown, text_in, without
+from holdfast.protocols.wire import expect, json_type, keep_fields, placeholder, take_text, without
 
 NAME = "ollama"
 
@@ -53,7 +53,7 @@ SAME_IN_BOTH = ("logprobs", "top_logprobs")
 _METRICS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 
 
-def request_in(body: JsonObject) -> ChatRequest:
+def parse_request(body: JsonObject) -> ChatRequest:
     """A client's `/api/chat` body. No messages is allowed here: it asks the server to load a model."""
     messages = body.get("messages") or []
     options = expect(body.get("options") or {}, dict, "options")
@@ -62,23 +62,23 @@ def request_in(body: JsonObject) -> ChatRequest:
         rest["options"] = without(options, *_TO_OURS) if options else body["options"]
     return ChatRequest(
         model=expect(body.get("model", ""), str, "model"),
-        messages=tuple(message_in(item) for item in expect(messages, list, "messages")),
-        tools=tools_in(rest),
+        messages=tuple(parse_message(item) for item in expect(messages, list, "messages")),
+        tools=take_tools(rest),
         options={_TO_OURS[name]: value for name, value in options.items() if name in _TO_OURS},
         format=rest.pop("format") if rest.get("format") else None,
-        think=_think_in(rest.pop("think")) if rest.get("think") is not None else None,
+        think=parse_think(rest.pop("think")) if rest.get("think") is not None else None,
         stream=body.get("stream") is None or expect(body["stream"], bool, "stream"),
-        extra=kept(NAME, rest),
+        extra=keep_fields(NAME, rest),
     )
 
 
-def _think_in(value: Any) -> bool | str:
+def parse_think(value: Any) -> bool | str:
     if not isinstance(value, bool | str):
-        raise BadRequest(f"think must be true, false or a level, not {kind(value)}", param="think")
+        raise BadRequest(f"think must be true, false or a level, not {json_type(value)}", param="think")
     return value
 
 
-def request_out(request: ChatRequest) -> dict[str, Any]:
+def serialize_request(request: ChatRequest) -> dict[str, Any]:
     """The body of an `/api/chat` request. Options that only another dialect knows stay behind."""
     own = dict(request.extra.get(NAME, {}))
     options: dict[str, Any] = {}
@@ -96,18 +96,18 @@ def request_out(request: ChatRequest) -> dict[str, Any]:
     for name in SAME_IN_BOTH:
         if name not in own and (value := request.extra.get("openai", {}).get(name)) is not None:
             own[name] = value
-    messages = [message_out(message) for message in request.messages]
+    messages = [serialize_message(message) for message in request.messages]
     return {"model": request.model, "messages": messages, "stream": request.stream, **own}
 
 
-def tools_in(rest: dict[str, Any]) -> tuple[JsonObject, ...]:
+def take_tools(rest: dict[str, Any]) -> tuple[JsonObject, ...]:
     """Takes the tools out of the fields of a request; an empty list stays there, to go out as it came."""
     if not rest.get("tools"):
         return ()
     return tuple(expect(tool, dict, "tools[]") for tool in expect(rest.pop("tools"), list, "tools"))
 
 
-def message_in(value: Any) -> Message:
+def parse_message(value: Any) -> Message:
     item = expect(value, dict, "messages[]")
     role = item.get("role")
     if role not in ROLES:
@@ -116,29 +116,31 @@ def message_in(value: Any) -> Message:
         )
     content = item.get("content")
     if content is not None and not isinstance(content, str):
-        raise BadRequest(f"message content must be a string, not {kind(content)}", param="messages[].content")
+        raise BadRequest(
+            f"message content must be a string, not {json_type(content)}", param="messages[].content"
+        )
     form: Form = "text" if isinstance(content, str) else "null" if "content" in item else "absent"
     rest = without(item, "role", "content")
     body: list[Text | Image] = [Text(content)] if content else []
     if rest.get("images"):
-        body += [_image(data) for data in expect(rest.pop("images"), list, "images")]
+        body += [parse_image(data) for data in expect(rest.pop("images"), list, "images")]
     if role == "tool":
         result = ToolResult(
             parts=tuple(body),
-            call_id=text_in(rest, "tool_call_id"),
-            name=text_in(rest, "tool_name"),
+            call_id=take_text(rest, "tool_call_id"),
+            name=take_text(rest, "tool_name"),
         )
-        return Message("tool", (result,), form, kept(NAME, rest))
+        return Message("tool", (result,), form, keep_fields(NAME, rest))
     parts: list[Part] = []
     if rest.get("thinking"):
         parts.append(Thinking(expect(rest.pop("thinking"), str, "thinking")))
     parts += body
     if rest.get("tool_calls"):
-        parts += [_call_in(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
-    return Message(role, tuple(parts), form, kept(NAME, rest))
+        parts += [parse_call(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
+    return Message(role, tuple(parts), form, keep_fields(NAME, rest))
 
 
-def _image(data: Any) -> Image:
+def parse_image(data: Any) -> Image:
     text = expect(data, str, "images[]")
     try:
         # Line breaks are allowed in base64, and Go's decoder, which is Ollama's, passes over them.
@@ -148,12 +150,12 @@ def _image(data: Any) -> Image:
     return Image(data=text)
 
 
-def _call_in(value: Any) -> ToolCall:
+def parse_call(value: Any) -> ToolCall:
     call = expect(value, dict, "tool_calls[]")
     function = expect(call.get("function"), dict, "tool_calls[].function")
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
-        raise BadRequest(f"tool call arguments must be an object, not {kind(arguments)}")
+        raise BadRequest(f"tool call arguments must be an object, not {json_type(arguments)}")
     rest = without(call, "id", "function")
     if inner := without(function, "name", "arguments"):
         rest["function"] = inner
@@ -161,15 +163,15 @@ def _call_in(value: Any) -> ToolCall:
         name=expect(function.get("name"), str, "tool_calls[].function.name"),
         arguments=canonical(arguments) if "arguments" in function else "",
         id=expect(call.get("id", ""), str, "tool_calls[].id"),
-        extra=kept(NAME, rest),
+        extra=keep_fields(NAME, rest),
     )
 
 
-def message_out(message: Message) -> dict[str, Any]:
+def serialize_message(message: Message) -> dict[str, Any]:
     value: dict[str, Any] = {"role": message.role}
     result = message.tool_results[0] if message.tool_results else None
     parts: Iterable[Part] = result.parts if result else message.parts
-    text = "".join(_as_text(part) for part in parts)
+    text = "".join(part_as_text(part) for part in parts)
     if text or message.form in ("text", "parts"):
         value["content"] = text
     elif message.form == "null":
@@ -182,33 +184,33 @@ def message_out(message: Message) -> dict[str, Any]:
     if images := [part.data for part in parts if isinstance(part, Image) and part.data]:
         value["images"] = images
     if message.tool_calls:
-        value["tool_calls"] = [_call_out(call) for call in message.tool_calls]
+        value["tool_calls"] = [serialize_call(call) for call in message.tool_calls]
     return value | dict(message.extra.get(NAME, {}))
 
 
-def _as_text(part: Part) -> str:
+def part_as_text(part: Part) -> str:
     match part:
         case Text():
             return part.text
         case Image(data=""):
-            return not_shown(f"image {part.url}")
+            return placeholder(f"image {part.url}")
         case File():
-            return not_shown(f"file {part.name or part.file_id}".rstrip())
+            return placeholder(f"file {part.name or part.file_id}".rstrip())
         case Opaque():
-            return not_shown(str(part.payload.get("type", "part")))
+            return placeholder(str(part.payload.get("type", "part")))
         case _:
             return ""
 
 
-def _call_out(call: ToolCall) -> dict[str, Any]:
+def serialize_call(call: ToolCall) -> dict[str, Any]:
     own = dict(call.extra.get(NAME, {}))
     function = {"name": call.name, **own.pop("function", {})}
     if call.arguments:
-        function["arguments"] = arguments_object(call.arguments)
+        function["arguments"] = parse_arguments(call.arguments)
     return {**({"id": call.id} if call.id else {}), **own, "function": function}
 
 
-def arguments_object(arguments: str) -> Any:
+def parse_arguments(arguments: str) -> Any:
     """A model's arguments as the object Ollama wants; what is no object is handed over as it was written."""
     try:
         value = json.loads(arguments)
@@ -217,7 +219,7 @@ def arguments_object(arguments: str) -> Any:
     return value if isinstance(value, dict) or value is None else {"arguments": value}
 
 
-def chunk_in(payload: JsonObject) -> Chunk:
+def parse_chunk(payload: JsonObject) -> Chunk:
     """One line of a `/api/chat` stream (or a whole answer)."""
     message = payload.get("message") or {}
     calls = tuple(
@@ -233,13 +235,13 @@ def chunk_in(payload: JsonObject) -> Chunk:
         text=message.get("content") or "",
         thinking=message.get("thinking") or "",
         calls=calls,
-        finish=_finish(payload, bool(calls)) if done else None,
-        usage=_usage(payload) if done else None,
+        finish=parse_finish(payload, bool(calls)) if done else None,
+        usage=parse_usage(payload) if done else None,
         wire=(NAME, payload),
     )
 
 
-def _finish(payload: JsonObject, calls: bool) -> FinishReason:
+def parse_finish(payload: JsonObject, calls: bool) -> FinishReason:
     reason = payload.get("done_reason")
     if reason in ("length", "load", "unload"):
         finish: FinishReason = reason
@@ -247,7 +249,7 @@ def _finish(payload: JsonObject, calls: bool) -> FinishReason:
     return "tool_calls" if calls else "stop"
 
 
-def _usage(payload: JsonObject) -> Usage:
+def parse_usage(payload: JsonObject) -> Usage:
     return Usage(
         prompt=payload.get("prompt_eval_count"),
         completion=payload.get("eval_count"),

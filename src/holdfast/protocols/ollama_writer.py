@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.messages import Answer, Chunk, JsonObject, ToolCall
-from holdfast.protocols.ollama import NAME, arguments_object
+from holdfast.protocols.ollama import NAME, parse_arguments
 
 
-def _call_line(index: int, call: ToolCall) -> dict[str, Any]:
-    arguments = arguments_object(call.arguments or "{}")
+def serialize_call_line(index: int, call: ToolCall) -> dict[str, Any]:
+    arguments = parse_arguments(call.arguments or "{}")
     return {"id": call.id, "function": {"index": index, "name": call.name, "arguments": arguments}}
 
 
-def _logprobs(chunk: Chunk) -> list[Any] | None:
+def find_openai_logprobs(chunk: Chunk) -> list[Any] | None:
     """Those in an event of OpenAI's dialect, out of their wrapping."""
     match chunk.wire:
         case (_, {"choices": [{"logprobs": {"content": list(given)}}, *_]}):
@@ -24,7 +24,7 @@ def _logprobs(chunk: Chunk) -> list[Any] | None:
             return None
 
 
-class Writer:
+class OllamaWriter:
     """Writes one answer for an Ollama client, `generate` in the shape of `/api/generate`.
 
     What came from an Ollama server goes out as it came; what came from another one is put into its words.
@@ -41,20 +41,20 @@ class Writer:
         """The lines a streaming client gets for this chunk."""
         self._answer.add(chunk)
         if chunk.wire is not None and chunk.wire[0] == NAME:
-            return [self._shaped(chunk.wire[1])]
+            return [self._record(chunk.wire[1])]
         message: dict[str, Any] = {"role": "assistant", "content": chunk.text}
         if chunk.thinking:
             message["thinking"] = chunk.thinking
         if chunk.finish is not None and self._answer.calls:
             # Other servers send tool calls in pieces; an Ollama client expects each of them whole.
             calls = enumerate(self._answer.message.tool_calls)
-            message["tool_calls"] = [_call_line(index, call) for index, call in calls]
+            message["tool_calls"] = [serialize_call_line(index, call) for index, call in calls]
         if not chunk.text and len(message) == 2:
             return []
         line = self._line(message, done=False)
-        if logprobs := _logprobs(chunk):
+        if logprobs := find_openai_logprobs(chunk):
             line["logprobs"] = logprobs
-        return [self._shaped(line)]
+        return [self._record(line)]
 
     def end(self) -> list[dict[str, Any]]:
         """The closing line, for an answer whose server does not speak Ollama's dialect."""
@@ -65,9 +65,9 @@ class Writer:
         line["done_reason"] = "stop" if reason in ("tool_calls", "content_filter", "cut") else reason
         usage = self._answer.usage
         counts = {"prompt_eval_count": usage.prompt, "eval_count": usage.completion}
-        return [self._shaped(line | {name: count for name, count in counts.items() if count is not None})]
+        return [self._record(line | {name: count for name, count in counts.items() if count is not None})]
 
-    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
         """The end of an answer that broke off."""
         return [error]
 
@@ -95,7 +95,7 @@ class Writer:
         now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         return {"model": self._model, "created_at": now, "message": message, "done": done}
 
-    def _shaped(self, payload: JsonObject) -> dict[str, Any]:
+    def _record(self, payload: JsonObject) -> dict[str, Any]:
         line = dict(payload)
         if self._generate and "message" in line:
             message = line.pop("message") or {}

@@ -29,12 +29,18 @@ from holdfast.messages import (
     ToolResult,
     Usage,
 )
-from holdfast.protocols.ollama import SAME_IN_BOTH, tools_in
-from holdfast.protocols.wire import expect, kept, kind, not_shown, text_in, without
+from holdfast.protocols.ollama import SAME_IN_BOTH, take_tools
+from holdfast.protocols.wire import (
+    OPENAI_SPELLING,
+    expect,
+    json_type,
+    keep_fields,
+    placeholder,
+    take_text,
+    without,
+)
 
 NAME = "openai"
-# Under this name we remember how something was spelled that OpenAI lets be spelled in several ways.
-_SPELLING = "openai.spelling"
 # A tool call that is no function call is kept under this name, whole.
 _OTHER_CALL = "openai.tool_call"
 
@@ -50,35 +56,35 @@ _OPTIONS = (
     "temperature", "top_p", "top_k", "min_p", "seed", "stop",
     "presence_penalty", "frequency_penalty", "repeat_penalty",
 )  # fmt: skip
-_LIMITS = ("max_completion_tokens", "max_tokens")
+_TOKEN_LIMITS = ("max_completion_tokens", "max_tokens")
 _REASONING = ("reasoning_content", "reasoning")
 _EFFORTS: dict[bool | str, str] = {True: "medium", False: "none", "max": "high"}
 _DATA_URL = re.compile(r"data:([\w.+-]+/[^,]+);base64,([\s\S]*)")
 
 
-def request_in(body: JsonObject) -> ChatRequest:
+def parse_request(body: JsonObject) -> ChatRequest:
     """A client's `/v1/chat/completions` body."""
     rest = without(body, "model", "messages", "stream")
-    limit = next((name for name in _LIMITS if rest.get(name) is not None), None)
+    limit = next((name for name in _TOKEN_LIMITS if rest.get(name) is not None), None)
     options = {name: rest.pop(name) for name in _OPTIONS if rest.get(name) is not None}
     extra: dict[str, JsonObject] = {}
     if limit is not None:
         options["max_tokens"] = rest.pop(limit)
-        extra[_SPELLING] = {"limit": limit}
+        extra[OPENAI_SPELLING] = {"limit": limit}
     stream = rest["stream"] if "stream" in rest else body.get("stream")
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
-        messages=tuple(message_in(item) for item in expect(body.get("messages"), list, "messages")),
-        tools=tools_in(rest),
+        messages=tuple(parse_message(item) for item in expect(body.get("messages"), list, "messages")),
+        tools=take_tools(rest),
         options=options,
-        format=_format_in(rest.get("response_format")),
-        think=_think_in(rest.get("reasoning_effort")),
+        format=parse_format(rest.get("response_format")),
+        think=parse_effort(rest.get("reasoning_effort")),
         stream=expect(stream, bool, "stream") if stream is not None else False,
-        extra=extra | dict(kept(NAME, rest)),
+        extra=extra | dict(keep_fields(NAME, rest)),
     )
 
 
-def _format_in(value: Any) -> Any:
+def parse_format(value: Any) -> Any:
     """What Ollama calls `format`. The client's own words stay among the kept fields."""
     if not isinstance(value, dict):
         return None
@@ -92,39 +98,39 @@ def _format_in(value: Any) -> Any:
             return None
 
 
-def _think_in(effort: Any) -> bool | str | None:
+def parse_effort(effort: Any) -> bool | str | None:
     if not isinstance(effort, str):
         return None
     return False if effort == "none" else effort
 
 
-def request_out(request: ChatRequest) -> dict[str, Any]:
+def serialize_request(request: ChatRequest) -> dict[str, Any]:
     """The body of a `/v1/chat/completions` request."""
     own = dict(request.extra.get(NAME, {}))
     options = {name: value for name, value in request.options.items() if name in _OPTIONS}
     limit = request.options.get("max_tokens")
     if isinstance(limit, int | float) and limit > 0:
-        options[request.extra.get(_SPELLING, {}).get("limit", "max_tokens")] = limit
+        options[request.extra.get(OPENAI_SPELLING, {}).get("limit", "max_tokens")] = limit
     if request.tools:
         own["tools"] = list(request.tools)
     if request.format is not None and "response_format" not in own:
-        own["response_format"] = _format_out(request.format)
+        own["response_format"] = serialize_format(request.format)
     if request.think is not None and "reasoning_effort" not in own:
         own["reasoning_effort"] = _EFFORTS.get(request.think, request.think)
     for name in SAME_IN_BOTH:
         if name not in own and (value := request.extra.get("ollama", {}).get(name)) is not None:
             own[name] = value
-    messages = [message_out(message) for message in request.messages]
+    messages = [serialize_message(message) for message in request.messages]
     return {"model": request.model, "messages": messages, "stream": request.stream, **options, **own}
 
 
-def _format_out(value: Any) -> dict[str, Any]:
+def serialize_format(value: Any) -> dict[str, Any]:
     if value == "json":
         return {"type": "json_object"}
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": value}}
 
 
-def message_in(value: Any) -> Message:
+def parse_message(value: Any) -> Message:
     item = expect(value, dict, "messages[]")
     name = item.get("role")
     if not isinstance(name, str) or name not in _ROLES:
@@ -135,28 +141,28 @@ def message_in(value: Any) -> Message:
         )
     role = _ROLES[name]
     rest = without(item, "role", "content")
-    form, body = _content_in(item)
-    extra = {_SPELLING: {"role": name}} if name != role else {}
+    form, body = parse_content(item)
+    extra = {OPENAI_SPELLING: {"role": name}} if name != role else {}
     if role == "tool":
         result = ToolResult(
             parts=tuple(part for part in body if isinstance(part, Text | Image | File | Opaque)),
-            call_id=text_in(rest, "tool_call_id"),
-            name=text_in(rest, "name"),
+            call_id=take_text(rest, "tool_call_id"),
+            name=take_text(rest, "name"),
         )
-        return Message("tool", (result,), form, extra | dict(kept(NAME, rest)))
+        return Message("tool", (result,), form, extra | dict(keep_fields(NAME, rest)))
     parts: list[Part] = []
     reasoning = next(
         (field for field in _REASONING if isinstance(rest.get(field), str) and rest[field]), None
     )
     if reasoning is not None:
-        parts.append(Thinking(rest.pop(reasoning), {_SPELLING: {"field": reasoning}}))
+        parts.append(Thinking(rest.pop(reasoning), {OPENAI_SPELLING: {"field": reasoning}}))
     parts += body
     if rest.get("tool_calls"):
-        parts += [_call_in(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
-    return Message(role, tuple(parts), form, extra | dict(kept(NAME, rest)))
+        parts += [parse_call(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
+    return Message(role, tuple(parts), form, extra | dict(keep_fields(NAME, rest)))
 
 
-def _content_in(item: JsonObject) -> tuple[Form, list[Part]]:
+def parse_content(item: JsonObject) -> tuple[Form, list[Part]]:
     content = item.get("content")
     match content:
         case None:
@@ -164,31 +170,32 @@ def _content_in(item: JsonObject) -> tuple[Form, list[Part]]:
         case str():
             return "text", [Text(content)] if content else []
         case list():
-            return "parts", [_part_in(part) for part in content]
+            return "parts", [parse_part(part) for part in content]
         case _:
             raise BadRequest(
-                f"Invalid type for 'messages[].content': expected a string or an array, got {kind(content)}.",
+                "Invalid type for 'messages[].content': "
+                f"expected a string or an array, got {json_type(content)}.",
                 param="messages[].content",
                 code="invalid_type",
             )
 
 
-def _part_in(value: Any) -> Part:
+def parse_part(value: Any) -> Part:
     part = expect(value, dict, "messages[].content[]")
     match part:
         case {"type": "text", "text": str(text)}:
-            return Text(text, kept(NAME, without(part, "type", "text")))
+            return Text(text, keep_fields(NAME, without(part, "type", "text")))
         case {"type": "image_url", "image_url": {"url": str(url)}}:
             rest = without(part, "type", "image_url")
             if inner := without(part["image_url"], "url"):
                 rest["image_url"] = inner
-            return image_from_url(url, kept(NAME, rest))
+            return image_from_url(url, keep_fields(NAME, rest))
         case {"type": "file", "file": dict(file)} if all(isinstance(item, str) for item in file.values()):
             rest, inner = without(part, "type", "file"), dict(file)
-            name, data, file_id = (text_in(inner, name) for name in ("filename", "file_data", "file_id"))
+            name, data, file_id = (take_text(inner, name) for name in ("filename", "file_data", "file_id"))
             if inner:
                 rest["file"] = inner
-            return File(name=name, data=data, file_id=file_id, extra=kept(NAME, rest))
+            return File(name=name, data=data, file_id=file_id, extra=keep_fields(NAME, rest))
         case {"type": str()}:
             return Opaque(NAME, part)
         case _:
@@ -201,7 +208,7 @@ def image_from_url(url: str, extra: Extra) -> Image:
     return Image(url=url, extra=extra)
 
 
-def _call_in(value: Any) -> ToolCall | Opaque:
+def parse_call(value: Any) -> ToolCall | Opaque:
     call = expect(value, dict, "tool_calls[]")
     if not isinstance(call.get("function"), dict):
         return Opaque(_OTHER_CALL, call)
@@ -213,24 +220,24 @@ def _call_in(value: Any) -> ToolCall | Opaque:
         name=expect(function.get("name"), str, "tool_calls[].function.name"),
         arguments=expect(function.get("arguments", ""), str, "tool_calls[].function.arguments"),
         id=expect(call.get("id") or "", str, "tool_calls[].id"),
-        extra=kept(NAME, rest),
+        extra=keep_fields(NAME, rest),
     )
 
 
-def message_out(message: Message) -> dict[str, Any]:
-    role = message.extra.get(_SPELLING, {}).get("role", message.role)
+def serialize_message(message: Message) -> dict[str, Any]:
+    role = message.extra.get(OPENAI_SPELLING, {}).get("role", message.role)
     value: dict[str, Any] = {"role": role}
     result = message.tool_results[0] if message.tool_results else None
     body = [
         part
         for part in (result.parts if result else message.parts)
-        if isinstance(part, Text | Image | File | Opaque) and not _is_call(part)
+        if isinstance(part, Text | Image | File | Opaque) and not is_other_call(part)
     ]
     form = message.form
     if form != "parts" and any(not isinstance(part, Text) for part in body):
         form = "parts"
     if form == "parts":
-        value["content"] = [_part_out(part) for part in body]
+        value["content"] = [serialize_part(part) for part in body]
     elif body or form == "text":
         value["content"] = "".join(part.text for part in body if isinstance(part, Text))
     elif form == "null":
@@ -240,23 +247,20 @@ def message_out(message: Message) -> dict[str, Any]:
         value |= {"name": result.name} if result.name else {}
     for part in message.parts:
         if isinstance(part, Thinking):
-            field = part.extra.get(_SPELLING, {}).get("field", _REASONING[0])
+            field = part.extra.get(OPENAI_SPELLING, {}).get("field", _REASONING[0])
             value[field] = value.get(field, "") + part.text
-    if calls := [call_out(part) for part in message.parts if isinstance(part, ToolCall) or _is_call(part)]:
+    if calls := [
+        serialize_call(part) for part in message.parts if isinstance(part, ToolCall) or is_other_call(part)
+    ]:
         value["tool_calls"] = calls
     return value | dict(message.extra.get(NAME, {}))
 
 
-def is_function_result(message: Message) -> bool:
-    """Whether this is a result in the way that tools replaced."""
-    return message.extra.get(_SPELLING, {}).get("role") == "function"
-
-
-def _is_call(part: Part) -> bool:
+def is_other_call(part: Part) -> bool:
     return isinstance(part, Opaque) and part.dialect == _OTHER_CALL
 
 
-def _part_out(part: Part) -> dict[str, Any]:
+def serialize_part(part: Part) -> dict[str, Any]:
     match part:
         case Text():
             return {"type": "text", "text": part.text, **part.extra.get(NAME, {})}
@@ -272,7 +276,7 @@ def _part_out(part: Part) -> dict[str, Any]:
         case Opaque(dialect=dialect) if dialect == NAME:
             return dict(part.payload)
         case Opaque():
-            return {"type": "text", "text": not_shown(str(part.payload.get("type", "part")))}
+            return {"type": "text", "text": placeholder(str(part.payload.get("type", "part")))}
         case _:
             raise AssertionError(part)
 
@@ -285,7 +289,7 @@ def image_type(data: str) -> str:
     )
 
 
-def call_out(call: Part) -> dict[str, Any]:
+def serialize_call(call: Part) -> dict[str, Any]:
     if isinstance(call, Opaque):
         return dict(call.payload)
     assert isinstance(call, ToolCall)
@@ -294,7 +298,7 @@ def call_out(call: Part) -> dict[str, Any]:
     return {"id": call.id, "type": "function", **own, "function": function}
 
 
-def chunk_in(payload: JsonObject) -> Chunk:
+def parse_chunk(payload: JsonObject) -> Chunk:
     """One event of a streamed completion. Only the first choice becomes part of the conversation."""
     choices: list[JsonObject] = payload.get("choices") or []
     choice: JsonObject = next((item for item in choices if item.get("index", 0) == 0), {})
@@ -314,12 +318,12 @@ def chunk_in(payload: JsonObject) -> Chunk:
         thinking=next((delta[name] for name in _REASONING if delta.get(name)), ""),
         calls=calls,
         finish=None if reason is None else reason if reason in get_args(FinishReason) else "stop",
-        usage=_usage(payload),
+        usage=parse_usage(payload),
         wire=(NAME, payload),
     )
 
 
-def _usage(payload: JsonObject) -> Usage | None:
+def parse_usage(payload: JsonObject) -> Usage | None:
     usage, timings = payload.get("usage"), payload.get("timings") or {}
     if not usage and not timings:
         return None

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast.messages import Answer, Chunk, FinishReason, JsonObject
-from holdfast.protocols.openai import NAME, call_out, chunk_in
+from holdfast.protocols.openai import NAME, parse_chunk, serialize_call
 
-_REASONS: dict[FinishReason, str] = {"load": "stop", "unload": "stop", "cut": "stop"}
+_FINISH_REASONS: dict[FinishReason, str] = {"load": "stop", "unload": "stop", "cut": "stop"}
 
 
-class Writer:
+class OpenAIChatWriter:
     """What came from a server of this dialect goes out as it came; the rest is put into its words."""
 
     def __init__(self, model: str, *, include_usage: bool = False) -> None:
@@ -31,7 +31,7 @@ class Writer:
         seen = len(self._answer.calls)
         self._answer.add(chunk)
         if chunk.wire is not None and chunk.wire[0] == NAME:
-            return self._passed_on(chunk.wire[1])
+            return self._relay(chunk.wire[1])
         delta: dict[str, Any] = {}
         if chunk.text:
             delta["content"] = chunk.text
@@ -47,9 +47,9 @@ class Writer:
                 }
                 for position, piece in enumerate(chunk.calls)
             ]
-        events = [self._event(delta, logprobs=_logprobs(chunk))] if delta else []
+        events = [self._event(delta, logprobs=find_ollama_logprobs(chunk))] if delta else []
         if chunk.finish is not None:
-            events.append(self._event({}, _REASONS.get(chunk.finish, chunk.finish)))
+            events.append(self._event({}, _FINISH_REASONS.get(chunk.finish, chunk.finish)))
         return events
 
     def end(self) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ class Writer:
             events.append(self._envelope() | {"choices": [], "usage": self._usage()})
         return events
 
-    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
         """The end of an answer that broke off."""
         return [error]
 
@@ -72,7 +72,7 @@ class Writer:
         choices: dict[int, dict[str, Any]] = {}
         for payload in self._payloads:
             for choice in payload.get("choices") or ():
-                _merge(choices.setdefault(choice.get("index", 0), {}), choice)
+                merge_choice(choices.setdefault(choice.get("index", 0), {}), choice)
         for index, choice in choices.items():
             choice |= {"index": index, "finish_reason": choice.get("finish_reason") or "stop"}
         envelope |= {
@@ -82,7 +82,7 @@ class Writer:
         }
         return envelope
 
-    def _passed_on(self, payload: JsonObject) -> list[dict[str, Any]]:
+    def _relay(self, payload: JsonObject) -> list[dict[str, Any]]:
         """The server's own event. We always ask for usage; a client that did not is not shown it."""
         event = dict(payload)
         self._payloads.append(event)
@@ -127,18 +127,18 @@ class Writer:
         return counts
 
 
-def _logprobs(chunk: Chunk) -> list[Any] | None:
+def find_ollama_logprobs(chunk: Chunk) -> list[Any] | None:
     """Those of an Ollama server, which are like OpenAI's without the wrapping."""
     given = chunk.wire[1].get("logprobs") if chunk.wire is not None else None
     return given if isinstance(given, list) else None
 
 
-def _merge(into: dict[str, Any], choice: JsonObject) -> None:
+def merge_choice(into: dict[str, Any], choice: JsonObject) -> None:
     """Adds one streamed choice to the whole one: texts are joined, lists continued, the rest replaced."""
     message = into.setdefault("message", {"role": "assistant", "content": None})
     for name, value in (choice.get("delta") or {}).items():
         if name == "tool_calls":
-            message["tool_calls"] = _with_pieces(message.get("tool_calls") or [], value or ())
+            message["tool_calls"] = add_call_pieces(message.get("tool_calls") or [], value or ())
         elif isinstance(value, str) and name != "role":
             message[name] = (message.get(name) or "") + value
         elif value is not None:
@@ -152,10 +152,10 @@ def _merge(into: dict[str, Any], choice: JsonObject) -> None:
             known[name] = [*(known.get(name) or []), *values] if isinstance(values, list) else values
 
 
-def _with_pieces(calls: list[dict[str, Any]], pieces: Iterable[JsonObject]) -> list[dict[str, Any]]:
+def add_call_pieces(calls: list[dict[str, Any]], pieces: Iterable[JsonObject]) -> list[dict[str, Any]]:
     """The tool calls so far, with the pieces of this event in their places."""
     answer = Answer()
     known = [{"index": index, **call} for index, call in enumerate(calls)]
     for piece in (*known, *pieces):
-        answer.add(chunk_in({"choices": [{"delta": {"tool_calls": [piece]}}]}))
-    return [call_out(call) for call in answer.message.tool_calls]
+        answer.add(parse_chunk({"choices": [{"delta": {"tool_calls": [piece]}}]}))
+    return [serialize_call(call) for call in answer.message.tool_calls]

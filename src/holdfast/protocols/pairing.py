@@ -10,10 +10,12 @@ from dataclasses import replace
 from holdfast.messages import ChatRequest, Message, Part, ToolCall, ToolResult
 
 
-def with_ids(request: ChatRequest) -> ChatRequest:
+def add_call_ids(request: ChatRequest) -> ChatRequest:
     """Every call with an id, and every result with that of its call, as far as it has one."""
     messages = request.messages
-    if not any(isinstance(part, ToolCall | ToolResult) and not _id(part) for part in _parts(messages)):
+    if not any(
+        isinstance(part, ToolCall | ToolResult) and not _pairing_id(part) for part in _list_parts(messages)
+    ):
         return request
     numbered, made = [], 0
     for message in messages:
@@ -25,17 +27,17 @@ def with_ids(request: ChatRequest) -> ChatRequest:
             else:
                 parts.append(part)
         numbered.append(message if tuple(parts) == message.parts else replace(message, parts=tuple(parts)))
-    return replace(request, messages=tuple(_matched(numbered)))
+    return replace(request, messages=tuple(_pair_results(numbered)))
 
 
-def with_names(request: ChatRequest) -> ChatRequest:
+def add_tool_names(request: ChatRequest) -> ChatRequest:
     """Every result with the name of the call whose id it has."""
-    calls = (part for part in _parts(request.messages) if isinstance(part, ToolCall))
+    calls = (part for part in _list_parts(request.messages) if isinstance(part, ToolCall))
     names = {call.id: call.name for call in calls if call.id}
     if not names:
         return request
     messages = (
-        _renamed(message, names)
+        _name_results(message, names)
         if any(not result.name and result.call_id in names for result in message.tool_results)
         else message
         for message in request.messages
@@ -43,7 +45,7 @@ def with_names(request: ChatRequest) -> ChatRequest:
     return replace(request, messages=tuple(messages))
 
 
-def _renamed(message: Message, names: dict[str, str]) -> Message:
+def _name_results(message: Message, names: dict[str, str]) -> Message:
     parts = tuple(
         replace(part, name=names.get(part.call_id, ""))
         if isinstance(part, ToolResult) and not part.name
@@ -53,7 +55,7 @@ def _renamed(message: Message, names: dict[str, str]) -> Message:
     return replace(message, parts=parts)
 
 
-def _matched(messages: Sequence[Message]) -> list[Message]:
+def _pair_results(messages: Sequence[Message]) -> list[Message]:
     """Results without an id get that of the first call still open, one of their name if they have one."""
     waiting: list[ToolCall] = []
     matched = []
@@ -62,7 +64,7 @@ def _matched(messages: Sequence[Message]) -> list[Message]:
             waiting = list(message.tool_calls)
         parts: list[Part] = []
         for part in message.parts:
-            call = _call_for(part, waiting) if isinstance(part, ToolResult) else None
+            call = _find_call(part, waiting) if isinstance(part, ToolResult) else None
             if call is not None:
                 waiting.remove(call)
                 assert isinstance(part, ToolResult)
@@ -73,16 +75,16 @@ def _matched(messages: Sequence[Message]) -> list[Message]:
     return matched
 
 
-def _call_for(result: ToolResult, waiting: Sequence[ToolCall]) -> ToolCall | None:
+def _find_call(result: ToolResult, waiting: Sequence[ToolCall]) -> ToolCall | None:
     if result.call_id:
         return next((call for call in waiting if call.id == result.call_id), None)
     named = [call for call in waiting if call.name == result.name]
     return next(iter(named or (() if result.name else waiting)), None)
 
 
-def _id(part: ToolCall | ToolResult) -> str:
+def _pairing_id(part: ToolCall | ToolResult) -> str:
     return part.id if isinstance(part, ToolCall) else part.call_id
 
 
-def _parts(messages: Sequence[Message]) -> list[Part]:
+def _list_parts(messages: Sequence[Message]) -> list[Part]:
     return [part for message in messages for part in message.parts]

@@ -22,8 +22,8 @@ from holdfast.messages import (
     ToolResult,
 )
 from holdfast.protocols import openai
-from holdfast.protocols.forms import plainest
-from holdfast.protocols.wire import expect, kept, without
+from holdfast.protocols.forms import simplest_form
+from holdfast.protocols.wire import expect, keep_fields, without
 
 NAME = "responses"
 _ROLES: dict[str, Role] = {
@@ -35,7 +35,7 @@ _ROLES: dict[str, Role] = {
 _CHOICES = ("none", "auto", "required")
 
 
-def request_in(body: JsonObject) -> ChatRequest:
+def parse_request(body: JsonObject) -> ChatRequest:
     """A client's `/v1/responses` body."""
     rest = without(body, "model", "input", "tools", "stream")
     options = {name: rest.pop(name) for name in ("temperature", "top_p") if rest.get(name) is not None}
@@ -48,32 +48,35 @@ def request_in(body: JsonObject) -> ChatRequest:
     if isinstance(given, str):
         messages.append(Message.of("user", given))
     else:
-        messages += messages_in(expect(given, list, "input"))
-    tools = tuple(_tools_in(expect(body.get("tools") or [], list, "tools")))
-    wanted = object_in(object_in(rest, "text"), "format")
+        messages += parse_items(expect(given, list, "input"))
+    tools = tuple(parse_tools(expect(body.get("tools") or [], list, "tools")))
+    wanted = get_object(get_object(rest, "text"), "format")
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
         messages=tuple(messages),
         tools=tools,
         options=options,
-        format=_format_in(wanted),
-        think=_think_in(object_in(rest, "reasoning").get("effort")),
+        format=parse_format(wanted),
+        think=parse_effort(get_object(rest, "reasoning").get("effort")),
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
-        extra={**kept(NAME, rest), **kept(openai.NAME, _as_chat(rest, wanted, bool(tools)))},
+        extra={
+            **keep_fields(NAME, rest),
+            **keep_fields(openai.NAME, to_chat_fields(rest, wanted, bool(tools))),
+        },
     )
 
 
-def object_in(fields: JsonObject, name: str) -> dict[str, Any]:
+def get_object(fields: JsonObject, name: str) -> dict[str, Any]:
     """An object in a request, empty where there is none."""
     value = fields.get(name)
     return {} if value is None else expect(value, dict, name)
 
 
-def _as_chat(rest: JsonObject, wanted: JsonObject, tools: bool) -> dict[str, Any]:
+def to_chat_fields(rest: JsonObject, wanted: JsonObject, tools: bool) -> dict[str, Any]:
     """The fields that chat completions have too, in the words they have there."""
     chat: dict[str, Any] = {}
     if tools and rest.get("tool_choice") is not None:
-        chat["tool_choice"] = _choice_in(rest["tool_choice"])
+        chat["tool_choice"] = parse_tool_choice(rest["tool_choice"])
     if tools and rest.get("parallel_tool_calls") is not None:
         chat["parallel_tool_calls"] = rest["parallel_tool_calls"]
     if wanted.get("type") == "json_schema":
@@ -81,13 +84,13 @@ def _as_chat(rest: JsonObject, wanted: JsonObject, tools: bool) -> dict[str, Any
     return chat
 
 
-def _think_in(effort: Any) -> bool | str | None:
+def parse_effort(effort: Any) -> bool | str | None:
     if effort is None:
         return None
     return False if expect(effort, str, "reasoning.effort") == "none" else str(effort)
 
 
-def _format_in(wanted: JsonObject) -> Any:
+def parse_format(wanted: JsonObject) -> Any:
     match wanted.get("type"):
         case "json_schema":
             return wanted.get("schema") or "json"
@@ -97,7 +100,7 @@ def _format_in(wanted: JsonObject) -> Any:
             return None
 
 
-def _choice_in(choice: Any) -> Any:
+def parse_tool_choice(choice: Any) -> Any:
     match choice:
         case str() if choice in _CHOICES:
             return choice
@@ -113,7 +116,7 @@ def _choice_in(choice: Any) -> Any:
             )
 
 
-def _tools_in(tools: list[Any]) -> list[JsonObject]:
+def parse_tools(tools: list[Any]) -> list[JsonObject]:
     """The functions among the tools. The others run at OpenAI's own servers, where no model of ours is."""
     found: list[JsonObject] = []
     for value in tools:
@@ -124,69 +127,71 @@ def _tools_in(tools: list[Any]) -> list[JsonObject]:
     return found
 
 
-def messages_in(items: list[Any]) -> list[Message]:
+def parse_items(items: list[Any]) -> list[Message]:
     messages: list[Message] = []
     for value in items:
-        role, parts, extra = _item_in(expect(value, dict, "input[]"))
+        role, parts, extra = parse_item(expect(value, dict, "input[]"))
         if role == "assistant" and messages and messages[-1].role == "assistant":
             before = messages.pop()
             parts, extra = (*before.parts, *parts), dict(before.extra)
-        messages.append(Message(role, parts, plainest(parts), extra))
+        messages.append(Message(role, parts, simplest_form(parts), extra))
     return messages
 
 
-def _item_in(item: dict[str, Any]) -> tuple[Role, tuple[Part, ...], dict[str, JsonObject]]:
+def parse_item(item: dict[str, Any]) -> tuple[Role, tuple[Part, ...], dict[str, JsonObject]]:
     match item.get("type", "message"):
         case "message":
             role = item.get("role")
             if not isinstance(role, str) or role not in _ROLES:
                 raise BadRequest(f"Invalid value: {role!r}.", param="input[].role", code="invalid_value")
-            extra = dict(kept(NAME, without(item, "type", "content")))
-            return _ROLES[role], _content_in(item.get("content")), extra
+            extra = dict(keep_fields(NAME, without(item, "type", "content")))
+            return _ROLES[role], parse_content(item.get("content")), extra
         case "function_call":
             call = ToolCall(
                 name=expect(item.get("name"), str, "input[].name"),
                 arguments=expect(item.get("arguments", ""), str, "input[].arguments"),
                 id=str(item.get("call_id", "")),
-                extra=kept(NAME, without(item, "type", "name", "arguments", "call_id")),
+                extra=keep_fields(NAME, without(item, "type", "name", "arguments", "call_id")),
             )
             return "assistant", (call,), {}
         case "function_call_output":
             output = item.get("output")
-            parts = [part for part in _content_in(output) if isinstance(part, Text | Image | File | Opaque)]
-            rest = kept(NAME, without(item, "type", "call_id", "output"))
+            parts = [part for part in parse_content(output) if isinstance(part, Text | Image | File | Opaque)]
+            rest = keep_fields(NAME, without(item, "type", "call_id", "output"))
             return "tool", (ToolResult(tuple(parts), call_id=str(item.get("call_id", "")), extra=rest),), {}
         case "reasoning":
-            text = "\n".join(_texts(item.get("summary")) + _texts(item.get("content")))
-            return "assistant", (Thinking(text, kept(NAME, item)),), {}
+            text = "\n".join(list_texts(item.get("summary")) + list_texts(item.get("content")))
+            return "assistant", (Thinking(text, keep_fields(NAME, item)),), {}
         case _:
             return "assistant", (Opaque(NAME, item),), {}
 
 
-def _texts(blocks: Any) -> list[str]:
+def list_texts(blocks: Any) -> list[str]:
     given = blocks if isinstance(blocks, list) else []
     found = [block.get("text") for block in given if isinstance(block, dict)]
     return [text for text in found if isinstance(text, str)]
 
 
-def _content_in(content: Any) -> tuple[Part, ...]:
+def parse_content(content: Any) -> tuple[Part, ...]:
     if isinstance(content, str):
         return (Text(content),) if content else ()
-    return tuple(_part_in(expect(part, dict, "content[]")) for part in expect(content or [], list, "content"))
+    return tuple(
+        parse_part(expect(part, dict, "content[]")) for part in expect(content or [], list, "content")
+    )
 
 
-def _part_in(part: dict[str, Any]) -> Part:
+def parse_part(part: dict[str, Any]) -> Part:
     match part:
         case {"type": "input_text" | "output_text" | "text", "text": str(text)}:
-            return Text(text, kept(NAME, without(part, "type", "text")))
+            return Text(text, keep_fields(NAME, without(part, "type", "text")))
         case {"type": "input_image", "image_url": str(url)}:
-            return openai.image_from_url(url, kept(NAME, without(part, "type", "image_url")))
+            return openai.image_from_url(url, keep_fields(NAME, without(part, "type", "image_url")))
         case {"type": "input_file"}:
             return File(
                 name=str(part.get("filename", "")),
                 data=str(part.get("file_data", "")),
                 file_id=str(part.get("file_id", "")),
-                extra=kept(NAME, without(part, "type", "filename", "file_data", "file_id")),
+                extra=keep_fields(NAME, without(part, "type", "filename", "file_data", "file_id")),
             )
         case _:
             return Opaque(NAME, part)

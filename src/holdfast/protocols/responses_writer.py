@@ -20,18 +20,18 @@ from holdfast.messages import (
     ToolCall,
     Usage,
 )
-from holdfast.protocols.blocks import Block, Blocks, Step
-from holdfast.protocols.responses import NAME, object_in
+from holdfast.protocols.blocks import Block, BlockBuilder, BlockStep
+from holdfast.protocols.responses import NAME, get_object
 from holdfast.protocols.wire import without
 
 Json = dict[str, Any]
 # How a block is told of: thinking goes out as it is, or as a summary.
-Style = Literal["text", "thinking", "summary", "call"]
+BlockStyle = Literal["text", "thinking", "summary", "call"]
 
 # Why an answer is incomplete.
-_UNFINISHED = {"length": "max_output_tokens", "content_filter": "content_filter"}
+_INCOMPLETE_REASONS = {"length": "max_output_tokens", "content_filter": "content_filter"}
 # The fields of a request that its answer repeats, and what they are when the client did not say.
-_REPEATED: Json = {
+_ECHOED_FIELDS: Json = {
     "instructions": None,
     "max_tool_calls": None,
     "metadata": {},
@@ -49,7 +49,7 @@ _REPEATED: Json = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _EventNames:
     """How the events of one kind of item are called. A call has no parts, so nothing is said about them."""
 
     prefix: str
@@ -59,23 +59,23 @@ class _Words:
     position: str = ""
 
 
-_WORDS: dict[Style, _Words] = {
-    "text": _Words("msg", "output_text", "content_part", "output_text", "content_index"),
-    "thinking": _Words("rs", "reasoning_text", "content_part", "reasoning_text", "content_index"),
-    "summary": _Words(
+_EVENT_NAMES: dict[BlockStyle, _EventNames] = {
+    "text": _EventNames("msg", "output_text", "content_part", "output_text", "content_index"),
+    "thinking": _EventNames("rs", "reasoning_text", "content_part", "reasoning_text", "content_index"),
+    "summary": _EventNames(
         "rs", "reasoning_summary_text", "reasoning_summary_part", "summary_text", "summary_index"
     ),
-    "call": _Words("fc", "function_call_arguments"),
+    "call": _EventNames("fc", "function_call_arguments"),
 }
 
 
-def settings_of(request: ChatRequest) -> Json:
+def echo_settings(request: ChatRequest) -> Json:
     """What an answer repeats of its request."""
     given = request.extra.get(NAME, {})
-    said = {name: given[name] for name in _REPEATED if given.get(name) is not None}
-    reasoning, text = object_in(given, "reasoning"), object_in(given, "text")
+    said = {name: given[name] for name in _ECHOED_FIELDS if given.get(name) is not None}
+    reasoning, text = get_object(given, "reasoning"), get_object(given, "text")
     return {
-        **_REPEATED,
+        **_ECHOED_FIELDS,
         **said,
         "model": request.model,
         "max_output_tokens": request.options.get("max_tokens"),
@@ -83,16 +83,16 @@ def settings_of(request: ChatRequest) -> Json:
         "top_p": request.options.get("top_p", 1.0),
         "reasoning": {"effort": None, "summary": None, **reasoning},
         "text": {"format": {"type": "text"}, **text},
-        "tools": [_tool_out(tool) for tool in request.tools],
+        "tools": [serialize_tool(tool) for tool in request.tools],
     }
 
 
-def _tool_out(tool: JsonObject) -> Json:
+def serialize_tool(tool: JsonObject) -> Json:
     function = tool.get("function")
     return {"strict": None, **without(tool, "function"), **(function if isinstance(function, dict) else {})}
 
 
-def items_of(name: str, message: Message) -> list[Json]:
+def serialize_items(name: str, message: Message) -> list[Json]:
     """A kept answer as the items it was sent as."""
     items: list[Json] = []
     for part in message.parts:
@@ -108,13 +108,13 @@ def items_of(name: str, message: Message) -> list[Json]:
                 block = Block("call", len(items), call)
             case _:
                 continue
-        items.append(_item_out(name, block.kind, block, "completed"))
+        items.append(serialize_item(name, block.kind, block, "completed"))
     return items
 
 
-def _item_out(name: str, style: Style, block: Block, status: str) -> Json:
-    parts = [_part_out(style, block.text)] if block.size else []
-    id_ = _item_id(name, style, block)
+def serialize_item(name: str, style: BlockStyle, block: Block, status: str) -> Json:
+    parts = [serialize_part(style, block.text)] if block.size else []
+    id_ = item_id(name, style, block)
     match style:
         case "text":
             own: Json = {"type": "message", "role": "assistant", "content": parts}
@@ -129,16 +129,16 @@ def _item_out(name: str, style: Style, block: Block, status: str) -> Json:
     return {"id": id_, "status": status, **own}
 
 
-def _part_out(style: Style, text: str) -> Json:
-    part = {"type": _WORDS[style].type, "text": text}
+def serialize_part(style: BlockStyle, text: str) -> Json:
+    part = {"type": _EVENT_NAMES[style].type, "text": text}
     return part | ({"annotations": [], "logprobs": []} if style == "text" else {})
 
 
-def _item_id(name: str, style: Style, block: Block) -> str:
-    return f"{_WORDS[style].prefix}_{name.removeprefix('resp_')}_{block.index}"
+def item_id(name: str, style: BlockStyle, block: Block) -> str:
+    return f"{_EVENT_NAMES[style].prefix}_{name.removeprefix('resp_')}_{block.index}"
 
 
-def response_of(name: str, settings: Json, items: Sequence[Json], **known: Any) -> Json:
+def build_response(name: str, settings: Json, items: Sequence[Json], **known: Any) -> Json:
     """The object that stands for a whole answer."""
     return {
         "id": name,
@@ -155,14 +155,14 @@ def response_of(name: str, settings: Json, items: Sequence[Json], **known: Any) 
     }
 
 
-def ended(finish: str | None) -> Json:
+def describe_end(finish: str | None) -> Json:
     """How an answer ended, in the words of a response."""
-    if finish in _UNFINISHED:
-        return {"status": "incomplete", "incomplete_details": {"reason": _UNFINISHED[finish]}}
+    if finish in _INCOMPLETE_REASONS:
+        return {"status": "incomplete", "incomplete_details": {"reason": _INCOMPLETE_REASONS[finish]}}
     return {"status": "completed"}
 
 
-def usage_out(usage: Usage) -> Json | None:
+def serialize_usage(usage: Usage) -> Json | None:
     if usage.prompt is None and usage.completion is None:
         return None
     prompt, completion = usage.prompt or 0, usage.completion or 0
@@ -175,61 +175,64 @@ def usage_out(usage: Usage) -> Json | None:
     }
 
 
-class Writer:
+class ResponsesWriter:
     """Writes the answer that is called `name`; thinking goes out as a summary to who asked for one."""
 
     def __init__(self, name: str, settings: Json) -> None:
         self._name = name
         self._settings = {**settings, "created_at": int(time.time())}
         self._summary = bool(settings["reasoning"].get("summary"))
-        self._blocks = Blocks()
+        self._blocks = BlockBuilder()
         # How many events were written, and how the item ends that is the last one.
         self._number = 0
         self._last = "completed"
 
     def chunk(self, chunk: Chunk) -> list[Json]:
         """The events a streaming client gets for this chunk."""
-        return self._begun() + self._told(self._blocks.add(chunk))
+        return self._write_start() + self._write_steps(self._blocks.add(chunk))
 
     def end(self) -> list[Json]:
         """What is left to say when the last chunk is through."""
-        self._last = ended(self._blocks.answer.finish)["status"]
-        events = self._begun() + self._told(self._blocks.end())
+        self._last = describe_end(self._blocks.answer.finish)["status"]
+        events = self._write_start() + self._write_steps(self._blocks.end())
         return [*events, self._event(self._last, response=self.whole())]
 
-    def failed(self, error: Json) -> list[Json]:
+    def write_error(self, error: Json) -> list[Json]:
         """The end of an answer that broke off; `error` is what a client of OpenAI's is told of it."""
         self._last = "incomplete"
         said = error.get("error") or {}
         told = {"code": said.get("code") or "server_error", "message": said.get("message", "")}
-        return [*self._begun(), self._event("failed", response=self._response(status="failed", error=told))]
+        return [
+            *self._write_start(),
+            self._event("failed", response=self._response(status="failed", error=told)),
+        ]
 
     def whole(self) -> Json:
         """The answer as one object, after every chunk and the end were written."""
         answer = self._blocks.answer
-        return self._response(**ended(answer.finish), usage=usage_out(answer.usage))
+        return self._response(**describe_end(answer.finish), usage=serialize_usage(answer.usage))
 
-    def _begun(self) -> list[Json]:
+    def _write_start(self) -> list[Json]:
         if self._number:
             return []
         return [self._event(name, response=self._response()) for name in ("created", "in_progress")]
 
-    def _told(self, steps: Iterable[Step]) -> list[Json]:
-        return [event for step in steps for event in self._step(*step)]
+    def _write_steps(self, steps: Iterable[BlockStep]) -> list[Json]:
+        return [event for step in steps for event in self._write_step(*step)]
 
-    def _step(self, step: Literal["open", "add", "close"], block: Block, text: str) -> list[Json]:
+    def _write_step(self, step: Literal["open", "add", "close"], block: Block, text: str) -> list[Json]:
         style, index = self._style(block), block.index
-        words = _WORDS[style]
-        place = {"item_id": _item_id(self._name, style, block), "output_index": index}
+        words = _EVENT_NAMES[style]
+        place = {"item_id": item_id(self._name, style, block), "output_index": index}
         place |= {words.position: 0} if words.position else {}
         # Only the events of a text have these.
         odds: Json = {"logprobs": []} if style == "text" else {}
         match step:
             case "open":
-                item = _item_out(self._name, style, block, "in_progress")
+                item = serialize_item(self._name, style, block, "in_progress")
                 events = [self._event("output_item.added", output_index=index, item=item)]
                 if words.part:
-                    part = _part_out(style, "")
+                    part = serialize_part(style, "")
                     events.append(self._event(f"{words.part}.added", **place, part=part))
             case "add":
                 events = [self._event(f"{words.text}.delta", **place, delta=text, **odds)]
@@ -237,17 +240,17 @@ class Writer:
                 said = {"arguments": block.call.arguments} if style == "call" else {"text": block.text}
                 events = [self._event(f"{words.text}.done", **place, **said, **odds)]
                 if words.part:
-                    part = _part_out(style, block.text)
+                    part = serialize_part(style, block.text)
                     events.append(self._event(f"{words.part}.done", **place, part=part))
                 events.append(self._event("output_item.done", output_index=index, item=self._item(block)))
         return events
 
-    def _style(self, block: Block) -> Style:
+    def _style(self, block: Block) -> BlockStyle:
         return "summary" if block.kind == "thinking" and self._summary else block.kind
 
     def _item(self, block: Block) -> Json:
         status = self._last if block.index == len(self._blocks.all) - 1 else "completed"
-        return _item_out(self._name, self._style(block), block, status)
+        return serialize_item(self._name, self._style(block), block, status)
 
     def _event(self, name: str, **fields: Any) -> Json:
         event = {"type": f"response.{name}", "sequence_number": self._number, **fields}
@@ -256,4 +259,4 @@ class Writer:
 
     def _response(self, **known: Any) -> Json:
         items = [self._item(block) for block in self._blocks.all]
-        return response_of(self._name, self._settings, items, **known)
+        return build_response(self._name, self._settings, items, **known)

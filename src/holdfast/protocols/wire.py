@@ -15,6 +15,9 @@ from holdfast.messages import Extra, JsonObject
 
 _T = TypeVar("_T")
 
+# Where OpenAI allows several spellings, the one the client used is kept in `extra` under this name.
+OPENAI_SPELLING = "openai.spelling"
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -27,7 +30,7 @@ def parse_json(body: bytes) -> Any:
             f"the request body is not valid UTF-8 (byte {error.start})", hint="Send JSON encoded as UTF-8."
         ) from None
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(text, parse_constant=refuse_constant, parse_float=parse_finite)
     except json.JSONDecodeError as error:
         raise BadRequest(
             f"the request body is not valid JSON: {error.msg} at character {error.pos}",
@@ -38,40 +41,40 @@ def parse_json(body: bytes) -> Any:
     except ValueError:
         # Python refuses to read whole numbers of thousands of digits.
         raise BadRequest("the request body has a number that is too long") from None
-    return _scrubbed(value) if "\\ud" in text.lower() else value
+    return replace_surrogates(value) if "\\ud" in text.lower() else value
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
     value = parse_json(body)
     if not isinstance(value, dict):
-        raise BadRequest(f"the request body must be a JSON object, not {kind(value)}")
+        raise BadRequest(f"the request body must be a JSON object, not {json_type(value)}")
     return value
 
 
-def _finite(text: str) -> float:
+def parse_finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
         raise BadRequest(f"the request body has {text:.20}, which is larger than any number")
     return number
 
 
-def _no_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
     raise BadRequest(f"the request body has {name}, which is not JSON")
 
 
-def _scrubbed(value: Any) -> Any:
+def replace_surrogates(value: Any) -> Any:
     match value:
         case str():
             return _LONE_SURROGATE.sub("\ufffd", value)
         case list():
-            return [_scrubbed(item) for item in value]
+            return [replace_surrogates(item) for item in value]
         case dict():
-            return {_scrubbed(key): _scrubbed(item) for key, item in value.items()}
+            return {replace_surrogates(key): replace_surrogates(item) for key, item in value.items()}
         case _:
             return value
 
 
-def kind(value: Any) -> str:
+def json_type(value: Any) -> str:
     """The JSON name of a value's type, for error messages."""
     match value:
         case None:
@@ -92,21 +95,21 @@ def expect(value: Any, wanted: type[_T], where: str) -> _T:
     """`value`, if it is what the protocol says it must be."""
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
         names = {str: "a string", list: "an array", dict: "an object", bool: "true or false", int: "a number"}
-        raise BadRequest(f"{where} must be {names[wanted]}, not {kind(value)}", param=where)
+        raise BadRequest(f"{where} must be {names[wanted]}, not {json_type(value)}", param=where)
     return value
 
 
-def kept(dialect: str, rest: JsonObject) -> Extra:
+def keep_fields(dialect: str, rest: JsonObject) -> Extra:
     """The fields nobody interpreted, under the name of the dialect they came from."""
     return {dialect: dict(rest)} if rest else {}
 
 
-def not_shown(what: str) -> str:
+def placeholder(what: str) -> str:
     """Stands in a text for something the receiving server cannot take."""
     return f"[not shown: {what}]"
 
 
-async def lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def iter_lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The lines of a byte stream, without their ends; a last one without an end included."""
     pending: list[bytes] = []
     async for data in stream:
@@ -120,17 +123,17 @@ async def lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield last
 
 
-async def ndjson(stream: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+async def iter_ndjson(stream: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """The objects of a stream of newline-delimited JSON."""
-    async for line in lines(stream):
+    async for line in iter_lines(stream):
         if line.strip():
-            yield from_server(line)
+            yield parse_server_payload(line)
 
 
-async def sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
+async def iter_sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
     """The data of each server-sent event."""
     data: list[str] = []
-    async for line in lines(stream):
+    async for line in iter_lines(stream):
         if line.startswith(b"data:"):
             data.append(line[5:].removeprefix(b" ").decode("utf-8", "replace"))
         elif not line and data:
@@ -140,7 +143,7 @@ async def sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
         yield "\n".join(data)
 
 
-def from_server(line: bytes | str) -> dict[str, Any]:
+def parse_server_payload(line: bytes | str) -> dict[str, Any]:
     """One payload of a model server's stream; anything but an object means that the stream is broken."""
     try:
         text = line.decode() if isinstance(line, bytes) else line
@@ -153,7 +156,9 @@ def from_server(line: bytes | str) -> dict[str, Any]:
             hint="Look at the model server's log.",
         )
     # Only an escape can be half of a pair.
-    scrubbed: dict[str, Any] = _scrubbed(value) if "\\u" in text and "\\ud" in text.lower() else value
+    scrubbed: dict[str, Any] = (
+        replace_surrogates(value) if "\\u" in text and "\\ud" in text.lower() else value
+    )
     return scrubbed
 
 
@@ -188,7 +193,7 @@ def classify_overflow(status: int, body: str) -> Overflow | None:
         return None
     if not any(phrase in body for phrase in _OVERFLOW) and not _OVERFLOW_PATTERN.search(body):
         return None
-    tokens, window = _first_number(_PROMPT_TOKENS, body), _first_number(_WINDOW, body)
+    tokens, window = find_number(_PROMPT_TOKENS, body), find_number(_WINDOW, body)
     numbers = f" ({tokens} tokens, window {window})" if tokens and window else ""
     return Overflow(
         f"the request is larger than the model's context window{numbers}",
@@ -198,7 +203,7 @@ def classify_overflow(status: int, body: str) -> Overflow | None:
     )
 
 
-def _first_number(pattern: re.Pattern[str], text: str) -> int | None:
+def find_number(pattern: re.Pattern[str], text: str) -> int | None:
     found = pattern.search(text)
     return next((int(group) for group in found.groups() if group), None) if found else None
 
@@ -207,6 +212,6 @@ def without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: item for name, item in value.items() if name not in names}
 
 
-def text_in(rest: dict[str, Any], name: str) -> str:
+def take_text(rest: dict[str, Any], name: str) -> str:
     """Takes a text out of the fields of an object; one that is empty stays there, to go out as it came."""
     return expect(rest.pop(name), str, name) if rest.get(name) else ""

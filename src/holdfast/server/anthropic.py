@@ -35,17 +35,17 @@ PATH = "/v1/messages"
 
 
 def _read(fields: dict[str, Any]) -> ChatRequest:
-    chat = anthropic.request_in(fields)
+    chat = anthropic.parse_request(fields)
     if not any(message.role != "system" for message in chat.messages):
         raise BadRequest("messages: at least one message is required", param="messages")
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> anthropic_writer.Writer:
+def _writer(chat: ChatRequest, turn: Turn) -> anthropic_writer.AnthropicWriter:
     def expected() -> int:
         return int(turn.facts.report.get("tokens", 0))
 
-    return anthropic_writer.Writer(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", expected)
+    return anthropic_writer.AnthropicWriter(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", expected)
 
 
 MESSAGES = Shape(

@@ -14,7 +14,7 @@ from holdfast.fitting.account import Standing, compactions_account, lane_of, pin
 from holdfast.fitting.course import Sent, last_sent, turns_of
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai
-from holdfast.protocols.pairing import with_ids, with_names
+from holdfast.protocols.pairing import add_call_ids, add_tool_names
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Lane
 from holdfast.upstreams.base import Dialect
@@ -121,8 +121,8 @@ async def sent(request: Request, conversation: str, window: int | None = Query(N
 
 def _body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     if dialect == "ollama":
-        return ollama.request_out(with_names(request))
-    return openai.request_out(with_ids(request))
+        return ollama.serialize_request(add_tool_names(request))
+    return openai.serialize_request(add_call_ids(request))
 
 
 def _message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:

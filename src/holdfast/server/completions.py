@@ -15,7 +15,7 @@ from starlette.responses import Response
 from holdfast.engine import Turn
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import completions, ollama, openai
-from holdfast.protocols.wire import expect, ndjson, parse_object
+from holdfast.protocols.wire import expect, iter_ndjson, parse_object
 from holdfast.server.access import access_of
 from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, posted, respond, sse_frame
 from holdfast.server.errors import openai_error
@@ -28,11 +28,11 @@ router = APIRouter(tags=["OpenAI"])
 _GENERATE = "/api/generate"
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
+def _writer(chat: ChatRequest, turn: Turn) -> completions.CompletionsWriter:
     del turn
     given = chat.extra.get(openai.NAME, {})
     options = given.get("stream_options")
-    return completions.Writer(
+    return completions.CompletionsWriter(
         chat.model,
         echo=chat.messages[0].text if given.get("echo") else "",
         include_usage=isinstance(options, dict) and bool(options.get("include_usage")),
@@ -41,7 +41,7 @@ def _writer(chat: ChatRequest, turn: Turn) -> completions.Writer:
 
 COMPLETIONS = Shape(
     path="/v1/completions",
-    read=completions.request_in,
+    read=completions.parse_completion_request,
     writer=_writer,
     error=openai_error,
     media_type="text/event-stream",
@@ -58,7 +58,7 @@ async def complete(request: Request) -> Response:
     provider = await engine.upstreams.route(expect(fields.get("model"), str, "model"))
     if is_off(request) or provider.dialect != "ollama":
         return await pass_through(request, COMPLETIONS, body, fields)
-    chat = completions.request_in(fields)
+    chat = completions.parse_completion_request(fields)
     windows = await engine.models.windows(provider, chat.model)
     asked = _generate_out(chat.with_options(num_ctx=windows.used.tokens))
     return await respond(request, COMPLETIONS, chat, Turn(chat.model, _in_turn(request, provider, asked)))
@@ -67,7 +67,7 @@ async def complete(request: Request) -> Response:
 def _generate_out(chat: ChatRequest) -> dict[str, Any]:
     """The prompt as it is, or, with a suffix, in the model's own template for what goes between the two."""
     suffix = chat.extra.get(openai.NAME, {}).get("suffix")
-    options = ollama.request_out(chat.with_messages(())).get("options", {})
+    options = ollama.serialize_request(chat.with_messages(())).get("options", {})
     return {
         "model": chat.model,
         "prompt": chat.messages[0].text,
@@ -94,7 +94,7 @@ async def _generated(provider: Provider, asked: JsonObject) -> AsyncGenerator[Ch
         if answer.status != 200:
             said = b"".join([data async for data in answer.stream])
             raise refusal(answer.status, said, model=asked["model"], where=provider.location)
-        async for chunk in chunks(ndjson(answer.stream), _chunk_in, where=provider.location):
+        async for chunk in chunks(iter_ndjson(answer.stream), _chunk_in, where=provider.location):
             yield chunk
     finally:
         await answer.close()
@@ -103,4 +103,4 @@ async def _generated(provider: Provider, asked: JsonObject) -> AsyncGenerator[Ch
 def _chunk_in(payload: JsonObject) -> Chunk:
     """A line of `/api/generate`, read as the line of a chat that says the same."""
     message = {"content": payload.get("response"), "thinking": payload.get("thinking")}
-    return ollama.chunk_in({**payload, "message": message})
+    return ollama.parse_chunk({**payload, "message": message})

@@ -42,7 +42,7 @@ class Writer(Protocol):
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]: ...
     def end(self) -> list[dict[str, Any]]: ...
-    def failed(self, error: dict[str, Any]) -> list[dict[str, Any]]: ...
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]: ...
     def whole(self) -> dict[str, Any]: ...
 
 
@@ -246,7 +246,7 @@ async def _streamed(
 
 
 def _told_in_stream(error: HoldfastError, writer: Writer, shape: Shape) -> bytes:
-    return b"".join(shape.frame(payload) for payload in writer.failed(shape.error(error)[1]))
+    return b"".join(shape.frame(payload) for payload in writer.write_error(shape.error(error)[1]))
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import BadRequest
-from holdfast.protocols.wire import expect, kind, parse_object
+from holdfast.protocols.wire import expect, json_type, parse_object
 from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder
 from holdfast.tokens.estimate import estimate
@@ -161,7 +161,7 @@ def _texts(value: Any, where: str) -> list[str]:
             )
         case _:
             raise BadRequest(
-                f"{where} must be a string or an array of strings, not {kind(value)}", param=where
+                f"{where} must be a string or an array of strings, not {json_type(value)}", param=where
             )
 
 

@@ -43,7 +43,7 @@ PROTOCOL_VERSION = "0.30.0"
 
 
 def _read_chat(fields: dict[str, Any]) -> ChatRequest:
-    chat = ollama.request_in(fields)
+    chat = ollama.parse_request(fields)
     if not chat.model:
         raise BadRequest("model is required", param="model")
     if encoder.is_encoder(chat.model):
@@ -64,7 +64,7 @@ def _read_generate(fields: dict[str, Any]) -> ChatRequest:
 CHAT = Shape(
     path="/api/chat",
     read=_read_chat,
-    writer=lambda chat, _: ollama_writer.Writer(chat.model),
+    writer=lambda chat, _: ollama_writer.OllamaWriter(chat.model),
     error=ollama_error,
     media_type="application/x-ndjson",
     frame=ndjson_frame,
@@ -72,7 +72,7 @@ CHAT = Shape(
 GENERATE = Shape(
     path="/api/generate",
     read=_read_generate,
-    writer=lambda chat, turn: ollama_writer.Writer(
+    writer=lambda chat, turn: ollama_writer.OllamaWriter(
         chat.model, generate=True, context=context_of(turn.conversation)
     ),
     error=ollama_error,

@@ -22,7 +22,7 @@ router = APIRouter(tags=["OpenAI"])
 
 
 def _read(fields: dict[str, object]) -> ChatRequest:
-    chat = openai.request_in(fields)
+    chat = openai.parse_request(fields)
     if not chat.messages:
         raise BadRequest(
             "Invalid 'messages': empty array. Expected an array with minimum length 1.",
@@ -32,11 +32,11 @@ def _read(fields: dict[str, object]) -> ChatRequest:
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.Writer:
+def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.OpenAIChatWriter:
     del turn
     options = chat.extra.get(openai.NAME, {}).get("stream_options")
     wanted = isinstance(options, dict) and bool(options.get("include_usage"))
-    return openai_writer.Writer(chat.model, include_usage=wanted)
+    return openai_writer.OpenAIChatWriter(chat.model, include_usage=wanted)
 
 
 CHAT = Shape(

@@ -51,17 +51,17 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
     for name, instead in _IMPOSSIBLE.items():
         if fields.get(name):
             raise BadRequest(f"{name} is not possible here", hint=instead, param=name)
-    chat = responses.request_in(fields)
+    chat = responses.parse_request(fields)
     if not chat.messages:
         raise BadRequest("input is empty", hint="Send a text, or at least one item.", param="input")
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.Writer:
-    settings = responses_writer.settings_of(chat)
+def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.ResponsesWriter:
+    settings = responses_writer.echo_settings(chat)
     # What is not to be stored has a name that leads nowhere, though the log of the conversation is kept.
     kept = turn.job if settings["store"] else ""
-    return responses_writer.Writer(f"resp_{kept or secrets.token_hex(16)}", settings)
+    return responses_writer.ResponsesWriter(f"resp_{kept or secrets.token_hex(16)}", settings)
 
 
 RESPONSES = Shape(
@@ -142,7 +142,7 @@ def _item(
     name = expect(item.get("id"), str, "input[].id")
     if (found := _ITEM.fullmatch(name)) and found[1] not in answers:
         answer = answer_named(store, scope, found[1]).answer
-        items = responses_writer.items_of(found[1], answer.message) if answer else []
+        items = responses_writer.serialize_items(found[1], answer.message) if answer else []
         answers[found[1]] = {one["id"]: one for one in items}
     known = answers[found[1]].get(name) if found else None
     if known is None:
@@ -154,15 +154,15 @@ def _given(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     """An answer as it is in the log, with the instructions and tools that were sent with its question."""
     given = answer_named(store, scope, name)
     job, answer = given.job, given.answer
-    settings = responses_writer.settings_of(_asked(store, job))
-    how = responses_writer.ended(answer.finish if answer else None)
+    settings = responses_writer.echo_settings(_asked(store, job))
+    how = responses_writer.describe_end(answer.finish if answer else None)
     if job.status in _STATUS:
         how = {"status": _STATUS[job.status]}
     if job.error:
         how["error"] = {"code": "server_error", "message": job.error}
-    items = responses_writer.items_of(name, answer.message) if answer else []
-    usage, created = responses_writer.usage_out(job.usage), int(job.queued_at)
-    return responses_writer.response_of(name, settings, items, **how, usage=usage, created_at=created)
+    items = responses_writer.serialize_items(name, answer.message) if answer else []
+    usage, created = responses_writer.serialize_usage(job.usage), int(job.queued_at)
+    return responses_writer.build_response(name, settings, items, **how, usage=usage, created_at=created)
 
 
 def _asked(store: Store, job: Job) -> ChatRequest:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.protocols import openai
-from holdfast.protocols.pairing import with_ids
+from holdfast.protocols.pairing import add_call_ids
 from holdfast.upstreams.base import ModelInfo, human_count
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, number
@@ -54,7 +54,9 @@ class LlamaCpp(OpenAI):
 
     async def _count_input(self, request: ChatRequest) -> int | None:
         path = f"{self._prefix}/chat/completions/input_tokens"
-        answer = await self._http.post(path, openai.request_out(with_ids(request)), model=request.model)
+        answer = await self._http.post(
+            path, openai.serialize_request(add_call_ids(request)), model=request.model
+        )
         return number(answer, "input_tokens")
 
     async def _count_rendered(self, request: ChatRequest) -> int | None:
@@ -62,7 +64,7 @@ class LlamaCpp(OpenAI):
         if any(message.images for message in request.messages):
             return None
         rendered = await self._http.post(
-            "/apply-template", openai.request_out(with_ids(request)), model=request.model
+            "/apply-template", openai.serialize_request(add_call_ids(request)), model=request.model
         )
         prompt = rendered.get("prompt") if isinstance(rendered, dict) else None
         if not isinstance(prompt, str):

@@ -13,8 +13,8 @@ from typing import Any
 from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
-from holdfast.protocols.pairing import with_names
-from holdfast.protocols.wire import ndjson, parse_json
+from holdfast.protocols.pairing import add_tool_names
+from holdfast.protocols.wire import iter_ndjson, parse_json
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
@@ -66,7 +66,7 @@ class Ollama:
         await self._http.aclose()
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        body = {**self._always, **ollama.request_out(with_names(request))}
+        body = {**self._always, **ollama.serialize_request(add_tool_names(request))}
         # Left to itself, Ollama drops what does not fit and says so only in its log. `shift` is part of what
         # makes it reload a model, so it is the same in every request of ours.
         body |= {"stream": True, "truncate": False, "shift": False}
@@ -74,8 +74,8 @@ class Ollama:
         async with self._http.stream("/api/chat", body, model=request.model) as incoming:
             if "json" not in incoming.content_type:
                 raise garbled(self.location)
-            payloads = ndjson(incoming.stream)
-            async for chunk in chunks(payloads, ollama.chunk_in, where=self.location):
+            payloads = iter_ndjson(incoming.stream)
+            async for chunk in chunks(payloads, ollama.parse_chunk, where=self.location):
                 # The calls come in a line of their own, before the one that says why the answer ended.
                 called = called or bool(chunk.calls)
                 yield replace(chunk, finish="tool_calls") if called and chunk.finish == "stop" else chunk
@@ -123,7 +123,10 @@ class Ollama:
         if self._renders is False:
             return None
         # Older versions do not know the word and would answer: one token of that is enough.
-        body = {**self._always, **ollama.request_out(with_names(request).with_options(max_tokens=1))}
+        body = {
+            **self._always,
+            **ollama.serialize_request(add_tool_names(request).with_options(max_tokens=1)),
+        }
         body |= {"stream": False, "truncate": False, "shift": False, "_debug_render_only": True}
         answer = await self._http.post("/api/chat", body, model=request.model)
         shown = answer.get("_debug_info") if isinstance(answer, dict) else None

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from holdfast.errors import ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, JsonObject
 from holdfast.protocols import openai
-from holdfast.protocols.pairing import with_ids
-from holdfast.protocols.wire import from_server, sse
+from holdfast.protocols.pairing import add_call_ids
+from holdfast.protocols.wire import iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.upstreams.http import Connection, Incoming
@@ -54,14 +54,14 @@ class OpenAI:
         await self._http.aclose()
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        body = openai.request_out(with_ids(request))
+        body = openai.serialize_request(add_call_ids(request))
         body |= {
             "stream": True,
             "stream_options": {**(body.get("stream_options") or {}), "include_usage": True},
         }
         path = f"{self._prefix}/chat/completions"
         async with self._http.stream(path, body, model=request.model) as incoming:
-            async for chunk in chunks(self._payloads(incoming), openai.chunk_in, where=self.location):
+            async for chunk in chunks(self._payloads(incoming), openai.parse_chunk, where=self.location):
                 yield chunk
 
     async def models(self) -> list[ModelInfo]:
@@ -85,7 +85,7 @@ class OpenAI:
                 raise garbled(self.location)
 
     async def count(self, request: ChatRequest) -> int | None:
-        body = openai.request_out(with_ids(request))
+        body = openai.serialize_request(add_call_ids(request))
         asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
         return number(await self._from_vllm("/tokenize", asked), "count")
 
@@ -132,15 +132,15 @@ class OpenAI:
     async def _payloads(self, incoming: Incoming) -> AsyncIterator[JsonObject | None]:
         if incoming.content_type == "application/json":
             # Not every server streams when asked to; then the whole answer comes as one.
-            yield from_server(b"".join([data async for data in incoming.stream]))
+            yield parse_server_payload(b"".join([data async for data in incoming.stream]))
             return
         if incoming.content_type != "text/event-stream":
             raise garbled(self.location)
-        async for data in sse(incoming.stream):
+        async for data in iter_sse(incoming.stream):
             if data.strip() == "[DONE]":
                 yield None
             else:
-                yield from_server(data)
+                yield parse_server_payload(data)
 
     async def _list(self, path: str, field: str) -> list[dict[str, Any]]:
         answer = await self._http.get(path)

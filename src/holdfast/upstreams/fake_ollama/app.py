@@ -207,7 +207,7 @@ class FakeOllama:
         """Ollama translates into its own request; there is no place for a window or for `truncate` in it."""
         if body.get("messages") == []:
             raise _Refused(400, "[] is too short - 'messages'")
-        own = ollama.request_out(openai.request_in(body))
+        own = ollama.serialize_request(openai.parse_request(body))
         model = self._model(own, 'model "{}" not found, try pulling it first')
         usage = (body.get("stream_options") or {}).get("include_usage") is True
         generation = self._answered(model, own, own["messages"])

@@ -41,7 +41,7 @@ from holdfast.memory.gate import Gate
 from holdfast.memory.remembering import Remembering
 from holdfast.messages import ChatRequest, Chunk, Scope
 from holdfast.models.knowledge import Models
-from holdfast.protocols.checks import check_request
+from holdfast.protocols.requests import check_request
 from holdfast.recall import recall_over
 from holdfast.research.library import Research
 from holdfast.store import Store

@@ -22,7 +22,7 @@ from holdfast.messages import (
     canonical,
 )
 from holdfast.protocols import openai
-from holdfast.protocols.forms import simplest_form
+from holdfast.protocols.requests import simplest_form
 from holdfast.protocols.wire import expect, keep_fields, without
 
 NAME = "anthropic"

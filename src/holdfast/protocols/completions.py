@@ -9,8 +9,8 @@ from typing import Any
 
 from holdfast.errors import BadRequest
 from holdfast.messages import Answer, ChatRequest, Chunk, FinishReason, JsonObject, Message
-from holdfast.protocols.checks import check_options
 from holdfast.protocols.openai import NAME
+from holdfast.protocols.requests import check_options
 from holdfast.protocols.wire import expect, keep_fields, without
 
 _COMPLETION_OPTIONS = (

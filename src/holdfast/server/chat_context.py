@@ -14,7 +14,7 @@ from holdfast.fitting.account import Standing, compactions_account, lane_of, pin
 from holdfast.fitting.course import Sent, last_sent, turns_of
 from holdfast.messages import ChatRequest
 from holdfast.protocols import ollama, openai
-from holdfast.protocols.pairing import add_call_ids, add_tool_names
+from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Lane
 from holdfast.upstreams.base import Dialect

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
 from holdfast.protocols import openai
-from holdfast.protocols.pairing import add_call_ids
+from holdfast.protocols.requests import add_call_ids
 from holdfast.upstreams.base import ModelInfo, human_count
 from holdfast.upstreams.http import Connection
 from holdfast.upstreams.openai import NO_SUCH_ROUTE, OpenAI, number

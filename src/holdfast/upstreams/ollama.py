@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.errors import BadRequest, ConfigError
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
-from holdfast.protocols.pairing import add_tool_names
+from holdfast.protocols.requests import add_tool_names
 from holdfast.protocols.wire import iter_ndjson, parse_json
 from holdfast.tokens.errors import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from holdfast.errors import ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, JsonObject
 from holdfast.protocols import openai
-from holdfast.protocols.pairing import add_call_ids
+from holdfast.protocols.requests import add_call_ids
 from holdfast.protocols.wire import iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from holdfast.messages import Chunk, FinishReason
-from holdfast.protocols.blocks import Block, BlockBuilder, BlockKind, BlockStep
 from holdfast.protocols.ollama import parse_arguments
+from holdfast.protocols.wire import Block, BlockBuilder, BlockKind, BlockStep
 
 Json = dict[str, Any]
 

@@ -20,9 +20,8 @@ from holdfast.messages import (
     ToolCall,
     Usage,
 )
-from holdfast.protocols.blocks import Block, BlockBuilder, BlockStep
 from holdfast.protocols.responses import NAME, get_object
-from holdfast.protocols.wire import without
+from holdfast.protocols.wire import Block, BlockBuilder, BlockStep, without
 
 Json = dict[str, Any]
 # How a block is told of: thinking goes out as it is, or as a summary.

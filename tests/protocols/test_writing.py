@@ -1,7 +1,7 @@
 """Answers go out in the words of the client's dialect, whichever server they came from."""
 
 from holdfast.messages import Answer, CallPiece, Chunk, Usage
-from holdfast.protocols import ollama, ollama_writer, openai, openai_writer
+from holdfast.protocols import ollama, openai, openai_writer
 
 
 def line(message, *, done=False, **rest):
@@ -76,7 +76,7 @@ def test_both_streams_say_the_same():
 
 def test_the_same_dialect_is_passed_on_as_it_came():
     chunks = [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM]
-    assert streamed(ollama_writer.OllamaWriter("m"), chunks) == OLLAMA_STREAM
+    assert streamed(ollama.OllamaWriter("m"), chunks) == OLLAMA_STREAM
     chunks = [openai.parse_chunk(payload) for payload in OPENAI_STREAM]
     assert streamed(openai_writer.OpenAIChatWriter("m", include_usage=True), chunks) == OPENAI_STREAM
 
@@ -90,7 +90,7 @@ def test_a_client_that_did_not_ask_for_usage_is_not_shown_it():
 
 def test_an_openai_answer_becomes_lines_of_ollama():
     chunks = [openai.parse_chunk(payload) for payload in OPENAI_STREAM]
-    lines = streamed(ollama_writer.OllamaWriter("m"), chunks)
+    lines = streamed(ollama.OllamaWriter("m"), chunks)
     assert [line["message"]["content"] for line in lines if line["message"]["content"]] == ["Hal", "lo"]
     calls = [line["message"]["tool_calls"] for line in lines if "tool_calls" in line["message"]]
     assert calls == [[{"id": "c0", "function": {"index": 0, "name": "f", "arguments": {"a": 1}}}]]
@@ -112,7 +112,7 @@ def test_an_ollama_answer_becomes_events_of_openai():
 
 
 def test_a_whole_ollama_answer_has_everything_that_was_streamed():
-    writer = ollama_writer.OllamaWriter("m")
+    writer = ollama.OllamaWriter("m")
     streamed(writer, [ollama.parse_chunk(payload) for payload in OLLAMA_STREAM])
     whole = writer.whole()
     assert whole["message"]["content"] == "Hallo"
@@ -139,7 +139,7 @@ def test_a_whole_openai_answer_has_everything_that_was_streamed():
 
 
 def test_generate_has_its_own_shape():
-    writer = ollama_writer.OllamaWriter("m", generate=True, context=[1, 2])
+    writer = ollama.OllamaWriter("m", generate=True, context=[1, 2])
     lines = streamed(writer, [Chunk(text="Hal"), Chunk(text="lo"), Chunk(finish="length", usage=Usage(5, 2))])
     assert [line["response"] for line in lines] == ["Hal", "lo", ""]
     assert all("message" not in line for line in lines)
@@ -149,11 +149,11 @@ def test_generate_has_its_own_shape():
 
 
 def test_an_answer_that_is_empty_is_still_an_answer():
-    for writer in (ollama_writer.OllamaWriter("m"), openai_writer.OpenAIChatWriter("m")):
+    for writer in (ollama.OllamaWriter("m"), openai_writer.OpenAIChatWriter("m")):
         streamed(writer, [Chunk(finish="stop")])
         assert writer.whole()
     chunk = Chunk(calls=(CallPiece(index=0, id="c", name="f"),), finish="tool_calls")
-    writer = ollama_writer.OllamaWriter("m")
+    writer = ollama.OllamaWriter("m")
     assert streamed(writer, [chunk])[0]["message"]["tool_calls"][0]["function"]["arguments"] == {}
 
 

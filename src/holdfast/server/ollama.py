@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from holdfast import __version__
 from holdfast.errors import BadRequest, ProviderError
 from holdfast.messages import ChatRequest, canonical
-from holdfast.protocols import ollama, ollama_writer
+from holdfast.protocols import ollama
 from holdfast.protocols.wire import expect, parse_object, without
 from holdfast.server import encoder
 from holdfast.server.door import (
@@ -64,7 +64,7 @@ def _read_generate(fields: dict[str, Any]) -> ChatRequest:
 CHAT = Shape(
     path="/api/chat",
     read=_read_chat,
-    writer=lambda chat, _: ollama_writer.OllamaWriter(chat.model),
+    writer=lambda chat, _: ollama.OllamaWriter(chat.model),
     error=ollama_error,
     media_type="application/x-ndjson",
     frame=ndjson_frame,
@@ -72,7 +72,7 @@ CHAT = Shape(
 GENERATE = Shape(
     path="/api/generate",
     read=_read_generate,
-    writer=lambda chat, turn: ollama_writer.OllamaWriter(
+    writer=lambda chat, turn: ollama.OllamaWriter(
         chat.model, generate=True, context=context_of(turn.conversation)
     ),
     error=ollama_error,

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from holdfast.messages import ChatRequest, Message, Part, Text, Thinking, ToolCall, canonical
-from holdfast.protocols import anthropic, ollama, openai, responses
+from holdfast.protocols import anthropic, ollama, openai_chat, responses
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "clients"
 
 _DIALECTS = {
     "/api/chat": ollama,
-    "/v1/chat/completions": openai,
+    "/v1/chat/completions": openai_chat,
     "/v1/responses": responses,
     "/v1/messages": anthropic,
 }

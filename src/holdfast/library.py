@@ -26,8 +26,8 @@ from holdfast.memory.remembering import Remembering
 from holdfast.memory.searching.hits import Answer as Found
 from holdfast.messages import Answer, ChatRequest, FinishReason, JsonObject, Message, Scope, Usage
 from holdfast.models.counting import Learning
-from holdfast.protocols.openai import parse_message
-from holdfast.protocols.openai import serialize_message as message_to_wire
+from holdfast.protocols.openai_chat import parse_message
+from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
 from holdfast.tokens.families import family_of
 from holdfast.window.decisions import Decided

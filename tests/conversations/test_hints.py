@@ -3,7 +3,7 @@ import pytest
 from holdfast.conversations import Hints, hints_from
 from holdfast.conversations.hints import person_of
 from holdfast.messages import ChatRequest
-from holdfast.protocols import anthropic, openai, responses
+from holdfast.protocols import anthropic, openai_chat, responses
 from tests.conversations.kept import user
 
 PLAIN = ChatRequest("m", (user("Hi"),))
@@ -16,7 +16,7 @@ def test_our_own_header_and_field_name_the_conversation():
         "messages": [{"role": "user", "content": "Hi"}],
         "metadata": {"conversation_id": "x"},
     }
-    assert hints_from({}, openai.parse_request(body)).explicit == "x"
+    assert hints_from({}, openai_chat.parse_request(body)).explicit == "x"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, ToolCall
-from holdfast.protocols import anthropic, ollama, openai, responses
+from holdfast.protocols import anthropic, ollama, openai_chat, responses
 from holdfast.protocols.requests import check_request
 from holdfast.protocols.wire import classify_overflow, parse_json
 
@@ -46,11 +46,11 @@ def test_half_a_surrogate_pair_becomes_the_replacement_character():
             "object",
         ),
         (ollama, "hi", "must be an object"),
-        (openai, {"role": "wizard", "content": "hi"}, "wizard"),
-        (openai, {"role": ["user"], "content": "hi"}, "Invalid value"),
-        (openai, {"role": "user", "content": 7}, "a number"),
-        (openai, {"role": "user", "content": [{"text": "hi"}]}, "'type'"),
-        (openai, {"role": "assistant", "tool_calls": [{"function": {"arguments": "{}"}}]}, "name"),
+        (openai_chat, {"role": "wizard", "content": "hi"}, "wizard"),
+        (openai_chat, {"role": ["user"], "content": "hi"}, "Invalid value"),
+        (openai_chat, {"role": "user", "content": 7}, "a number"),
+        (openai_chat, {"role": "user", "content": [{"text": "hi"}]}, "'type'"),
+        (openai_chat, {"role": "assistant", "tool_calls": [{"function": {"arguments": "{}"}}]}, "name"),
     ],
 )
 def test_a_message_that_makes_no_sense_is_refused(dialect, message, says):
@@ -59,7 +59,7 @@ def test_a_message_that_makes_no_sense_is_refused(dialect, message, says):
 
 
 def test_a_tool_result_needs_its_call():
-    orphan = openai.parse_request(
+    orphan = openai_chat.parse_request(
         {"model": "m", "messages": [{"role": "tool", "tool_call_id": "c1", "content": "4"}]}
     )
     with pytest.raises(BadRequest, match="c1"):
@@ -80,7 +80,7 @@ def test_a_request_that_goes_on_with_a_conversation_may_begin_with_results():
     later = [{"role": "assistant", "tool_calls": [call]}, {**first, "tool_call_id": "c2"}]
 
     def request(*messages):
-        return openai.parse_request({"model": "m", "messages": list(messages)})
+        return openai_chat.parse_request({"model": "m", "messages": list(messages)})
 
     check_request(request(first), continues=True)
     check_request(request({"role": "system", "content": "Be kind."}, first, first, *later), continues=True)
@@ -119,27 +119,29 @@ def test_an_image_must_be_a_picture():
 
 def test_an_image_of_an_openai_client_reaches_an_ollama_server_as_base64():
     part = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
-    message = openai.parse_message({"role": "user", "content": [{"type": "text", "text": "what?"}, part]})
+    message = openai_chat.parse_message(
+        {"role": "user", "content": [{"type": "text", "text": "what?"}, part]}
+    )
     assert ollama.serialize_message(message) == {"role": "user", "content": "what?", "images": [PNG]}
 
 
 def test_broken_tool_arguments_reach_an_ollama_server_as_they_were_written():
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{broken"}}
-    message = openai.parse_message({"role": "assistant", "content": None, "tool_calls": [call]})
+    message = openai_chat.parse_message({"role": "assistant", "content": None, "tool_calls": [call]})
     sent = ollama.serialize_message(message)["tool_calls"][0]
     assert sent["function"] == {"name": "f", "arguments": {"arguments": "{broken"}}
 
 
 def test_what_a_server_cannot_take_is_named_in_the_text():
     parts = [{"type": "text", "text": "hear "}, {"type": "input_audio", "input_audio": {"data": "x"}}]
-    message = openai.parse_message({"role": "user", "content": parts})
+    message = openai_chat.parse_message({"role": "user", "content": parts})
     assert ollama.serialize_message(message)["content"] == "hear [not shown: input_audio]"
 
 
 def test_options_keep_their_meaning_between_dialects():
     wire = {"model": "m", "messages": [], "max_completion_tokens": 5, "temperature": 0.5, "stop": "END",
             "reasoning_effort": "none", "response_format": {"type": "json_object"}}  # fmt: skip
-    body = ollama.serialize_request(openai.parse_request(wire))
+    body = ollama.serialize_request(openai_chat.parse_request(wire))
     assert body["options"] == {"num_predict": 5, "temperature": 0.5, "stop": ["END"]}
     assert body["think"] is False
     assert body["format"] == "json"
@@ -227,19 +229,19 @@ def test_other_refusals_are_no_overflow():
 
 def test_a_call_without_a_name_survives_being_stored():
     call = {"id": "c", "type": "function", "function": {"name": "", "arguments": "{}"}}
-    message = openai.parse_message({"role": "assistant", "content": None, "tool_calls": [call, {}]})
+    message = openai_chat.parse_message({"role": "assistant", "content": None, "tool_calls": [call, {}]})
     assert Message.decode(message.encode()) == message
 
 
 def test_a_data_url_with_parameters_is_a_picture():
     url = f"data:image/png;charset=utf-8;base64,{PNG}"
     part = {"type": "image_url", "image_url": {"url": url}}
-    message = openai.parse_message({"role": "user", "content": [part]})
+    message = openai_chat.parse_message({"role": "user", "content": [part]})
     assert message.images[0].data == PNG
-    assert openai.serialize_message(message)["content"] == [part]
+    assert openai_chat.serialize_message(message)["content"] == [part]
 
 
 def test_the_way_before_tools_is_passed_on():
     call = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
     result = {"role": "function", "name": "f", "content": "4"}
-    check_request(openai.parse_request({"model": "m", "messages": [call, result]}))
+    check_request(openai_chat.parse_request({"model": "m", "messages": [call, result]}))

@@ -21,7 +21,7 @@ from holdfast.messages import (
     ToolResult,
     canonical,
 )
-from holdfast.protocols import openai
+from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import simplest_form
 from holdfast.protocols.wire import expect, keep_fields, without
 
@@ -49,7 +49,7 @@ def parse_request(body: JsonObject) -> ChatRequest:
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
         extra={
             **keep_fields(NAME, rest),
-            **keep_fields(openai.NAME, parse_tool_choice(rest.get("tool_choice")) if tools else {}),
+            **keep_fields(openai_chat.NAME, parse_tool_choice(rest.get("tool_choice")) if tools else {}),
         },
     )
 

@@ -21,7 +21,7 @@ from holdfast.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.protocols import openai
+from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import simplest_form
 from holdfast.protocols.wire import expect, keep_fields, without
 
@@ -61,7 +61,7 @@ def parse_request(body: JsonObject) -> ChatRequest:
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
         extra={
             **keep_fields(NAME, rest),
-            **keep_fields(openai.NAME, to_chat_fields(rest, wanted, bool(tools))),
+            **keep_fields(openai_chat.NAME, to_chat_fields(rest, wanted, bool(tools))),
         },
     )
 
@@ -185,7 +185,7 @@ def parse_part(part: dict[str, Any]) -> Part:
         case {"type": "input_text" | "output_text" | "text", "text": str(text)}:
             return Text(text, keep_fields(NAME, without(part, "type", "text")))
         case {"type": "input_image", "image_url": str(url)}:
-            return openai.image_from_url(url, keep_fields(NAME, without(part, "type", "image_url")))
+            return openai_chat.image_from_url(url, keep_fields(NAME, without(part, "type", "image_url")))
         case {"type": "input_file"}:
             return File(
                 name=str(part.get("filename", "")),

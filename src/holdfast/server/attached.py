@@ -17,7 +17,7 @@ from holdfast.errors import BadRequest
 from holdfast.files.reading import SECONDS, TOGETHER
 from holdfast.files.references import harmless
 from holdfast.messages import OURS, Image, Message, Part, Text
-from holdfast.protocols.openai import image_type
+from holdfast.protocols.openai_chat import image_type
 
 _FENCES = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 # Pictures that browsers show, and that cannot do anything else.

@@ -13,7 +13,7 @@ from holdfast.errors import BadRequest, HoldfastError
 from holdfast.fitting.account import Standing, compactions_account, lane_of, pins_of, standings
 from holdfast.fitting.course import Sent, last_sent, turns_of
 from holdfast.messages import ChatRequest
-from holdfast.protocols import ollama, openai
+from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.requests import add_call_ids, add_tool_names
 from holdfast.server.door import engine_of, scope_of
 from holdfast.store import Lane
@@ -122,7 +122,7 @@ async def sent(request: Request, conversation: str, window: int | None = Query(N
 def _body(request: ChatRequest, dialect: Dialect) -> dict[str, Any]:
     if dialect == "ollama":
         return ollama.serialize_request(add_tool_names(request))
-    return openai.serialize_request(add_call_ids(request))
+    return openai_chat.serialize_request(add_call_ids(request))
 
 
 def _message(one: Standing, lane: Lane, *, pinned: bool) -> dict[str, Any]:

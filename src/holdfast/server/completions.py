@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from holdfast.engine import Turn
 from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
-from holdfast.protocols import completions, ollama, openai
+from holdfast.protocols import ollama, openai_chat
 from holdfast.protocols.wire import expect, iter_ndjson, parse_object
 from holdfast.server.access import access_of
 from holdfast.server.door import Shape, body_of, engine_of, is_off, pass_through, posted, respond, sse_frame
@@ -28,11 +28,11 @@ router = APIRouter(tags=["OpenAI"])
 _GENERATE = "/api/generate"
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> completions.CompletionsWriter:
+def _writer(chat: ChatRequest, turn: Turn) -> openai_chat.CompletionsWriter:
     del turn
-    given = chat.extra.get(openai.NAME, {})
+    given = chat.extra.get(openai_chat.NAME, {})
     options = given.get("stream_options")
-    return completions.CompletionsWriter(
+    return openai_chat.CompletionsWriter(
         chat.model,
         echo=chat.messages[0].text if given.get("echo") else "",
         include_usage=isinstance(options, dict) and bool(options.get("include_usage")),
@@ -41,7 +41,7 @@ def _writer(chat: ChatRequest, turn: Turn) -> completions.CompletionsWriter:
 
 COMPLETIONS = Shape(
     path="/v1/completions",
-    read=completions.parse_completion_request,
+    read=openai_chat.parse_completion_request,
     writer=_writer,
     error=openai_error,
     media_type="text/event-stream",
@@ -58,7 +58,7 @@ async def complete(request: Request) -> Response:
     provider = await engine.upstreams.route(expect(fields.get("model"), str, "model"))
     if is_off(request) or provider.dialect != "ollama":
         return await pass_through(request, COMPLETIONS, body, fields)
-    chat = completions.parse_completion_request(fields)
+    chat = openai_chat.parse_completion_request(fields)
     windows = await engine.models.windows(provider, chat.model)
     asked = _generate_out(chat.with_options(num_ctx=windows.used.tokens))
     return await respond(request, COMPLETIONS, chat, Turn(chat.model, _in_turn(request, provider, asked)))
@@ -66,7 +66,7 @@ async def complete(request: Request) -> Response:
 
 def _generate_out(chat: ChatRequest) -> dict[str, Any]:
     """The prompt as it is, or, with a suffix, in the model's own template for what goes between the two."""
-    suffix = chat.extra.get(openai.NAME, {}).get("suffix")
+    suffix = chat.extra.get(openai_chat.NAME, {}).get("suffix")
     options = ollama.serialize_request(chat.with_messages(())).get("options", {})
     return {
         "model": chat.model,

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
-from holdfast.protocols import openai, openai_writer
+from holdfast.protocols import openai_chat
 from holdfast.protocols.wire import parse_object
 from holdfast.server import encoder
 from holdfast.server.door import Shape, answer, body_of, engine_of, posted, sse_frame
@@ -22,7 +22,7 @@ router = APIRouter(tags=["OpenAI"])
 
 
 def _read(fields: dict[str, object]) -> ChatRequest:
-    chat = openai.parse_request(fields)
+    chat = openai_chat.parse_request(fields)
     if not chat.messages:
         raise BadRequest(
             "Invalid 'messages': empty array. Expected an array with minimum length 1.",
@@ -32,11 +32,11 @@ def _read(fields: dict[str, object]) -> ChatRequest:
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> openai_writer.OpenAIChatWriter:
+def _writer(chat: ChatRequest, turn: Turn) -> openai_chat.OpenAIChatWriter:
     del turn
-    options = chat.extra.get(openai.NAME, {}).get("stream_options")
+    options = chat.extra.get(openai_chat.NAME, {}).get("stream_options")
     wanted = isinstance(options, dict) and bool(options.get("include_usage"))
-    return openai_writer.OpenAIChatWriter(chat.model, include_usage=wanted)
+    return openai_chat.OpenAIChatWriter(chat.model, include_usage=wanted)
 
 
 CHAT = Shape(

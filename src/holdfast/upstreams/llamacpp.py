@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from holdfast.errors import UpstreamError
 from holdfast.messages import ChatRequest, JsonObject
-from holdfast.protocols import openai
+from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import add_call_ids
 from holdfast.upstreams.base import ModelInfo, human_count
 from holdfast.upstreams.http import Connection
@@ -55,7 +55,7 @@ class LlamaCpp(OpenAI):
     async def _count_input(self, request: ChatRequest) -> int | None:
         path = f"{self._prefix}/chat/completions/input_tokens"
         answer = await self._http.post(
-            path, openai.serialize_request(add_call_ids(request)), model=request.model
+            path, openai_chat.serialize_request(add_call_ids(request)), model=request.model
         )
         return number(answer, "input_tokens")
 
@@ -64,7 +64,7 @@ class LlamaCpp(OpenAI):
         if any(message.images for message in request.messages):
             return None
         rendered = await self._http.post(
-            "/apply-template", openai.serialize_request(add_call_ids(request)), model=request.model
+            "/apply-template", openai_chat.serialize_request(add_call_ids(request)), model=request.model
         )
         prompt = rendered.get("prompt") if isinstance(rendered, dict) else None
         if not isinstance(prompt, str):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import ModelMissing, UpstreamError
 from holdfast.messages import ChatRequest, Chunk, JsonObject
-from holdfast.protocols import openai
+from holdfast.protocols import openai_chat
 from holdfast.protocols.requests import add_call_ids
 from holdfast.protocols.wire import iter_sse, parse_server_payload
 from holdfast.tokens.vocabulary import Vocabulary
@@ -54,14 +54,14 @@ class OpenAI:
         await self._http.aclose()
 
     async def chat(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        body = openai.serialize_request(add_call_ids(request))
+        body = openai_chat.serialize_request(add_call_ids(request))
         body |= {
             "stream": True,
             "stream_options": {**(body.get("stream_options") or {}), "include_usage": True},
         }
         path = f"{self._prefix}/chat/completions"
         async with self._http.stream(path, body, model=request.model) as incoming:
-            async for chunk in chunks(self._payloads(incoming), openai.parse_chunk, where=self.location):
+            async for chunk in chunks(self._payloads(incoming), openai_chat.parse_chunk, where=self.location):
                 yield chunk
 
     async def models(self) -> list[ModelInfo]:
@@ -85,7 +85,7 @@ class OpenAI:
                 raise garbled(self.location)
 
     async def count(self, request: ChatRequest) -> int | None:
-        body = openai.serialize_request(add_call_ids(request))
+        body = openai_chat.serialize_request(add_call_ids(request))
         asked = {name: value for name, value in body.items() if name in ("model", "messages", "tools")}
         return number(await self._from_vllm("/tokenize", asked), "count")
 

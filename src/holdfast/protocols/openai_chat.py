@@ -6,10 +6,14 @@ nothing of HTTP or of which model is asked.
 """
 
 import re
+import secrets
+import time
+from collections.abc import Iterable
 from typing import Any, get_args
 
 from holdfast.errors import BadRequest
 from holdfast.messages import (
+    Answer,
     CallPiece,
     ChatRequest,
     Chunk,
@@ -30,6 +34,7 @@ from holdfast.messages import (
     Usage,
 )
 from holdfast.protocols.ollama import SAME_IN_BOTH, take_tools
+from holdfast.protocols.requests import check_options
 from holdfast.protocols.wire import (
     OPENAI_SPELLING,
     expect,
@@ -335,3 +340,258 @@ def parse_usage(payload: JsonObject) -> Usage | None:
         cached=cached,
         timings=timings,
     )
+
+
+_FINISH_REASONS: dict[FinishReason, str] = {"load": "stop", "unload": "stop", "cut": "stop"}
+
+
+class OpenAIChatWriter:
+    """What came from a server of this dialect goes out as it came; the rest is put into its words."""
+
+    def __init__(self, model: str, *, include_usage: bool = False) -> None:
+        self._model = model
+        self._include_usage = include_usage
+        self._id = f"chatcmpl-{secrets.token_hex(12)}"
+        self._created = int(time.time())
+        self._answer = Answer()
+        self._payloads: list[JsonObject] = []
+        self._started = False
+
+    def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
+        """The events a streaming client gets for this chunk."""
+        seen = len(self._answer.calls)
+        self._answer.add(chunk)
+        if chunk.wire is not None and chunk.wire[0] == NAME:
+            return self._relay(chunk.wire[1])
+        delta: dict[str, Any] = {}
+        if chunk.text:
+            delta["content"] = chunk.text
+        if chunk.thinking:
+            delta["reasoning_content"] = chunk.thinking
+        if chunk.calls:
+            delta["tool_calls"] = [
+                {
+                    "index": seen + position if piece.index is None else piece.index,
+                    "id": piece.id,
+                    "type": "function",
+                    "function": {"name": piece.name, "arguments": piece.arguments},
+                }
+                for position, piece in enumerate(chunk.calls)
+            ]
+        events = [self._event(delta, logprobs=find_ollama_logprobs(chunk))] if delta else []
+        if chunk.finish is not None:
+            events.append(self._event({}, _FINISH_REASONS.get(chunk.finish, chunk.finish)))
+        return events
+
+    def end(self) -> list[dict[str, Any]]:
+        """What is left to say when the last chunk is through; the closing `[DONE]` is the door's."""
+        events = []
+        if self._answer.finish is None:
+            events.append(self._event({}, "stop"))
+        reported = any(payload.get("usage") for payload in self._payloads)
+        if self._include_usage and not reported:
+            events.append(self._envelope() | {"choices": [], "usage": self._usage()})
+        return events
+
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+        """The end of an answer that broke off."""
+        return [error]
+
+    def whole(self) -> dict[str, Any]:
+        """The answer as one object, after every chunk and the end were written."""
+        envelope = dict(self._payloads[-1]) if self._payloads else self._envelope()
+        choices: dict[int, dict[str, Any]] = {}
+        for payload in self._payloads:
+            for choice in payload.get("choices") or ():
+                merge_choice(choices.setdefault(choice.get("index", 0), {}), choice)
+        for index, choice in choices.items():
+            choice |= {"index": index, "finish_reason": choice.get("finish_reason") or "stop"}
+        envelope |= {
+            "object": "chat.completion",
+            "choices": [choices[index] for index in sorted(choices)],
+            "usage": envelope.get("usage") or self._usage(),
+        }
+        return envelope
+
+    def _relay(self, payload: JsonObject) -> list[dict[str, Any]]:
+        """The server's own event. We always ask for usage; a client that did not is not shown it."""
+        event = dict(payload)
+        self._payloads.append(event)
+        if self._include_usage or "usage" not in event:
+            return [event]
+        if not event.get("choices"):
+            return []
+        return [{name: value for name, value in event.items() if name != "usage"}]
+
+    def _event(
+        self, delta: dict[str, Any], finish: str | None = None, logprobs: list[Any] | None = None
+    ) -> dict[str, Any]:
+        if not self._started:
+            delta = {"role": "assistant", "content": "", **delta}
+            self._started = True
+        choice: dict[str, Any] = {"index": 0, "delta": delta, "finish_reason": finish}
+        if logprobs:
+            choice["logprobs"] = {"content": logprobs}
+        event = self._envelope() | {"choices": [choice]}
+        self._payloads.append(event)
+        return event
+
+    def _envelope(self) -> dict[str, Any]:
+        return {
+            "id": self._id,
+            "object": "chat.completion.chunk",
+            "created": self._created,
+            "model": self._model,
+            "system_fingerprint": "fp_holdfast",
+        }
+
+    def _usage(self) -> dict[str, Any]:
+        usage = self._answer.usage
+        prompt, completion = usage.prompt or 0, usage.completion or 0
+        counts: dict[str, Any] = {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+        if usage.cached is not None:
+            counts["prompt_tokens_details"] = {"cached_tokens": usage.cached}
+        return counts
+
+
+def find_ollama_logprobs(chunk: Chunk) -> list[Any] | None:
+    """Those of an Ollama server, which are like OpenAI's without the wrapping."""
+    given = chunk.wire[1].get("logprobs") if chunk.wire is not None else None
+    return given if isinstance(given, list) else None
+
+
+def merge_choice(into: dict[str, Any], choice: JsonObject) -> None:
+    """Adds one streamed choice to the whole one: texts are joined, lists continued, the rest replaced."""
+    message = into.setdefault("message", {"role": "assistant", "content": None})
+    for name, value in (choice.get("delta") or {}).items():
+        if name == "tool_calls":
+            message["tool_calls"] = add_call_pieces(message.get("tool_calls") or [], value or ())
+        elif isinstance(value, str) and name != "role":
+            message[name] = (message.get(name) or "") + value
+        elif value is not None:
+            message[name] = value
+    if choice.get("finish_reason"):
+        into["finish_reason"] = choice["finish_reason"]
+    logprobs = choice.get("logprobs")
+    if logprobs:
+        known = into.setdefault("logprobs", {})
+        for name, values in logprobs.items():
+            known[name] = [*(known.get(name) or []), *values] if isinstance(values, list) else values
+
+
+def add_call_pieces(calls: list[dict[str, Any]], pieces: Iterable[JsonObject]) -> list[dict[str, Any]]:
+    """The tool calls so far, with the pieces of this event in their places."""
+    answer = Answer()
+    known = [{"index": index, **call} for index, call in enumerate(calls)]
+    for piece in (*known, *pieces):
+        answer.add(parse_chunk({"choices": [{"delta": {"tool_calls": [piece]}}]}))
+    return [serialize_call(call) for call in answer.message.tool_calls]
+
+
+_COMPLETION_OPTIONS = (
+    "temperature", "top_p", "top_k", "min_p", "seed", "stop", "max_tokens",
+    "presence_penalty", "frequency_penalty", "repeat_penalty",
+)  # fmt: skip
+# What a model server that only continues one prompt at a time cannot give.
+_SINGLE_ONLY = ("n", "best_of")
+_COMPLETION_REASONS: dict[FinishReason, str] = {"length": "length", "content_filter": "content_filter"}
+
+
+def parse_completion_request(body: JsonObject) -> ChatRequest:
+    """A client's `/v1/completions` body, its prompt as the only message."""
+    rest = without(body, "model", "prompt", "stream")
+    for name in _SINGLE_ONLY:
+        if rest.get(name) not in (None, 1):
+            raise unsupported_field(name, "give several answers at once")
+    if rest.get("logprobs") is not None:
+        raise unsupported_field("logprobs", "say how likely its tokens are")
+    options = {name: rest.pop(name) for name in _COMPLETION_OPTIONS if rest.get(name) is not None}
+    check_options(options)
+    return ChatRequest(
+        model=expect(body.get("model"), str, "model"),
+        messages=(Message.of("user", parse_prompt(body.get("prompt"))),),
+        options=options,
+        stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
+        extra=keep_fields(NAME, rest),
+    )
+
+
+def parse_prompt(value: Any) -> str:
+    match value:
+        case str() | [str()]:
+            return value if isinstance(value, str) else str(value[0])
+        case _:
+            raise BadRequest(
+                "prompt must be a string, or a list of one string",
+                hint="Send several prompts one after the other, and text instead of tokens.",
+                param="prompt",
+            )
+
+
+def unsupported_field(name: str, what: str) -> BadRequest:
+    return BadRequest(
+        f"{name} is not possible here: the model server behind Holdfast cannot {what} for a prompt",
+        hint=f"Leave {name} out, or ask in several requests.",
+        param=name,
+    )
+
+
+class CompletionsWriter:
+    """`echo` is what the answer begins with: the prompt, if the client wants it back."""
+
+    def __init__(self, model: str, *, echo: str = "", include_usage: bool = False) -> None:
+        self._model = model
+        self._echo = echo
+        self._include_usage = include_usage
+        self._id = f"cmpl-{secrets.token_hex(12)}"
+        self._created = int(time.time())
+        self._answer = Answer()
+        self._started = False
+
+    def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
+        """The events a streaming client gets for this chunk."""
+        self._answer.add(chunk)
+        text = chunk.text if self._started else self._echo + chunk.text
+        self._started = True
+        return [self._object(text, None)] if text else []
+
+    def end(self) -> list[dict[str, Any]]:
+        """What is left to say when the last chunk is through; the closing `[DONE]` is the door's."""
+        events = [self._object("", self._reason())]
+        if self._include_usage:
+            events.append(self._object("", None) | {"choices": [], "usage": self._usage()})
+        return events
+
+    def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
+        return [error]
+
+    def whole(self) -> dict[str, Any]:
+        """The answer as one object, after every chunk and the end were written."""
+        text = self._echo + self._answer.message.text
+        return self._object(text, self._reason()) | {"usage": self._usage()}
+
+    def _object(self, text: str, finish: str | None) -> dict[str, Any]:
+        choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish}
+        return {
+            "id": self._id,
+            "object": "text_completion",
+            "created": self._created,
+            "model": self._model,
+            "choices": [choice],
+        }
+
+    def _reason(self) -> str:
+        return _COMPLETION_REASONS.get(self._answer.finish or "stop", "stop")
+
+    def _usage(self) -> dict[str, int]:
+        usage = self._answer.usage
+        prompt, completion = usage.prompt or 0, usage.completion or 0
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }

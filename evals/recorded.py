@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from holdfast.messages import ChatRequest, Message, Part, Text, Thinking, ToolCall, canonical
-from holdfast.protocols import anthropic, ollama, openai_chat, responses
+from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "clients"
 
 _DIALECTS = {
     "/api/chat": ollama,
     "/v1/chat/completions": openai_chat,
-    "/v1/responses": responses,
+    "/v1/responses": openai_responses,
     "/v1/messages": anthropic,
 }
 _SAME = ("same_as_line", "$same_as_line")

@@ -11,12 +11,12 @@ from typing import Any
 
 from evals.recorded import Line
 from holdfast.messages import Message, Part, Text, Thinking, ToolCall
-from holdfast.protocols import anthropic, ollama, openai_chat, responses
+from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 
 DIALECTS = {
     "/api/chat": ollama,
     "/v1/chat/completions": openai_chat,
-    "/v1/responses": responses,
+    "/v1/responses": openai_responses,
     "/v1/messages": anthropic,
 }
 

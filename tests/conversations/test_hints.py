@@ -3,7 +3,7 @@ import pytest
 from holdfast.conversations import Hints, hints_from
 from holdfast.conversations.hints import person_of
 from holdfast.messages import ChatRequest
-from holdfast.protocols import anthropic, openai_chat, responses
+from holdfast.protocols import anthropic, openai_chat, openai_responses
 from tests.conversations.kept import user
 
 PLAIN = ChatRequest("m", (user("Hi"),))
@@ -39,7 +39,7 @@ def test_the_ids_of_other_tools_are_found(headers, external_id, one_chat):
 
 def test_ids_in_the_body_are_found():
     body = {"model": "m", "input": "Hi", "prompt_cache_key": "key", "previous_response_id": "resp_1"}
-    hints = hints_from({}, responses.parse_request(body))
+    hints = hints_from({}, openai_responses.parse_request(body))
     assert (hints.external_id, hints.previous) == ("session:key", "resp_1")
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "metadata": {"session_id": "s"}}
     assert hints_from({}, anthropic.parse_request(body)).external_id == "session:s"

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest, Image, Message, Text, Thinking, ToolCall
-from holdfast.protocols import anthropic, ollama, openai_chat, responses
+from holdfast.protocols import anthropic, ollama, openai_chat, openai_responses
 from holdfast.protocols.requests import check_request
 from holdfast.protocols.wire import classify_overflow, parse_json
 
@@ -199,7 +199,7 @@ def test_the_items_of_one_responses_turn_become_one_message():
             {"type": "function_call_output", "call_id": "c1", "output": "found"},
         ],
     }
-    request = responses.parse_request(wire)
+    request = openai_responses.parse_request(wire)
     assert [message.role for message in request.messages] == ["system", "user", "assistant", "tool"]
     assert request.messages[1].parts[1] == Image(data=PNG, media_type="image/png")
     kinds = [type(part) for part in request.messages[2].parts]

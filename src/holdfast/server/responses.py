@@ -16,7 +16,7 @@ from holdfast.conversations.named import answer_named
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest, NotFound
 from holdfast.messages import ChatRequest, Scope
-from holdfast.protocols import responses, responses_writer
+from holdfast.protocols import openai_responses
 from holdfast.protocols.wire import expect, parse_object
 from holdfast.server.door import (
     Shape,
@@ -51,17 +51,17 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
     for name, instead in _IMPOSSIBLE.items():
         if fields.get(name):
             raise BadRequest(f"{name} is not possible here", hint=instead, param=name)
-    chat = responses.parse_request(fields)
+    chat = openai_responses.parse_request(fields)
     if not chat.messages:
         raise BadRequest("input is empty", hint="Send a text, or at least one item.", param="input")
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> responses_writer.ResponsesWriter:
-    settings = responses_writer.echo_settings(chat)
+def _writer(chat: ChatRequest, turn: Turn) -> openai_responses.ResponsesWriter:
+    settings = openai_responses.echo_settings(chat)
     # What is not to be stored has a name that leads nowhere, though the log of the conversation is kept.
     kept = turn.job if settings["store"] else ""
-    return responses_writer.ResponsesWriter(f"resp_{kept or secrets.token_hex(16)}", settings)
+    return openai_responses.ResponsesWriter(f"resp_{kept or secrets.token_hex(16)}", settings)
 
 
 RESPONSES = Shape(
@@ -142,7 +142,7 @@ def _item(
     name = expect(item.get("id"), str, "input[].id")
     if (found := _ITEM.fullmatch(name)) and found[1] not in answers:
         answer = answer_named(store, scope, found[1]).answer
-        items = responses_writer.serialize_items(found[1], answer.message) if answer else []
+        items = openai_responses.serialize_items(found[1], answer.message) if answer else []
         answers[found[1]] = {one["id"]: one for one in items}
     known = answers[found[1]].get(name) if found else None
     if known is None:
@@ -154,15 +154,15 @@ def _given(store: Store, scope: Scope, name: str) -> dict[str, Any]:
     """An answer as it is in the log, with the instructions and tools that were sent with its question."""
     given = answer_named(store, scope, name)
     job, answer = given.job, given.answer
-    settings = responses_writer.echo_settings(_asked(store, job))
-    how = responses_writer.describe_end(answer.finish if answer else None)
+    settings = openai_responses.echo_settings(_asked(store, job))
+    how = openai_responses.describe_end(answer.finish if answer else None)
     if job.status in _STATUS:
         how = {"status": _STATUS[job.status]}
     if job.error:
         how["error"] = {"code": "server_error", "message": job.error}
-    items = responses_writer.serialize_items(name, answer.message) if answer else []
-    usage, created = responses_writer.serialize_usage(job.usage), int(job.queued_at)
-    return responses_writer.build_response(name, settings, items, **how, usage=usage, created_at=created)
+    items = openai_responses.serialize_items(name, answer.message) if answer else []
+    usage, created = openai_responses.serialize_usage(job.usage), int(job.queued_at)
+    return openai_responses.build_response(name, settings, items, **how, usage=usage, created_at=created)
 
 
 def _asked(store: Store, job: Job) -> ChatRequest:
@@ -172,4 +172,6 @@ def _asked(store: Store, job: Job) -> ChatRequest:
     except NotFound:
         return ChatRequest(job.model, ())
     said = "\n\n".join(message.text for message in prompt.system)
-    return ChatRequest(job.model, (), prompt.tools, extra={responses.NAME: {"instructions": said or None}})
+    return ChatRequest(
+        job.model, (), prompt.tools, extra={openai_responses.NAME: {"instructions": said or None}}
+    )

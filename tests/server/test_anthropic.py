@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import CutOff, Overflow, Unreachable, UpstreamError
 from holdfast.messages import Answer, CallPiece, Chunk, Thinking, ToolCall
-from holdfast.protocols.anthropic import parse_message
-from holdfast.protocols.anthropic_writer import AnthropicWriter
+from holdfast.protocols.anthropic import AnthropicWriter, parse_message
 from holdfast.upstreams.fake import ScriptedProvider
 from tests.server.doors import doors
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from holdfast.engine import Turn
 from holdfast.errors import BadRequest
 from holdfast.messages import ChatRequest
-from holdfast.protocols import anthropic, anthropic_writer
+from holdfast.protocols import anthropic
 from holdfast.protocols.wire import parse_object
 from holdfast.server.door import (
     Shape,
@@ -41,11 +41,11 @@ def _read(fields: dict[str, Any]) -> ChatRequest:
     return chat
 
 
-def _writer(chat: ChatRequest, turn: Turn) -> anthropic_writer.AnthropicWriter:
+def _writer(chat: ChatRequest, turn: Turn) -> anthropic.AnthropicWriter:
     def expected() -> int:
         return int(turn.facts.report.get("tokens", 0))
 
-    return anthropic_writer.AnthropicWriter(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", expected)
+    return anthropic.AnthropicWriter(chat.model, f"msg_{turn.job or secrets.token_hex(12)}", expected)
 
 
 MESSAGES = Shape(

@@ -1,7 +1,7 @@
-"""Anthropic's messages: what coding agents that speak it send.
+"""Anthropic's messages.
 
-A tool's result is a block inside a user message there; here it is a tool message of its own in front of it,
-as everywhere else. Knows nothing of HTTP or of which model is asked.
+In this protocol a tool's result is a block inside a user message; it becomes a tool message of its own
+in front of it, as in the other protocols.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,9 +35,9 @@ _OPTIONS = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k", "s
 
 
 def parse_request(body: JsonObject) -> ChatRequest:
-    """A client's `/v1/messages` body."""
-    rest = without(body, "model", "messages", "system", "stream", "tools", "max_tokens")
-    options = {_OPTIONS[name]: rest.pop(name) for name in _OPTIONS if rest.get(name) is not None}
+    """Parses a client's `/v1/messages` body."""
+    remaining = without(body, "model", "messages", "system", "stream", "tools", "max_tokens")
+    options = {_OPTIONS[name]: remaining.pop(name) for name in _OPTIONS if remaining.get(name) is not None}
     if body.get("max_tokens") is not None:
         options["max_tokens"] = body["max_tokens"]
     system = [parse_system(body["system"])] if body.get("system") else []
@@ -48,18 +48,18 @@ def parse_request(body: JsonObject) -> ChatRequest:
         messages=(*system, *(message for item in messages for message in parse_message(item))),
         tools=tools,
         options=options,
-        format=parse_format(rest.get("output_config")),
-        think=parse_thinking(rest.get("thinking")),
+        format=parse_format(remaining.get("output_config")),
+        think=parse_thinking(remaining.get("thinking")),
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
         extra={
-            **keep_fields(NAME, rest),
-            **keep_fields(openai_chat.NAME, parse_tool_choice(rest.get("tool_choice")) if tools else {}),
+            **keep_fields(NAME, remaining),
+            **keep_fields(openai_chat.NAME, parse_tool_choice(remaining.get("tool_choice")) if tools else {}),
         },
     )
 
 
 def parse_system(value: Any) -> Message:
-    """Blocks of instructions are paragraphs of one text: not every server takes them apart."""
+    """Joins text blocks to one text with paragraphs, because not every server accepts several blocks."""
     parts = parse_content(value)
     if all(isinstance(part, Text) for part in parts):
         parts = [Text("\n\n".join(part.text for part in parts if isinstance(part, Text)))]
@@ -85,7 +85,7 @@ def parse_format(value: Any) -> Any:
 
 
 def parse_tool_choice(value: Any) -> dict[str, Any]:
-    """Which tools may or must be called, in the words that servers know."""
+    """Translates which tools may or must be called to the fields of chat completions."""
     match value:
         case None:
             return {}
@@ -104,7 +104,7 @@ def parse_tool_choice(value: Any) -> dict[str, Any]:
 
 
 def parse_tools(tools: list[Any]) -> list[JsonObject]:
-    """The tools that say what they take. The others are known to Anthropic's own models, and to no other."""
+    """Returns the tools that have a schema; only Anthropic's own models know the others."""
     return [
         {
             "type": "function",
@@ -120,7 +120,7 @@ def parse_tools(tools: list[Any]) -> list[JsonObject]:
 
 
 def parse_message(value: Any) -> list[Message]:
-    """One message of the wire; a user message with tool results in it becomes several."""
+    """Parses one message; a user message that contains tool results becomes several."""
     item = expect(value, dict, "messages[]")
     role = item.get("role")
     if role not in _ROLES:
@@ -130,10 +130,10 @@ def parse_message(value: Any) -> list[Message]:
     results = [
         Message("tool", (part,), simplest_form([part])) for part in parts if isinstance(part, ToolResult)
     ]
-    others = tuple(part for part in parts if not isinstance(part, ToolResult))
-    if results and not others:
+    content = tuple(part for part in parts if not isinstance(part, ToolResult))
+    if results and not content:
         return results
-    return [*results, Message(role, others, simplest_form(others), extra)]
+    return [*results, Message(role, content, simplest_form(content), extra)]
 
 
 def parse_content(content: Any) -> list[Part]:
@@ -184,7 +184,7 @@ _REASONS: dict[FinishReason, str] = {
     "tool_calls": "tool_use",
     "content_filter": "refusal",
 }
-# What is added to each kind of block, and the field it is in.
+# The type and the field of the delta of each kind of block.
 _DELTAS: dict[BlockKind, tuple[str, str]] = {
     "text": ("text_delta", "text"),
     "thinking": ("thinking_delta", "thinking"),
@@ -193,7 +193,10 @@ _DELTAS: dict[BlockKind, tuple[str, str]] = {
 
 
 class AnthropicWriter:
-    """`expected` says how large the request should be, for clients that want to know before it is counted."""
+    """Writes one answer as the events of its blocks, or as one message.
+
+    `expected` estimates the tokens of the request, for the first event, before the server has counted them.
+    """
 
     def __init__(self, model: str, name: str, expected: Callable[[], int] = lambda: 0) -> None:
         self._model = model
@@ -203,11 +206,11 @@ class AnthropicWriter:
         self._started = False
 
     def chunk(self, chunk: Chunk) -> list[Json]:
-        """The events a streaming client gets for this chunk."""
+        """Returns the events a streaming client gets for this chunk."""
         return self._write_start() + self._write_steps(self._blocks.add(chunk))
 
     def end(self) -> list[Json]:
-        """What is left to say when the last chunk is through."""
+        """Returns the events after the last chunk."""
         delta = {"stop_reason": self._reason(), "stop_sequence": None}
         return [
             *self._write_start(),
@@ -217,11 +220,11 @@ class AnthropicWriter:
         ]
 
     def write_error(self, error: Json) -> list[Json]:
-        """The end of an answer that broke off."""
+        """Returns the last event of an answer that broke off."""
         return [error]
 
     def whole(self) -> Json:
-        """The answer as one message, after every chunk and the end were written."""
+        """Returns the answer as one message; call it after all chunks and `end`."""
         return self._message(
             [serialize_block(block) for block in self._blocks.all], self._reason(), self._usage()
         )
@@ -277,15 +280,15 @@ class AnthropicWriter:
 
 
 def serialize_block(block: Block) -> Json:
-    """A block as it is in a whole message; one that was just opened is empty."""
+    """Returns a block as a complete message contains it; a block that was just opened is empty."""
     match block.kind:
         case "text":
             return {"type": "text", "text": block.text}
         case "thinking":
-            # A signature proves to Anthropic that the thinking is theirs.
+            # Anthropic's signature proves that its model wrote the thinking; there is none here.
             return {"type": "thinking", "thinking": block.text, "signature": ""}
         case "call":
-            said = "" if block.open else block.call.arguments
-            given = (parse_arguments(said) if said else None) or {}
-            name = block.call.id or f"toolu_{block.index}"
-            return {"type": "tool_use", "id": name, "name": block.call.name, "input": given}
+            text = "" if block.open else block.call.arguments
+            arguments = (parse_arguments(text) if text else None) or {}
+            id_ = block.call.id or f"toolu_{block.index}"
+            return {"type": "tool_use", "id": id_, "name": block.call.name, "input": arguments}

@@ -1,7 +1,6 @@
 """Ollama's native chat format: requests, messages, and the NDJSON stream of an answer.
 
-Content is a string, pictures are bare base64, tool arguments are objects, and a tool call comes whole. Knows
-nothing of HTTP or of which model is asked.
+Content is a string, images are bare base64, tool arguments are objects, and a tool call is never split.
 """
 
 import base64
@@ -47,30 +46,30 @@ _SHARED_OPTIONS = (
 _TO_OURS = _OPTIONS | {name: name for name in _SHARED_OPTIONS}
 _TO_OLLAMA = {ours: theirs for theirs, ours in _TO_OURS.items()}
 
-# Levels of thinking that only OpenAI's clients know.
+# Thinking levels that only OpenAI has, and the closest ones of Ollama.
 _LEVELS: dict[bool | str, str] = {"minimal": "low", "xhigh": "high"}
-# Fields that Ollama and OpenAI spell alike and mean alike.
+# Fields with the same name and meaning in Ollama and OpenAI.
 SAME_IN_BOTH = ("logprobs", "top_logprobs")
 
 _METRICS = ("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")
 
 
 def parse_request(body: JsonObject) -> ChatRequest:
-    """A client's `/api/chat` body. No messages is allowed here: it asks the server to load a model."""
+    """Parses a client's `/api/chat` body. It may have no messages: that asks the server to load a model."""
     messages = body.get("messages") or []
     options = expect(body.get("options") or {}, dict, "options")
-    rest = without(body, "model", "messages", "stream", "options")
+    remaining = without(body, "model", "messages", "stream", "options")
     if "options" in body:
-        rest["options"] = without(options, *_TO_OURS) if options else body["options"]
+        remaining["options"] = without(options, *_TO_OURS) if options else body["options"]
     return ChatRequest(
         model=expect(body.get("model", ""), str, "model"),
         messages=tuple(parse_message(item) for item in expect(messages, list, "messages")),
-        tools=take_tools(rest),
+        tools=take_tools(remaining),
         options={_TO_OURS[name]: value for name, value in options.items() if name in _TO_OURS},
-        format=rest.pop("format") if rest.get("format") else None,
-        think=parse_think(rest.pop("think")) if rest.get("think") is not None else None,
+        format=remaining.pop("format") if remaining.get("format") else None,
+        think=parse_think(remaining.pop("think")) if remaining.get("think") is not None else None,
         stream=body.get("stream") is None or expect(body["stream"], bool, "stream"),
-        extra=keep_fields(NAME, rest),
+        extra=keep_fields(NAME, remaining),
     )
 
 
@@ -81,7 +80,7 @@ def parse_think(value: Any) -> bool | str:
 
 
 def serialize_request(request: ChatRequest) -> dict[str, Any]:
-    """The body of an `/api/chat` request. Options that only another dialect knows stay behind."""
+    """Returns the body of an `/api/chat` request. Options that only other protocols have are left out."""
     own = dict(request.extra.get(NAME, {}))
     options: dict[str, Any] = {}
     for name, value in request.options.items():
@@ -102,11 +101,11 @@ def serialize_request(request: ChatRequest) -> dict[str, Any]:
     return {"model": request.model, "messages": messages, "stream": request.stream, **own}
 
 
-def take_tools(rest: dict[str, Any]) -> tuple[JsonObject, ...]:
-    """Takes the tools out of the fields of a request; an empty list stays there, to go out as it came."""
-    if not rest.get("tools"):
+def take_tools(fields: dict[str, Any]) -> tuple[JsonObject, ...]:
+    """Removes the tools from a request's fields and returns them. An empty list stays unchanged."""
+    if not fields.get("tools"):
         return ()
-    return tuple(expect(tool, dict, "tools[]") for tool in expect(rest.pop("tools"), list, "tools"))
+    return tuple(expect(tool, dict, "tools[]") for tool in expect(fields.pop("tools"), list, "tools"))
 
 
 def parse_message(value: Any) -> Message:
@@ -122,30 +121,30 @@ def parse_message(value: Any) -> Message:
             f"message content must be a string, not {json_type(content)}", param="messages[].content"
         )
     form: Form = "text" if isinstance(content, str) else "null" if "content" in item else "absent"
-    rest = without(item, "role", "content")
+    remaining = without(item, "role", "content")
     body: list[Text | Image] = [Text(content)] if content else []
-    if rest.get("images"):
-        body += [parse_image(data) for data in expect(rest.pop("images"), list, "images")]
+    if remaining.get("images"):
+        body += [parse_image(data) for data in expect(remaining.pop("images"), list, "images")]
     if role == "tool":
         result = ToolResult(
             parts=tuple(body),
-            call_id=take_text(rest, "tool_call_id"),
-            name=take_text(rest, "tool_name"),
+            call_id=take_text(remaining, "tool_call_id"),
+            name=take_text(remaining, "tool_name"),
         )
-        return Message("tool", (result,), form, keep_fields(NAME, rest))
+        return Message("tool", (result,), form, keep_fields(NAME, remaining))
     parts: list[Part] = []
-    if rest.get("thinking"):
-        parts.append(Thinking(expect(rest.pop("thinking"), str, "thinking")))
+    if remaining.get("thinking"):
+        parts.append(Thinking(expect(remaining.pop("thinking"), str, "thinking")))
     parts += body
-    if rest.get("tool_calls"):
-        parts += [parse_call(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
-    return Message(role, tuple(parts), form, keep_fields(NAME, rest))
+    if remaining.get("tool_calls"):
+        parts += [parse_call(call) for call in expect(remaining.pop("tool_calls"), list, "tool_calls")]
+    return Message(role, tuple(parts), form, keep_fields(NAME, remaining))
 
 
 def parse_image(data: Any) -> Image:
     text = expect(data, str, "images[]")
     try:
-        # Line breaks are allowed in base64, and Go's decoder, which is Ollama's, passes over them.
+        # Go's decoder, which Ollama uses, ignores line breaks in base64.
         base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadRequest(f"illegal base64 data in an image: {error}", param="messages[].images") from None
@@ -158,14 +157,14 @@ def parse_call(value: Any) -> ToolCall:
     arguments = function.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         raise BadRequest(f"tool call arguments must be an object, not {json_type(arguments)}")
-    rest = without(call, "id", "function")
+    remaining = without(call, "id", "function")
     if inner := without(function, "name", "arguments"):
-        rest["function"] = inner
+        remaining["function"] = inner
     return ToolCall(
         name=expect(function.get("name"), str, "tool_calls[].function.name"),
         arguments=canonical(arguments) if "arguments" in function else "",
         id=expect(call.get("id", ""), str, "tool_calls[].id"),
-        extra=keep_fields(NAME, rest),
+        extra=keep_fields(NAME, remaining),
     )
 
 
@@ -191,6 +190,7 @@ def serialize_message(message: Message) -> dict[str, Any]:
 
 
 def part_as_text(part: Part) -> str:
+    """Returns a part's text, or a placeholder for what Ollama's format cannot carry."""
     match part:
         case Text():
             return part.text
@@ -213,7 +213,7 @@ def serialize_call(call: ToolCall) -> dict[str, Any]:
 
 
 def parse_arguments(arguments: str) -> Any:
-    """A model's arguments as the object Ollama wants; what is no object is handed over as it was written."""
+    """Parses a model's arguments to the object Ollama expects; anything else is wrapped in one."""
     try:
         value = json.loads(arguments)
     except ValueError:
@@ -222,7 +222,7 @@ def parse_arguments(arguments: str) -> Any:
 
 
 def parse_chunk(payload: JsonObject) -> Chunk:
-    """One line of a `/api/chat` stream (or a whole answer)."""
+    """Parses one line of an `/api/chat` stream, or a whole answer."""
     message = payload.get("message") or {}
     calls = tuple(
         CallPiece(
@@ -261,23 +261,24 @@ def parse_usage(payload: JsonObject) -> Usage:
 
 
 def serialize_call_line(index: int, call: ToolCall) -> dict[str, Any]:
+    """Returns a tool call as an answer contains it, with its index."""
     arguments = parse_arguments(call.arguments or "{}")
     return {"id": call.id, "function": {"index": index, "name": call.name, "arguments": arguments}}
 
 
 def find_openai_logprobs(chunk: Chunk) -> list[Any] | None:
-    """Those in an event of OpenAI's dialect, out of their wrapping."""
+    """Returns the log probabilities in an event of OpenAI's protocol."""
     match chunk.wire:
-        case (_, {"choices": [{"logprobs": {"content": list(given)}}, *_]}):
-            return given
+        case (_, {"choices": [{"logprobs": {"content": list(logprobs)}}, *_]}):
+            return logprobs
         case _:
             return None
 
 
 class OllamaWriter:
-    """Writes one answer for an Ollama client, `generate` in the shape of `/api/generate`.
+    """Writes one answer for an Ollama client, in the format of `/api/chat` or (`generate`) `/api/generate`.
 
-    What came from an Ollama server goes out as it came; what came from another one is put into its words.
+    Payloads of an Ollama server are relayed; chunks of other servers are translated.
     """
 
     def __init__(self, model: str, *, generate: bool = False, context: list[int] | None = None) -> None:
@@ -288,7 +289,7 @@ class OllamaWriter:
         self._payloads: list[JsonObject] = []
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
-        """The lines a streaming client gets for this chunk."""
+        """Returns the lines a streaming client gets for this chunk."""
         self._answer.add(chunk)
         if chunk.wire is not None and chunk.wire[0] == NAME:
             return [self._record(chunk.wire[1])]
@@ -296,7 +297,7 @@ class OllamaWriter:
         if chunk.thinking:
             message["thinking"] = chunk.thinking
         if chunk.finish is not None and self._answer.calls:
-            # Other servers send tool calls in pieces; an Ollama client expects each of them whole.
+            # Other servers send tool calls in pieces; an Ollama client expects complete ones.
             calls = enumerate(self._answer.message.tool_calls)
             message["tool_calls"] = [serialize_call_line(index, call) for index, call in calls]
         if not chunk.text and len(message) == 2:
@@ -307,7 +308,7 @@ class OllamaWriter:
         return [self._record(line)]
 
     def end(self) -> list[dict[str, Any]]:
-        """The closing line, for an answer whose server does not speak Ollama's dialect."""
+        """Returns the closing line, unless an Ollama server has sent one."""
         if any(payload.get("done") for payload in self._payloads):
             return []
         reason = self._answer.finish or "stop"
@@ -318,11 +319,11 @@ class OllamaWriter:
         return [self._record(line | {name: count for name, count in counts.items() if count is not None})]
 
     def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
-        """The end of an answer that broke off."""
+        """Returns the last line of an answer that broke off."""
         return [error]
 
     def whole(self) -> dict[str, Any]:
-        """The answer as one object, after every chunk and the end were written."""
+        """Returns the answer as one object; call it after all chunks and `end`."""
         last = dict(self._payloads[-1])
         merged: dict[str, Any] = {}
         for payload in self._payloads:
@@ -346,6 +347,7 @@ class OllamaWriter:
         return {"model": self._model, "created_at": now, "message": message, "done": done}
 
     def _record(self, payload: JsonObject) -> dict[str, Any]:
+        """Returns the payload in the format of the endpoint, and remembers it for `whole`."""
         line = dict(payload)
         if self._generate and "message" in line:
             message = line.pop("message") or {}

@@ -1,8 +1,7 @@
-"""OpenAI's chat completions: requests, messages, and the events of a streamed answer.
+"""OpenAI's chat completions, and the older completions of a bare prompt.
 
-Content is a string or a list of parts, tool arguments are JSON text, and tool calls come in pieces. Servers
-that call themselves compatible add fields of their own (`reasoning`, `timings`): those are passed on. Knows
-nothing of HTTP or of which model is asked.
+Content is a string or a list of parts, tool arguments are JSON text, and tool calls come in pieces.
+Compatible servers add fields of their own (`reasoning`, `timings`), which are relayed.
 """
 
 import re
@@ -46,7 +45,7 @@ from holdfast.protocols.wire import (
 )
 
 NAME = "openai"
-# A tool call that is no function call is kept under this name, whole.
+# A tool call that is not a function call is stored unchanged under this name.
 _OTHER_CALL = "openai.tool_call"
 
 _ROLES: dict[str, Role] = {
@@ -68,37 +67,37 @@ _DATA_URL = re.compile(r"data:([\w.+-]+/[^,]+);base64,([\s\S]*)")
 
 
 def parse_request(body: JsonObject) -> ChatRequest:
-    """A client's `/v1/chat/completions` body."""
-    rest = without(body, "model", "messages", "stream")
-    limit = next((name for name in _TOKEN_LIMITS if rest.get(name) is not None), None)
-    options = {name: rest.pop(name) for name in _OPTIONS if rest.get(name) is not None}
+    """Parses a client's `/v1/chat/completions` body."""
+    remaining = without(body, "model", "messages", "stream")
+    limit = next((name for name in _TOKEN_LIMITS if remaining.get(name) is not None), None)
+    options = {name: remaining.pop(name) for name in _OPTIONS if remaining.get(name) is not None}
     extra: dict[str, JsonObject] = {}
     if limit is not None:
-        options["max_tokens"] = rest.pop(limit)
+        options["max_tokens"] = remaining.pop(limit)
         extra[OPENAI_SPELLING] = {"limit": limit}
-    stream = rest["stream"] if "stream" in rest else body.get("stream")
+    stream = remaining["stream"] if "stream" in remaining else body.get("stream")
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
         messages=tuple(parse_message(item) for item in expect(body.get("messages"), list, "messages")),
-        tools=take_tools(rest),
+        tools=take_tools(remaining),
         options=options,
-        format=parse_format(rest.get("response_format")),
-        think=parse_effort(rest.get("reasoning_effort")),
+        format=parse_format(remaining.get("response_format")),
+        think=parse_effort(remaining.get("reasoning_effort")),
         stream=expect(stream, bool, "stream") if stream is not None else False,
-        extra=extra | dict(keep_fields(NAME, rest)),
+        extra=extra | dict(keep_fields(NAME, remaining)),
     )
 
 
 def parse_format(value: Any) -> Any:
-    """What Ollama calls `format`. The client's own words stay among the kept fields."""
+    """Returns what Ollama calls `format`. The client's own field is kept in `extra`."""
     if not isinstance(value, dict):
         return None
     match value.get("type"):
         case "json_object":
             return value.get("schema") or "json"
         case "json_schema":
-            described = value.get("json_schema")
-            return (described.get("schema") if isinstance(described, dict) else None) or "json"
+            definition = value.get("json_schema")
+            return (definition.get("schema") if isinstance(definition, dict) else None) or "json"
         case _:
             return None
 
@@ -110,7 +109,7 @@ def parse_effort(effort: Any) -> bool | str | None:
 
 
 def serialize_request(request: ChatRequest) -> dict[str, Any]:
-    """The body of a `/v1/chat/completions` request."""
+    """Returns the body of a `/v1/chat/completions` request."""
     own = dict(request.extra.get(NAME, {}))
     options = {name: value for name, value in request.options.items() if name in _OPTIONS}
     limit = request.options.get("max_tokens")
@@ -145,26 +144,26 @@ def parse_message(value: Any) -> Message:
             code="invalid_value",
         )
     role = _ROLES[name]
-    rest = without(item, "role", "content")
+    remaining = without(item, "role", "content")
     form, body = parse_content(item)
     extra = {OPENAI_SPELLING: {"role": name}} if name != role else {}
     if role == "tool":
         result = ToolResult(
             parts=tuple(part for part in body if isinstance(part, Text | Image | File | Opaque)),
-            call_id=take_text(rest, "tool_call_id"),
-            name=take_text(rest, "name"),
+            call_id=take_text(remaining, "tool_call_id"),
+            name=take_text(remaining, "name"),
         )
-        return Message("tool", (result,), form, extra | dict(keep_fields(NAME, rest)))
+        return Message("tool", (result,), form, extra | dict(keep_fields(NAME, remaining)))
     parts: list[Part] = []
     reasoning = next(
-        (field for field in _REASONING if isinstance(rest.get(field), str) and rest[field]), None
+        (field for field in _REASONING if isinstance(remaining.get(field), str) and remaining[field]), None
     )
     if reasoning is not None:
-        parts.append(Thinking(rest.pop(reasoning), {OPENAI_SPELLING: {"field": reasoning}}))
+        parts.append(Thinking(remaining.pop(reasoning), {OPENAI_SPELLING: {"field": reasoning}}))
     parts += body
-    if rest.get("tool_calls"):
-        parts += [parse_call(call) for call in expect(rest.pop("tool_calls"), list, "tool_calls")]
-    return Message(role, tuple(parts), form, extra | dict(keep_fields(NAME, rest)))
+    if remaining.get("tool_calls"):
+        parts += [parse_call(call) for call in expect(remaining.pop("tool_calls"), list, "tool_calls")]
+    return Message(role, tuple(parts), form, extra | dict(keep_fields(NAME, remaining)))
 
 
 def parse_content(item: JsonObject) -> tuple[Form, list[Part]]:
@@ -191,16 +190,16 @@ def parse_part(value: Any) -> Part:
         case {"type": "text", "text": str(text)}:
             return Text(text, keep_fields(NAME, without(part, "type", "text")))
         case {"type": "image_url", "image_url": {"url": str(url)}}:
-            rest = without(part, "type", "image_url")
+            remaining = without(part, "type", "image_url")
             if inner := without(part["image_url"], "url"):
-                rest["image_url"] = inner
-            return image_from_url(url, keep_fields(NAME, rest))
+                remaining["image_url"] = inner
+            return image_from_url(url, keep_fields(NAME, remaining))
         case {"type": "file", "file": dict(file)} if all(isinstance(item, str) for item in file.values()):
-            rest, inner = without(part, "type", "file"), dict(file)
+            remaining, inner = without(part, "type", "file"), dict(file)
             name, data, file_id = (take_text(inner, name) for name in ("filename", "file_data", "file_id"))
             if inner:
-                rest["file"] = inner
-            return File(name=name, data=data, file_id=file_id, extra=keep_fields(NAME, rest))
+                remaining["file"] = inner
+            return File(name=name, data=data, file_id=file_id, extra=keep_fields(NAME, remaining))
         case {"type": str()}:
             return Opaque(NAME, part)
         case _:
@@ -208,8 +207,9 @@ def parse_part(value: Any) -> Part:
 
 
 def image_from_url(url: str, extra: Extra) -> Image:
-    if found := _DATA_URL.fullmatch(url):
-        return Image(data=found[2], media_type=found[1], extra=extra)
+    """Returns an image of a URL; the content of a data URL is unpacked."""
+    if match := _DATA_URL.fullmatch(url):
+        return Image(data=match[2], media_type=match[1], extra=extra)
     return Image(url=url, extra=extra)
 
 
@@ -218,14 +218,14 @@ def parse_call(value: Any) -> ToolCall | Opaque:
     if not isinstance(call.get("function"), dict):
         return Opaque(_OTHER_CALL, call)
     function = call["function"]
-    rest = without(call, "id", "function")
+    remaining = without(call, "id", "function")
     if inner := without(function, "name", "arguments"):
-        rest["function"] = inner
+        remaining["function"] = inner
     return ToolCall(
         name=expect(function.get("name"), str, "tool_calls[].function.name"),
         arguments=expect(function.get("arguments", ""), str, "tool_calls[].function.arguments"),
         id=expect(call.get("id") or "", str, "tool_calls[].id"),
-        extra=keep_fields(NAME, rest),
+        extra=keep_fields(NAME, remaining),
     )
 
 
@@ -262,6 +262,7 @@ def serialize_message(message: Message) -> dict[str, Any]:
 
 
 def is_other_call(part: Part) -> bool:
+    """Whether this is a tool call that is not a function call."""
     return isinstance(part, Opaque) and part.dialect == _OTHER_CALL
 
 
@@ -276,8 +277,8 @@ def serialize_part(part: Part) -> dict[str, Any]:
         case File():
             own = dict(part.extra.get(NAME, {}))
             fields = {"filename": part.name, "file_data": part.data, "file_id": part.file_id}
-            given = {name: text for name, text in fields.items() if text}
-            return {"type": "file", **own, "file": {**given, **own.get("file", {})}}
+            present = {name: text for name, text in fields.items() if text}
+            return {"type": "file", **own, "file": {**present, **own.get("file", {})}}
         case Opaque(dialect=dialect) if dialect == NAME:
             return dict(part.payload)
         case Opaque():
@@ -287,7 +288,7 @@ def serialize_part(part: Part) -> dict[str, Any]:
 
 
 def image_type(data: str) -> str:
-    """The media type of a base64 picture, by the letters its signature becomes; Ollama clients send none."""
+    """Guesses the media type of a base64 image from its first letters; Ollama's clients do not send it."""
     signatures = {"/9j/": "jpeg", "iVBORw": "png", "R0lGOD": "gif", "UklGR": "webp", "Qk": "bmp"}
     return next(
         (f"image/{name}" for start, name in signatures.items() if data.startswith(start)), "image/png"
@@ -304,7 +305,7 @@ def serialize_call(call: Part) -> dict[str, Any]:
 
 
 def parse_chunk(payload: JsonObject) -> Chunk:
-    """One event of a streamed completion. Only the first choice becomes part of the conversation."""
+    """Parses one event of a streamed completion. Only the first choice belongs to the conversation."""
     choices: list[JsonObject] = payload.get("choices") or []
     choice: JsonObject = next((item for item in choices if item.get("index", 0) == 0), {})
     delta = choice.get("delta") or choice.get("message") or {}
@@ -346,7 +347,10 @@ _FINISH_REASONS: dict[FinishReason, str] = {"load": "stop", "unload": "stop", "c
 
 
 class OpenAIChatWriter:
-    """What came from a server of this dialect goes out as it came; the rest is put into its words."""
+    """Writes one answer as chat completion events, or as one object.
+
+    Payloads of an OpenAI-compatible server are relayed; chunks of other servers are translated.
+    """
 
     def __init__(self, model: str, *, include_usage: bool = False) -> None:
         self._model = model
@@ -358,8 +362,8 @@ class OpenAIChatWriter:
         self._started = False
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
-        """The events a streaming client gets for this chunk."""
-        seen = len(self._answer.calls)
+        """Returns the events a streaming client gets for this chunk."""
+        earlier = len(self._answer.calls)
         self._answer.add(chunk)
         if chunk.wire is not None and chunk.wire[0] == NAME:
             return self._relay(chunk.wire[1])
@@ -371,7 +375,7 @@ class OpenAIChatWriter:
         if chunk.calls:
             delta["tool_calls"] = [
                 {
-                    "index": seen + position if piece.index is None else piece.index,
+                    "index": earlier + position if piece.index is None else piece.index,
                     "id": piece.id,
                     "type": "function",
                     "function": {"name": piece.name, "arguments": piece.arguments},
@@ -384,7 +388,7 @@ class OpenAIChatWriter:
         return events
 
     def end(self) -> list[dict[str, Any]]:
-        """What is left to say when the last chunk is through; the closing `[DONE]` is the door's."""
+        """Returns the events after the last chunk; the server layer adds the closing `[DONE]`."""
         events = []
         if self._answer.finish is None:
             events.append(self._event({}, "stop"))
@@ -394,11 +398,11 @@ class OpenAIChatWriter:
         return events
 
     def write_error(self, error: dict[str, Any]) -> list[dict[str, Any]]:
-        """The end of an answer that broke off."""
+        """Returns the last event of an answer that broke off."""
         return [error]
 
     def whole(self) -> dict[str, Any]:
-        """The answer as one object, after every chunk and the end were written."""
+        """Returns the answer as one object; call it after all chunks and `end`."""
         envelope = dict(self._payloads[-1]) if self._payloads else self._envelope()
         choices: dict[int, dict[str, Any]] = {}
         for payload in self._payloads:
@@ -414,7 +418,7 @@ class OpenAIChatWriter:
         return envelope
 
     def _relay(self, payload: JsonObject) -> list[dict[str, Any]]:
-        """The server's own event. We always ask for usage; a client that did not is not shown it."""
+        """Returns the server's event, without usage (which is always requested) if the client did not ask."""
         event = dict(payload)
         self._payloads.append(event)
         if self._include_usage or "usage" not in event:
@@ -459,13 +463,13 @@ class OpenAIChatWriter:
 
 
 def find_ollama_logprobs(chunk: Chunk) -> list[Any] | None:
-    """Those of an Ollama server, which are like OpenAI's without the wrapping."""
-    given = chunk.wire[1].get("logprobs") if chunk.wire is not None else None
-    return given if isinstance(given, list) else None
+    """Returns the log probabilities of an Ollama server, which has OpenAI's format without the wrapper."""
+    logprobs = chunk.wire[1].get("logprobs") if chunk.wire is not None else None
+    return logprobs if isinstance(logprobs, list) else None
 
 
 def merge_choice(into: dict[str, Any], choice: JsonObject) -> None:
-    """Adds one streamed choice to the whole one: texts are joined, lists continued, the rest replaced."""
+    """Adds a streamed choice to the complete one: texts and lists are appended, other values replaced."""
     message = into.setdefault("message", {"role": "assistant", "content": None})
     for name, value in (choice.get("delta") or {}).items():
         if name == "tool_calls":
@@ -478,16 +482,16 @@ def merge_choice(into: dict[str, Any], choice: JsonObject) -> None:
         into["finish_reason"] = choice["finish_reason"]
     logprobs = choice.get("logprobs")
     if logprobs:
-        known = into.setdefault("logprobs", {})
+        merged = into.setdefault("logprobs", {})
         for name, values in logprobs.items():
-            known[name] = [*(known.get(name) or []), *values] if isinstance(values, list) else values
+            merged[name] = [*(merged.get(name) or []), *values] if isinstance(values, list) else values
 
 
 def add_call_pieces(calls: list[dict[str, Any]], pieces: Iterable[JsonObject]) -> list[dict[str, Any]]:
-    """The tool calls so far, with the pieces of this event in their places."""
+    """Returns the tool calls with the pieces of one event added to them."""
     answer = Answer()
-    known = [{"index": index, **call} for index, call in enumerate(calls)]
-    for piece in (*known, *pieces):
+    earlier = [{"index": index, **call} for index, call in enumerate(calls)]
+    for piece in (*earlier, *pieces):
         answer.add(parse_chunk({"choices": [{"delta": {"tool_calls": [piece]}}]}))
     return [serialize_call(call) for call in answer.message.tool_calls]
 
@@ -496,27 +500,27 @@ _COMPLETION_OPTIONS = (
     "temperature", "top_p", "top_k", "min_p", "seed", "stop", "max_tokens",
     "presence_penalty", "frequency_penalty", "repeat_penalty",
 )  # fmt: skip
-# What a model server that only continues one prompt at a time cannot give.
+# Fields that must be 1: model servers complete one prompt at a time.
 _SINGLE_ONLY = ("n", "best_of")
 _COMPLETION_REASONS: dict[FinishReason, str] = {"length": "length", "content_filter": "content_filter"}
 
 
 def parse_completion_request(body: JsonObject) -> ChatRequest:
-    """A client's `/v1/completions` body, its prompt as the only message."""
-    rest = without(body, "model", "prompt", "stream")
+    """Parses a client's `/v1/completions` body; the prompt becomes the only message."""
+    remaining = without(body, "model", "prompt", "stream")
     for name in _SINGLE_ONLY:
-        if rest.get(name) not in (None, 1):
+        if remaining.get(name) not in (None, 1):
             raise unsupported_field(name, "give several answers at once")
-    if rest.get("logprobs") is not None:
+    if remaining.get("logprobs") is not None:
         raise unsupported_field("logprobs", "say how likely its tokens are")
-    options = {name: rest.pop(name) for name in _COMPLETION_OPTIONS if rest.get(name) is not None}
+    options = {name: remaining.pop(name) for name in _COMPLETION_OPTIONS if remaining.get(name) is not None}
     check_options(options)
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
         messages=(Message.of("user", parse_prompt(body.get("prompt"))),),
         options=options,
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
-        extra=keep_fields(NAME, rest),
+        extra=keep_fields(NAME, remaining),
     )
 
 
@@ -532,16 +536,17 @@ def parse_prompt(value: Any) -> str:
             )
 
 
-def unsupported_field(name: str, what: str) -> BadRequest:
+def unsupported_field(name: str, ability: str) -> BadRequest:
+    """Returns the error for a field that needs an ability no model server has."""
     return BadRequest(
-        f"{name} is not possible here: the model server behind Holdfast cannot {what} for a prompt",
+        f"{name} is not possible here: the model server behind Holdfast cannot {ability} for a prompt",
         hint=f"Leave {name} out, or ask in several requests.",
         param=name,
     )
 
 
 class CompletionsWriter:
-    """`echo` is what the answer begins with: the prompt, if the client wants it back."""
+    """Writes one answer to a bare prompt. It begins with `echo`: the prompt, if the client wants it back."""
 
     def __init__(self, model: str, *, echo: str = "", include_usage: bool = False) -> None:
         self._model = model
@@ -553,14 +558,14 @@ class CompletionsWriter:
         self._started = False
 
     def chunk(self, chunk: Chunk) -> list[dict[str, Any]]:
-        """The events a streaming client gets for this chunk."""
+        """Returns the events a streaming client gets for this chunk."""
         self._answer.add(chunk)
         text = chunk.text if self._started else self._echo + chunk.text
         self._started = True
         return [self._object(text, None)] if text else []
 
     def end(self) -> list[dict[str, Any]]:
-        """What is left to say when the last chunk is through; the closing `[DONE]` is the door's."""
+        """Returns the events after the last chunk; the server layer adds the closing `[DONE]`."""
         events = [self._object("", self._reason())]
         if self._include_usage:
             events.append(self._object("", None) | {"choices": [], "usage": self._usage()})
@@ -570,7 +575,7 @@ class CompletionsWriter:
         return [error]
 
     def whole(self) -> dict[str, Any]:
-        """The answer as one object, after every chunk and the end were written."""
+        """Returns the answer as one object; call it after all chunks and `end`."""
         text = self._echo + self._answer.message.text
         return self._object(text, self._reason()) | {"usage": self._usage()}
 

@@ -1,7 +1,7 @@
-"""OpenAI's responses: a request is a list of items, and one turn of the assistant is several of them.
+"""OpenAI's responses: a request is a list of items, and one turn of the assistant consists of several.
 
-The items of a turn (reasoning, text, function calls) become one message here, as in every other dialect.
-Knows nothing of HTTP or of which model is asked.
+The items of a turn (reasoning, text, function calls) become one message, as in the other protocols. The ids
+of an answer's items are derived from the id of the response, so they can be reproduced from a stored answer.
 """
 
 import time
@@ -42,49 +42,51 @@ _CHOICES = ("none", "auto", "required")
 
 
 def parse_request(body: JsonObject) -> ChatRequest:
-    """A client's `/v1/responses` body."""
-    rest = without(body, "model", "input", "tools", "stream")
-    options = {name: rest.pop(name) for name in ("temperature", "top_p") if rest.get(name) is not None}
-    if rest.get("max_output_tokens") is not None:
-        options["max_tokens"] = rest.pop("max_output_tokens")
+    """Parses a client's `/v1/responses` body."""
+    remaining = without(body, "model", "input", "tools", "stream")
+    options = {
+        name: remaining.pop(name) for name in ("temperature", "top_p") if remaining.get(name) is not None
+    }
+    if remaining.get("max_output_tokens") is not None:
+        options["max_tokens"] = remaining.pop("max_output_tokens")
     messages: list[Message] = []
-    if rest.get("instructions"):
-        messages.append(Message.of("system", expect(rest["instructions"], str, "instructions")))
-    given = body.get("input")
-    if isinstance(given, str):
-        messages.append(Message.of("user", given))
+    if remaining.get("instructions"):
+        messages.append(Message.of("system", expect(remaining["instructions"], str, "instructions")))
+    input_ = body.get("input")
+    if isinstance(input_, str):
+        messages.append(Message.of("user", input_))
     else:
-        messages += parse_items(expect(given, list, "input"))
+        messages += parse_items(expect(input_, list, "input"))
     tools = tuple(parse_tools(expect(body.get("tools") or [], list, "tools")))
-    wanted = get_object(get_object(rest, "text"), "format")
+    wanted = get_object(get_object(remaining, "text"), "format")
     return ChatRequest(
         model=expect(body.get("model"), str, "model"),
         messages=tuple(messages),
         tools=tools,
         options=options,
         format=parse_format(wanted),
-        think=parse_effort(get_object(rest, "reasoning").get("effort")),
+        think=parse_effort(get_object(remaining, "reasoning").get("effort")),
         stream=body.get("stream") is not None and expect(body["stream"], bool, "stream"),
         extra={
-            **keep_fields(NAME, rest),
-            **keep_fields(openai_chat.NAME, to_chat_fields(rest, wanted, bool(tools))),
+            **keep_fields(NAME, remaining),
+            **keep_fields(openai_chat.NAME, to_chat_fields(remaining, wanted, bool(tools))),
         },
     )
 
 
 def get_object(fields: JsonObject, name: str) -> dict[str, Any]:
-    """An object in a request, empty where there is none."""
+    """Returns an object of a request, or an empty one."""
     value = fields.get(name)
     return {} if value is None else expect(value, dict, name)
 
 
-def to_chat_fields(rest: JsonObject, wanted: JsonObject, tools: bool) -> dict[str, Any]:
-    """The fields that chat completions have too, in the words they have there."""
+def to_chat_fields(fields: JsonObject, wanted: JsonObject, tools: bool) -> dict[str, Any]:
+    """Translates the fields that chat completions have, too."""
     chat: dict[str, Any] = {}
-    if tools and rest.get("tool_choice") is not None:
-        chat["tool_choice"] = parse_tool_choice(rest["tool_choice"])
-    if tools and rest.get("parallel_tool_calls") is not None:
-        chat["parallel_tool_calls"] = rest["parallel_tool_calls"]
+    if tools and fields.get("tool_choice") is not None:
+        chat["tool_choice"] = parse_tool_choice(fields["tool_choice"])
+    if tools and fields.get("parallel_tool_calls") is not None:
+        chat["parallel_tool_calls"] = fields["parallel_tool_calls"]
     if wanted.get("type") == "json_schema":
         chat["response_format"] = {"type": "json_schema", "json_schema": without(wanted, "type")}
     return chat
@@ -123,23 +125,24 @@ def parse_tool_choice(choice: Any) -> Any:
 
 
 def parse_tools(tools: list[Any]) -> list[JsonObject]:
-    """The functions among the tools. The others run at OpenAI's own servers, where no model of ours is."""
-    found: list[JsonObject] = []
+    """Returns the functions among the tools; the others run on OpenAI's own servers only."""
+    functions: list[JsonObject] = []
     for value in tools:
         tool = expect(value, dict, "tools[]")
         if tool.get("type") == "function":
-            given = {name: item for name, item in tool.items() if name != "type" and item is not None}
-            found.append(tool if "function" in tool else {"type": "function", "function": given})
-    return found
+            function = {name: item for name, item in tool.items() if name != "type" and item is not None}
+            functions.append(tool if "function" in tool else {"type": "function", "function": function})
+    return functions
 
 
 def parse_items(items: list[Any]) -> list[Message]:
+    """Parses items to messages; consecutive items of the assistant become one message."""
     messages: list[Message] = []
     for value in items:
         role, parts, extra = parse_item(expect(value, dict, "input[]"))
         if role == "assistant" and messages and messages[-1].role == "assistant":
-            before = messages.pop()
-            parts, extra = (*before.parts, *parts), dict(before.extra)
+            previous = messages.pop()
+            parts, extra = (*previous.parts, *parts), dict(previous.extra)
         messages.append(Message(role, parts, simplest_form(parts), extra))
     return messages
 
@@ -163,8 +166,12 @@ def parse_item(item: dict[str, Any]) -> tuple[Role, tuple[Part, ...], dict[str, 
         case "function_call_output":
             output = item.get("output")
             parts = [part for part in parse_content(output) if isinstance(part, Text | Image | File | Opaque)]
-            rest = keep_fields(NAME, without(item, "type", "call_id", "output"))
-            return "tool", (ToolResult(tuple(parts), call_id=str(item.get("call_id", "")), extra=rest),), {}
+            remaining = keep_fields(NAME, without(item, "type", "call_id", "output"))
+            return (
+                "tool",
+                (ToolResult(tuple(parts), call_id=str(item.get("call_id", "")), extra=remaining),),
+                {},
+            )
         case "reasoning":
             text = "\n".join(list_texts(item.get("summary")) + list_texts(item.get("content")))
             return "assistant", (Thinking(text, keep_fields(NAME, item)),), {}
@@ -173,9 +180,9 @@ def parse_item(item: dict[str, Any]) -> tuple[Role, tuple[Part, ...], dict[str, 
 
 
 def list_texts(blocks: Any) -> list[str]:
-    given = blocks if isinstance(blocks, list) else []
-    found = [block.get("text") for block in given if isinstance(block, dict)]
-    return [text for text in found if isinstance(text, str)]
+    """Returns the texts of a list of text blocks."""
+    objects = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+    return [block["text"] for block in objects if isinstance(block.get("text"), str)]
 
 
 def parse_content(content: Any) -> tuple[Part, ...]:
@@ -204,12 +211,12 @@ def parse_part(part: dict[str, Any]) -> Part:
 
 
 Json = dict[str, Any]
-# How a block is told of: thinking goes out as it is, or as a summary.
+# How a block is written: thinking either unchanged or as a summary.
 BlockStyle = Literal["text", "thinking", "summary", "call"]
 
 # Why an answer is incomplete.
 _INCOMPLETE_REASONS = {"length": "max_output_tokens", "content_filter": "content_filter"}
-# The fields of a request that its answer repeats, and what they are when the client did not say.
+# The request's fields that an answer repeats, with their defaults.
 _ECHOED_FIELDS: Json = {
     "instructions": None,
     "max_tool_calls": None,
@@ -229,7 +236,7 @@ _ECHOED_FIELDS: Json = {
 
 @dataclass(frozen=True, slots=True)
 class _EventNames:
-    """How the events of one kind of item are called. A call has no parts, so nothing is said about them."""
+    """Names of the events of one kind of item. A call has no parts and no events for them."""
 
     prefix: str
     text: str
@@ -249,13 +256,13 @@ _EVENT_NAMES: dict[BlockStyle, _EventNames] = {
 
 
 def echo_settings(request: ChatRequest) -> Json:
-    """What an answer repeats of its request."""
-    given = request.extra.get(NAME, {})
-    said = {name: given[name] for name in _ECHOED_FIELDS if given.get(name) is not None}
-    reasoning, text = get_object(given, "reasoning"), get_object(given, "text")
+    """Returns the settings of a request that its answer repeats."""
+    fields = request.extra.get(NAME, {})
+    echoed = {name: fields[name] for name in _ECHOED_FIELDS if fields.get(name) is not None}
+    reasoning, text = get_object(fields, "reasoning"), get_object(fields, "text")
     return {
         **_ECHOED_FIELDS,
-        **said,
+        **echoed,
         "model": request.model,
         "max_output_tokens": request.options.get("max_tokens"),
         "temperature": request.options.get("temperature", 1.0),
@@ -272,7 +279,7 @@ def serialize_tool(tool: JsonObject) -> Json:
 
 
 def serialize_items(name: str, message: Message) -> list[Json]:
-    """A kept answer as the items it was sent as."""
+    """Returns a stored answer as the items it was sent as."""
     items: list[Json] = []
     for part in message.parts:
         match part:
@@ -302,9 +309,9 @@ def serialize_item(name: str, style: BlockStyle, block: Block, status: str) -> J
         case "summary":
             own = {"type": "reasoning", "summary": parts}
         case "call":
-            said = "" if status == "in_progress" else block.call.arguments
-            called = {"call_id": block.call.id or id_, "name": block.call.name}
-            own = {"type": "function_call", "arguments": said, **called}
+            arguments = "" if status == "in_progress" else block.call.arguments
+            call = {"call_id": block.call.id or id_, "name": block.call.name}
+            own = {"type": "function_call", "arguments": arguments, **call}
     return {"id": id_, "status": status, **own}
 
 
@@ -317,8 +324,8 @@ def item_id(name: str, style: BlockStyle, block: Block) -> str:
     return f"{_EVENT_NAMES[style].prefix}_{name.removeprefix('resp_')}_{block.index}"
 
 
-def build_response(name: str, settings: Json, items: Sequence[Json], **known: Any) -> Json:
-    """The object that stands for a whole answer."""
+def build_response(name: str, settings: Json, items: Sequence[Json], **fields: Any) -> Json:
+    """Returns the response object with the id `name`; `fields` override the defaults."""
     return {
         "id": name,
         "object": "response",
@@ -330,12 +337,12 @@ def build_response(name: str, settings: Json, items: Sequence[Json], **known: An
         "output": list(items),
         "usage": None,
         **settings,
-        **known,
+        **fields,
     }
 
 
 def describe_end(finish: str | None) -> Json:
-    """How an answer ended, in the words of a response."""
+    """Returns the fields of a response that say how it ended."""
     if finish in _INCOMPLETE_REASONS:
         return {"status": "incomplete", "incomplete_details": {"reason": _INCOMPLETE_REASONS[finish]}}
     return {"status": "completed"}
@@ -355,39 +362,42 @@ def serialize_usage(usage: Usage) -> Json | None:
 
 
 class ResponsesWriter:
-    """Writes the answer that is called `name`; thinking goes out as a summary to who asked for one."""
+    """Writes one answer with the id `name`, as the events of its items or as one object.
+
+    Thinking is written as a summary if the request asked for one.
+    """
 
     def __init__(self, name: str, settings: Json) -> None:
         self._name = name
         self._settings = {**settings, "created_at": int(time.time())}
         self._summary = bool(settings["reasoning"].get("summary"))
         self._blocks = BlockBuilder()
-        # How many events were written, and how the item ends that is the last one.
+        # The number of events written, and the status of the last item.
         self._number = 0
         self._last = "completed"
 
     def chunk(self, chunk: Chunk) -> list[Json]:
-        """The events a streaming client gets for this chunk."""
+        """Returns the events a streaming client gets for this chunk."""
         return self._write_start() + self._write_steps(self._blocks.add(chunk))
 
     def end(self) -> list[Json]:
-        """What is left to say when the last chunk is through."""
+        """Returns the events after the last chunk."""
         self._last = describe_end(self._blocks.answer.finish)["status"]
         events = self._write_start() + self._write_steps(self._blocks.end())
         return [*events, self._event(self._last, response=self.whole())]
 
     def write_error(self, error: Json) -> list[Json]:
-        """The end of an answer that broke off; `error` is what a client of OpenAI's is told of it."""
+        """Returns the last events of an answer that broke off; `error` is an error object of OpenAI's."""
         self._last = "incomplete"
-        said = error.get("error") or {}
-        told = {"code": said.get("code") or "server_error", "message": said.get("message", "")}
+        detail = error.get("error") or {}
+        reason = {"code": detail.get("code") or "server_error", "message": detail.get("message", "")}
         return [
             *self._write_start(),
-            self._event("failed", response=self._response(status="failed", error=told)),
+            self._event("failed", response=self._response(status="failed", error=reason)),
         ]
 
     def whole(self) -> Json:
-        """The answer as one object, after every chunk and the end were written."""
+        """Returns the answer as one object; call it after all chunks and `end`."""
         answer = self._blocks.answer
         return self._response(**describe_end(answer.finish), usage=serialize_usage(answer.usage))
 
@@ -404,8 +414,8 @@ class ResponsesWriter:
         words = _EVENT_NAMES[style]
         place = {"item_id": item_id(self._name, style, block), "output_index": index}
         place |= {words.position: 0} if words.position else {}
-        # Only the events of a text have these.
-        odds: Json = {"logprobs": []} if style == "text" else {}
+        # Only the events of a text have this field.
+        logprobs: Json = {"logprobs": []} if style == "text" else {}
         match step:
             case "open":
                 item = serialize_item(self._name, style, block, "in_progress")
@@ -414,10 +424,10 @@ class ResponsesWriter:
                     part = serialize_part(style, "")
                     events.append(self._event(f"{words.part}.added", **place, part=part))
             case "add":
-                events = [self._event(f"{words.text}.delta", **place, delta=text, **odds)]
+                events = [self._event(f"{words.text}.delta", **place, delta=text, **logprobs)]
             case "close":
-                said = {"arguments": block.call.arguments} if style == "call" else {"text": block.text}
-                events = [self._event(f"{words.text}.done", **place, **said, **odds)]
+                content = {"arguments": block.call.arguments} if style == "call" else {"text": block.text}
+                events = [self._event(f"{words.text}.done", **place, **content, **logprobs)]
                 if words.part:
                     part = serialize_part(style, block.text)
                     events.append(self._event(f"{words.part}.done", **place, part=part))
@@ -436,6 +446,6 @@ class ResponsesWriter:
         self._number += 1
         return event
 
-    def _response(self, **known: Any) -> Json:
+    def _response(self, **fields: Any) -> Json:
         items = [self._item(block) for block in self._blocks.all]
-        return build_response(self._name, self._settings, items, **known)
+        return build_response(self._name, self._settings, items, **fields)

@@ -20,7 +20,7 @@ from holdfast.messages import (
 )
 from holdfast.protocols.wire import OPENAI_SPELLING, json_type
 
-# How picture files begin. WebP, HEIC and AVIF name themselves a little later, so they are looked at there.
+# First bytes of image files. WebP, HEIC and AVIF have their marker further in and are checked separately.
 _IMAGE_SIGNATURES = (
     b"\x89PNG\r\n\x1a\n",
     b"\xff\xd8\xff",
@@ -32,15 +32,15 @@ _IMAGE_SIGNATURES = (
 )
 
 
-# The options that we calculate with, each as it is called in errors.
+# Options used in calculations, and how error messages call them.
 _NUMERIC_OPTIONS = {"max_tokens": "max_tokens (in Ollama's options: num_predict)", "num_ctx": "num_ctx"}
 
 
 def check_request(request: ChatRequest, *, continues: bool = False) -> None:
-    """Raises BadRequest for what a model server would choke on, before anything is kept or sent.
+    """Raises BadRequest for requests that no model server could process, before anything is stored or sent.
 
-    With `continues` the request goes on where a conversation of ours ends, so what it begins with may answer
-    calls that are in the log.
+    Not part of parsing: a request that is only inspected need not be answerable. With `continues` the request
+    continues a stored conversation, so its first tool results may answer calls that are in the log.
     """
     check_options(request.options)
     check_pairs(request.messages, continues=continues)
@@ -52,29 +52,29 @@ def check_request(request: ChatRequest, *, continues: bool = False) -> None:
 
 
 def check_options(options: JsonObject) -> None:
-    """Nothing is said about sizes here: zero and less than zero have a meaning for some servers."""
-    for name, called in _NUMERIC_OPTIONS.items():
+    """Checks types only, not ranges: zero and negative numbers have a meaning for some servers."""
+    for name, label in _NUMERIC_OPTIONS.items():
         value = options.get(name)
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not number:
-            raise BadRequest(f"{called} must be a number, not {json_type(value)}", param=name)
+            raise BadRequest(f"{label} must be a number, not {json_type(value)}", param=name)
 
 
 def check_pairs(messages: tuple[Message, ...], *, continues: bool = False) -> None:
-    """Every tool result answers a call made before it. Where clients give no ids, any earlier one will do."""
-    called: set[str] = set()
+    """Checks that every tool result answers an earlier call; without ids, any earlier call counts."""
+    call_ids: set[str] = set()
     for message in messages:
-        # Up to the first answer in the request, results may belong to what was said before it.
+        # Before the first answer in the request, results may belong to calls of the stored conversation.
         continues = continues and message.role != "assistant"
         if continues:
             continue
-        called |= {call.id for call in message.tool_calls}
+        call_ids |= {call.id for call in message.tool_calls}
         if is_function_result(message):
-            # The way before tools: its calls are in a field that is only passed on.
+            # Legacy function calls are in a field that is not interpreted.
             continue
         for result in message.tool_results:
-            anonymous = not result.call_id or called == {""}
-            if result.call_id not in called and not (anonymous and called):
+            anonymous = not result.call_id or call_ids == {""}
+            if result.call_id not in call_ids and not (anonymous and call_ids):
                 raise BadRequest(
                     "messages with role 'tool' must be a response to a preceding message with 'tool_calls'"
                     + (f" (no call has the id {result.call_id!r})" if result.call_id else ""),
@@ -84,6 +84,7 @@ def check_pairs(messages: tuple[Message, ...], *, continues: bool = False) -> No
 
 
 def check_image(image: Image) -> None:
+    """Raises BadRequest unless the data is base64 of a known image file type."""
     try:
         data = base64.b64decode(image.data.replace("\n", "").replace("\r", ""), validate=True)
     except (binascii.Error, ValueError):
@@ -105,19 +106,22 @@ def is_function_result(message: Message) -> bool:
 
 
 def add_call_ids(request: ChatRequest) -> ChatRequest:
-    """Every call with an id, and every result with that of its call, as far as it has one."""
+    """Gives every call an id and every result the id of its call, for servers that pair by id alone.
+
+    Ids are deterministic, so a longer history gets the same ones for the same messages.
+    """
     messages = request.messages
     if not any(
         isinstance(part, ToolCall | ToolResult) and not _pairing_id(part) for part in _list_parts(messages)
     ):
         return request
-    numbered, made = [], 0
+    numbered, count = [], 0
     for message in messages:
         parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolCall):
-                made += 1
-                parts.append(part if part.id else replace(part, id=f"call_{made}"))
+                count += 1
+                parts.append(part if part.id else replace(part, id=f"call_{count}"))
             else:
                 parts.append(part)
         numbered.append(message if tuple(parts) == message.parts else replace(message, parts=tuple(parts)))
@@ -125,7 +129,7 @@ def add_call_ids(request: ChatRequest) -> ChatRequest:
 
 
 def add_tool_names(request: ChatRequest) -> ChatRequest:
-    """Every result with the name of the call whose id it has."""
+    """Gives every result the name of its call, for servers whose templates need names (Ollama)."""
     calls = (part for part in _list_parts(request.messages) if isinstance(part, ToolCall))
     names = {call.id: call.name for call in calls if call.id}
     if not names:
@@ -150,9 +154,9 @@ def _name_results(message: Message, names: dict[str, str]) -> Message:
 
 
 def _pair_results(messages: Sequence[Message]) -> list[Message]:
-    """Results without an id get that of the first call still open, one of their name if they have one."""
+    """Gives results without an id that of the first unanswered call, of the same name if they have one."""
     waiting: list[ToolCall] = []
-    matched = []
+    paired = []
     for message in messages:
         if message.tool_calls:
             waiting = list(message.tool_calls)
@@ -165,8 +169,8 @@ def _pair_results(messages: Sequence[Message]) -> list[Message]:
                 parts.append(replace(part, call_id=call.id))
             else:
                 parts.append(part)
-        matched.append(message if tuple(parts) == message.parts else replace(message, parts=tuple(parts)))
-    return matched
+        paired.append(message if tuple(parts) == message.parts else replace(message, parts=tuple(parts)))
+    return paired
 
 
 def _find_call(result: ToolResult, waiting: Sequence[ToolCall]) -> ToolCall | None:
@@ -185,9 +189,7 @@ def _list_parts(messages: Sequence[Message]) -> list[Part]:
 
 
 def simplest_form(parts: Sequence[Part]) -> Form:
-    """The simplest form that says the same: not every server takes lists, and no list is better than an
-    empty one.
-    """
+    """Returns the simplest form for protocols that always send lists: not every server accepts lists."""
     if len(parts) == 1 and isinstance(parts[0], ToolResult):
         parts = parts[0].parts
     body = [part for part in parts if not isinstance(part, Thinking | ToolCall)]

@@ -1,7 +1,6 @@
-"""What all dialects share: strict JSON, the two ways of streaming, and small helpers for reading fields.
+"""What all protocols share: strict JSON, NDJSON and SSE streams, overflow errors, blocks of an answer.
 
-Knows nothing about messages. Everything that comes from a client is checked here once, so that later code
-may rely on it being valid Unicode and finite numbers.
+JSON from clients is checked here once, so that later code may rely on valid Unicode and finite numbers.
 """
 
 import json
@@ -23,7 +22,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse_json(body: bytes) -> Any:
-    """The JSON value in `body`. Half a surrogate pair becomes U+FFFD, as Go's decoder does it."""
+    """Parses a request body strictly. Lone surrogates become U+FFFD, as in Go's decoder."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -40,12 +39,13 @@ def parse_json(body: bytes) -> Any:
     except RecursionError:
         raise BadRequest("the request body is nested too deeply") from None
     except ValueError:
-        # Python refuses to read whole numbers of thousands of digits.
+        # Python refuses to parse integers with thousands of digits.
         raise BadRequest("the request body has a number that is too long") from None
     return replace_surrogates(value) if "\\ud" in text.lower() else value
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
+    """Parses a request body that must be a JSON object."""
     value = parse_json(body)
     if not isinstance(value, dict):
         raise BadRequest(f"the request body must be a JSON object, not {json_type(value)}")
@@ -53,6 +53,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def parse_finite(text: str) -> float:
+    """Parses a float of a request body; infinity is refused."""
     number = float(text)
     if not isfinite(number):
         raise BadRequest(f"the request body has {text:.20}, which is larger than any number")
@@ -60,10 +61,12 @@ def parse_finite(text: str) -> float:
 
 
 def refuse_constant(name: str) -> NoReturn:
+    """Refuses NaN and Infinity, which Python's parser would accept."""
     raise BadRequest(f"the request body has {name}, which is not JSON")
 
 
 def replace_surrogates(value: Any) -> Any:
+    """Returns the value with lone surrogates replaced by U+FFFD in all its strings."""
     match value:
         case str():
             return _LONE_SURROGATE.sub("\ufffd", value)
@@ -76,7 +79,7 @@ def replace_surrogates(value: Any) -> Any:
 
 
 def json_type(value: Any) -> str:
-    """The JSON name of a value's type, for error messages."""
+    """Returns the JSON name of a value's type, for error messages."""
     match value:
         case None:
             return "null"
@@ -93,46 +96,46 @@ def json_type(value: Any) -> str:
 
 
 def expect(value: Any, wanted: type[_T], where: str) -> _T:
-    """`value`, if it is what the protocol says it must be."""
+    """Returns `value` if it has the wanted type, else raises BadRequest naming the field `where`."""
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
         names = {str: "a string", list: "an array", dict: "an object", bool: "true or false", int: "a number"}
         raise BadRequest(f"{where} must be {names[wanted]}, not {json_type(value)}", param=where)
     return value
 
 
-def keep_fields(dialect: str, rest: JsonObject) -> Extra:
-    """The fields nobody interpreted, under the name of the dialect they came from."""
-    return {dialect: dict(rest)} if rest else {}
+def keep_fields(protocol: str, fields: JsonObject) -> Extra:
+    """Returns uninterpreted fields under the name of the protocol they came from."""
+    return {protocol: dict(fields)} if fields else {}
 
 
 def placeholder(what: str) -> str:
-    """Stands in a text for something the receiving server cannot take."""
+    """Returns a text that replaces something the receiving server does not support."""
     return f"[not shown: {what}]"
 
 
 async def iter_lines(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines of a byte stream, without their ends; a last one without an end included."""
+    """Yields the lines of a byte stream without line ends, including a last unterminated line."""
     pending: list[bytes] = []
     async for data in stream:
-        *complete, rest = data.split(b"\n")
+        *complete, remaining = data.split(b"\n")
         for line in complete:
             pending.append(line)
             yield b"".join(pending).rstrip(b"\r")
             pending.clear()
-        pending.append(rest)
+        pending.append(remaining)
     if last := b"".join(pending).rstrip(b"\r"):
         yield last
 
 
 async def iter_ndjson(stream: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """The objects of a stream of newline-delimited JSON."""
+    """Yields the objects of a stream of newline-delimited JSON."""
     async for line in iter_lines(stream):
         if line.strip():
             yield parse_server_payload(line)
 
 
 async def iter_sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The data of each server-sent event."""
+    """Yields the data of each server-sent event."""
     data: list[str] = []
     async for line in iter_lines(stream):
         if line.startswith(b"data:"):
@@ -145,7 +148,7 @@ async def iter_sse(stream: AsyncIterator[bytes]) -> AsyncIterator[str]:
 
 
 def parse_server_payload(line: bytes | str) -> dict[str, Any]:
-    """One payload of a model server's stream; anything but an object means that the stream is broken."""
+    """Parses one payload of a model server's stream; raises CutOff unless it is a JSON object."""
     try:
         text = line.decode() if isinstance(line, bytes) else line
         value = json.loads(text)
@@ -156,7 +159,7 @@ def parse_server_payload(line: bytes | str) -> dict[str, Any]:
             "the model server sent something that is not JSON in the middle of its answer",
             hint="Look at the model server's log.",
         )
-    # Only an escape can be half of a pair.
+    # Only an escape sequence can produce a lone surrogate.
     scrubbed: dict[str, Any] = (
         replace_surrogates(value) if "\\u" in text and "\\ud" in text.lower() else value
     )
@@ -189,7 +192,7 @@ _WINDOW = re.compile(
 
 
 def classify_overflow(status: int, body: str) -> Overflow | None:
-    """The error in a server's answer, if it says that the request does not fit the window."""
+    """Returns an Overflow if a server's error response says that the request exceeds the window."""
     if not 400 <= status < 600 or _NOT_OVERFLOW in body:
         return None
     if not any(phrase in body for phrase in _OVERFLOW) and not _OVERFLOW_PATTERN.search(body):
@@ -205,17 +208,19 @@ def classify_overflow(status: int, body: str) -> Overflow | None:
 
 
 def find_number(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.search(text)
-    return next((int(group) for group in found.groups() if group), None) if found else None
+    """Returns the number captured by the first match of a pattern, from whichever group took part."""
+    match = pattern.search(text)
+    return next((int(group) for group in match.groups() if group), None) if match else None
 
 
 def without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Returns a copy of an object without the named fields."""
     return {name: item for name, item in value.items() if name not in names}
 
 
-def take_text(rest: dict[str, Any], name: str) -> str:
-    """Takes a text out of the fields of an object; one that is empty stays there, to go out as it came."""
-    return expect(rest.pop(name), str, name) if rest.get(name) else ""
+def take_text(fields: dict[str, Any], name: str) -> str:
+    """Removes a text from `fields` and returns it. An empty one stays, so that it is sent unchanged."""
+    return expect(fields.pop(name), str, name) if fields.get(name) else ""
 
 
 BlockKind = Literal["thinking", "text", "call"]
@@ -223,14 +228,14 @@ BlockKind = Literal["thinking", "text", "call"]
 
 @dataclass(slots=True)
 class Block:
-    """`call` is there for a call only, and knows its arguments."""
+    """One block of an answer: thinking, text or a tool call (only then `call` is filled)."""
 
     kind: BlockKind
     index: int
     call: CallPiece = field(default_factory=CallPiece)
     open: bool = True
     size: int = 0
-    # Joined when somebody looks: with a piece a chunk, a text that grows would be copied over and over.
+    # Joined lazily: appending each chunk to one string would copy the growing text every time.
     _pieces: list[str] = field(default_factory=list)
 
     @property
@@ -244,17 +249,20 @@ class Block:
         self.size += len(text)
 
 
-# What happens to a block: it is opened, a text is added to it, or it is closed.
+# One change of a block (opened, extended or closed), the block, and the text added.
 BlockStep = tuple[Literal["open", "add", "close"], Block, str]
 
 
 class BlockBuilder:
-    """Puts the chunks of one answer into blocks. Steps are told as they are taken, so take them all."""
+    """Groups the chunks of one answer into consecutive blocks, for protocols that announce each block.
+
+    `add` and `end` are generators that change the state as they go: consume them completely.
+    """
 
     def __init__(self) -> None:
         self.answer = Answer()
         self.all: list[Block] = []
-        # The calls that were begun, by their number.
+        # The blocks of tool calls by the call's index.
         self.calls: dict[int, Block] = {}
 
     def add(self, chunk: Chunk) -> Iterator[BlockStep]:
@@ -277,7 +285,7 @@ class BlockBuilder:
         yield from self._fill(text)
 
     def _add_calls(self) -> Iterator[BlockStep]:
-        """What is new of the calls. One begins where the one before it ends: servers send them in order."""
+        """Yields what is new of the calls. A new call closes the one before: servers send them in order."""
         for number, piece in sorted(self.answer.calls.items()):
             if number not in self.calls:
                 yield from self._open("call", piece)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.pretokenizers import known
+from holdfast.tokens.pretokenizers import list_split_rules
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.child import Child
@@ -76,7 +76,7 @@ def test_an_unknown_rule_is_not_guessed():
         Tokenizer(vocabulary(byte_level(pre="brand-new")))
 
 
-@pytest.mark.parametrize("pre", sorted(known()))
+@pytest.mark.parametrize("pre", sorted(list_split_rules()))
 def test_every_known_rule_builds_and_loses_nothing(pre):
     tokenizer = Tokenizer(vocabulary(byte_level(pre=pre)))
     text = "Don't  stop: 12345 Größe\r\n\t你好 🚀 __init__ ~x"

@@ -11,7 +11,7 @@ from holdfast.errors import Overflow, StoreError
 from holdfast.messages import ChatRequest, Chunk, Image
 from holdfast.models.counting import Counters
 from holdfast.models.windows import decides_itself
-from holdfast.tokens.calibration import Parts, truncated
+from holdfast.tokens.calibration import PromptFeatures, is_truncated
 from holdfast.tokens.estimate import Estimate
 from holdfast.upstreams.base import Provider
 
@@ -56,7 +56,7 @@ class Watch:
         # No request is meant to fill the window to its last token: one that does was longer.
         if reported >= self._window - 1:
             return True
-        if expected.high >= self._window and truncated(expected, reported, self._window):
+        if expected.high >= self._window and is_truncated(expected, reported, self._window):
             return True
         # What should have fitted is cut by a server that has less room than it was asked for. Few tokens
         # alone may be the work of a template that leaves text out, as long as we do not know the template.
@@ -82,14 +82,14 @@ class Watch:
             log.warning("what an answer taught about counting could not be kept: %s", error)
 
 
-def _kind(parts: Parts) -> tuple[bool, ...]:
+def _kind(parts: PromptFeatures) -> tuple[bool, ...]:
     """What templates may leave out: instructions, tools, calls, all but the newest message."""
     return parts.unprompted, parts.tools > 0, parts.calls > 0, parts.messages > 2
 
 
 def _has_left(window: int, reported: int) -> bool:
     """Whether this is what a server with such a window leaves of a request that is too long for it."""
-    return truncated(Estimate(window + 1, 1, window + 1), reported, window)
+    return is_truncated(Estimate(window + 1, 1, window + 1), reported, window)
 
 
 def _has_images(request: ChatRequest) -> bool:

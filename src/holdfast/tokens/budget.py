@@ -136,7 +136,7 @@ def budget_for(window: int, *, thinks: bool = False, levels: Levels | None = Non
         raise BadRequest(
             f"a window of {window} tokens holds no conversation", hint=f"Set num_ctx to at least {SMALLEST}."
         )
-    reserve, profile, beginning, summary, research = _caps(window)
+    reserve, profile, beginning, summary, research = default_caps(window)
     if thinks:
         reserve = min(reserve + reserve // 2, window // 3)
     recalled = int((window - reserve) * evidence_share(window))
@@ -151,25 +151,25 @@ def evidence_share(window: int) -> float:
     return _EVIDENCE[-1][1]
 
 
-def _caps(window: int) -> tuple[int, ...]:
+def default_caps(window: int) -> tuple[int, ...]:
     """The table's row; between two rows in proportion, above and below it by a rule."""
     if window < _TABLE[0][0]:
-        return _small(window)
+        return small_window_caps(window)
     for (start, *low), (end, *high) in pairwise(_TABLE):
         if window <= end:
             share = (window - start) / (end - start)
             return tuple(int(a + (b - a) * share) for a, b in zip(low, high, strict=True))
-    return _large(window)
+    return large_window_caps(window)
 
 
-def _small(window: int) -> tuple[int, ...]:
+def small_window_caps(window: int) -> tuple[int, ...]:
     first, reserve, *_, research = _TABLE[0]
     # 1:2:3 for profile, beginning and summary.
     sixth = int(window * _MEMORY_SHARE) // 6
     return window * reserve // first, sixth, 2 * sixth, 3 * sixth, window * research // first
 
 
-def _large(window: int) -> tuple[int, ...]:
+def large_window_caps(window: int) -> tuple[int, ...]:
     """Answers and memories do not grow like windows: a doubling adds what the last one in the table did."""
     before, (last, *caps, research) = _TABLE[-2], _TABLE[-1]
     doublings = log2(window / last)

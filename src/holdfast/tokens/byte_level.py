@@ -1,7 +1,7 @@
 """Byte-level vocabularies: words cut by a rule, bytes joined by merges, by whichever library does it right.
 
 tiktoken is several times faster than `tokenizers`, but it joins any two neighbours whose union is a token, in
-the order of the tokens; a vocabulary joins only what its list of merges says, in the list's order. `_ranks`
+the order of the tokens; a vocabulary joins only what its list of merges says, in the list's order. `derive_ranks`
 proves for one vocabulary that both come to the same, or gives up. Nothing here knows special tokens.
 """
 
@@ -16,18 +16,18 @@ from tokenizers.pre_tokenizers import Sequence as Steps
 from tokenizers.pre_tokenizers import Split
 
 from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.pretokenizers import Rule, rule_for
+from holdfast.tokens.pretokenizers import SplitRule, find_split_rule
 from holdfast.tokens.vocabulary import TokenType, Vocabulary
 
 
-def _characters() -> str:
+def list_byte_characters() -> str:
     """A byte is written as one printable character: itself where it is one, else the next from U+0100 on."""
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return "".join(chr(byte if byte in printable else next(others)) for byte in range(256))
 
 
-CHARACTERS = _characters()
+CHARACTERS = list_byte_characters()
 BYTES: Mapping[str, int] = {character: byte for byte, character in enumerate(CHARACTERS)}
 
 # tiktoken's regex engine keeps a stack through a run of white space and panics when it is full, at a million.
@@ -36,8 +36,8 @@ _LONGEST_BLANK = 250_000
 _BLANK = re.compile(rf"(\s{{{_LONGEST_BLANK}}})")
 
 
-def byte_level_engine(vocabulary: Vocabulary) -> "Ranked | Merged":
-    rule = rule_for(vocabulary.pre)
+def choose_byte_encoder(vocabulary: Vocabulary) -> "RankEncoder | MergeEncoder":
+    rule = find_split_rule(vocabulary.pre)
     if rule is None:
         raise VocabularyError(f"the rules of the pre-tokenizer '{vocabulary.pre}' are not known")
     ids = {token: index for index, token in enumerate(vocabulary.tokens)}
@@ -46,14 +46,14 @@ def byte_level_engine(vocabulary: Vocabulary) -> "Ranked | Merged":
     holes = bytes(byte for byte, character in enumerate(CHARACTERS) if character not in ids)
     if rule.joined is not None:
         words = vocabulary.of_type(TokenType.NORMAL) if rule.whole_words else ()
-        ranks = _ranks(ids, pairs, words)
+        ranks = derive_ranks(ids, pairs, words)
         if ranks is not None:
-            return Ranked(ranks, ids, rule.joined, holes)
+            return RankEncoder(ranks, ids, rule.joined, holes)
     defined = vocabulary.of_type(TokenType.USER_DEFINED)
-    return Merged(ids, pairs, rule, holes, list(defined))
+    return MergeEncoder(ids, pairs, rule, holes, list(defined))
 
 
-class Ranked:
+class RankEncoder:
     """tiktoken, for vocabularies where joining by rank is the same as joining by merges."""
 
     name = "tiktoken"
@@ -70,7 +70,7 @@ class Ranked:
         )
 
     def count(self, text: str) -> int:
-        return len(self._encoded(text)) - _in(self._holes, text)
+        return len(self._encoded(text)) - count_holes(self._holes, text)
 
     def encode(self, text: str) -> list[int]:
         ids = [self._ids[rank] for rank in self._encoded(text)]
@@ -83,7 +83,7 @@ class Ranked:
         return [rank for piece in _BLANK.split(text) for rank in self._encoding.encode_ordinary(piece)]
 
 
-class Merged:
+class MergeEncoder:
     """The `tokenizers` library, which does what the list of merges says, word for word."""
 
     name = "tokenizers"
@@ -93,7 +93,7 @@ class Merged:
         self,
         ids: Mapping[str, int],
         pairs: Sequence[tuple[str, str]],
-        rule: Rule,
+        rule: SplitRule,
         holes: bytes,
         defined: Sequence[str],
     ) -> None:
@@ -109,7 +109,7 @@ class Merged:
         self._library.add_tokens([AddedToken(text, normalized=False) for text in defined])
 
     def count(self, text: str) -> int:
-        return len(self._library.encode_batch_fast([text], add_special_tokens=False)[0]) - _in(
+        return len(self._library.encode_batch_fast([text], add_special_tokens=False)[0]) - count_holes(
             self._holes, text
         )
 
@@ -118,7 +118,7 @@ class Merged:
         return [index for index in ids if index < self._size] if self._holes else ids
 
 
-def _in(holes: bytes, text: str) -> int:
+def count_holes(holes: bytes, text: str) -> int:
     """How many tokens of the library's are none of the vocabulary's."""
     if not holes:
         return 0
@@ -126,7 +126,7 @@ def _in(holes: bytes, text: str) -> int:
     return len(raw) - len(raw.translate(None, holes))
 
 
-def _ranks(
+def derive_ranks(
     ids: Mapping[str, int], pairs: Sequence[tuple[str, str]], words: Iterable[str]
 ) -> dict[str, int] | None:
     """Ranks with which joining any neighbours equals applying the merges; None if that cannot be shown.

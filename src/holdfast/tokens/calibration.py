@@ -11,13 +11,13 @@ from math import isfinite, sqrt
 from typing import Any, Literal, Protocol, Self
 
 from holdfast.tokens.estimate import Estimate
-from holdfast.tokens.linear import Matrix, inverted, product
+from holdfast.tokens.linear import Matrix, dot_product, invert
 
 Method = Literal["exact", "estimate"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PromptFeatures:
     """A request as numbers. `text` and `tool_text` are tokens, `doubt` is half the width of their interval.
 
     `tool_text` is what templates spell in their own way, or leave out: tools and the calls of them. `images`
@@ -34,8 +34,8 @@ class Parts:
     images: int = 0
     doubt: float = 0.0
 
-    def __add__(self, other: "Parts") -> "Parts":
-        return Parts(
+    def __add__(self, other: "PromptFeatures") -> "PromptFeatures":
+        return PromptFeatures(
             self.text + other.text,
             self.messages + other.messages,
             self.tool_text + other.tool_text,
@@ -83,7 +83,7 @@ TEMPLATES: Mapping[str, Template] = {
 
 # How sure the first guess is: one standard deviation for text, tool text, message, call, tool, tools,
 # unprompted, start. Exact counts know the text; how a template spells tools is for it to say.
-_SURE: Mapping[Method, tuple[float, ...]] = {
+_PRIOR_DEVIATIONS: Mapping[Method, tuple[float, ...]] = {
     "exact": (0.002, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
     "estimate": (0.15, 0.5, 1.5, 8.0, 6.0, 60.0, 15.0, 15.0),
 }
@@ -91,7 +91,7 @@ _SURE: Mapping[Method, tuple[float, ...]] = {
 _NOISE: Mapping[Method, float] = {"exact": 0.003, "estimate": 0.04}
 
 # With and without tools are remembered apart, so that many of one kind do not make us forget the other.
-_REMEMBERED = 24
+_MAX_SAMPLES = 24
 _ROUNDS = 4
 _CERTAIN = 1e9
 # An interval is three standard deviations to each side.
@@ -100,12 +100,12 @@ _WIDTH = 3.0
 # this
 # share of the first doubt stays, and it shrinks as more of them agree.
 _LEAST_DOUBT = 0.25
-_ENOUGH = 8
+_MANY_SAMPLES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    parts: Parts
+class CountSample:
+    parts: PromptFeatures
     reported: int
 
 
@@ -115,7 +115,7 @@ class Calibration:
 
     method: Method
     template: Template
-    answers: tuple[Answer, ...]
+    answers: tuple[CountSample, ...]
     costs: tuple[float, ...]
     covariance: Matrix
     spread: float
@@ -137,19 +137,19 @@ class Calibration:
     def per_call(self) -> float:
         return max(0.0, self.costs[3])
 
-    def likely(self, parts: Parts) -> float:
+    def likely(self, parts: PromptFeatures) -> float:
         """The tokens of a whole request, without a word on how sure that is."""
-        return max(product(self.costs, parts.row) + parts.images, 1.0)
+        return max(dot_product(self.costs, parts.row) + parts.images, 1.0)
 
-    def expected(self, parts: Parts) -> Estimate:
+    def expected(self, parts: PromptFeatures) -> Estimate:
         """The tokens of a whole request, with the least and the most it may be."""
         row = parts.row
         tokens = self.likely(parts)
         doubt, seen = parts.doubt / _WIDTH, self.spread * tokens
         if self.method == "exact":
             doubt = seen
-        elif len(self.answers) >= _ENOUGH:
-            doubt = min(doubt, max(seen, _LEAST_DOUBT * _ENOUGH / len(self.answers) * doubt))
+        elif len(self.answers) >= _MANY_SAMPLES:
+            doubt = min(doubt, max(seen, _LEAST_DOUBT * _MANY_SAMPLES / len(self.answers) * doubt))
         # Most requests have neither tools nor calls, and what is not there adds nothing.
         there = [(at, number) for at, number in enumerate(row) if number]
         unsure = sum(
@@ -158,33 +158,33 @@ class Calibration:
         width = _WIDTH * sqrt(max(unsure, 0.0) + doubt * doubt + 1.0)
         return Estimate(round(tokens), max(1, int(tokens - width)), int(tokens + width) + 1)
 
-    def learn(self, parts: Parts, reported: int, *, num_ctx: int | None = None) -> Self:
+    def learn(self, parts: PromptFeatures, reported: int, *, num_ctx: int | None = None) -> Self:
         """The same with one more answer, or itself where the numbers cannot belong together.
 
         `num_ctx` is the window the server ran with: an answer to a prompt that it cut short teaches nothing.
         """
         if not self.plausible(parts, reported):
             return self
-        if num_ctx is not None and truncated(self.expected(parts), reported, num_ctx):
+        if num_ctx is not None and is_truncated(self.expected(parts), reported, num_ctx):
             return self
-        answers = [*self.answers, Answer(parts, reported)]
+        answers = [*self.answers, CountSample(parts, reported)]
         alike = [answer for answer in answers if bool(answer.parts.tools) == bool(parts.tools)]
-        if len(alike) > _REMEMBERED:
+        if len(alike) > _MAX_SAMPLES:
             answers.remove(alike[0])
         return self._fitted(self.method, self.template, tuple(answers))
 
-    def plausible(self, parts: Parts, reported: int) -> bool:
+    def plausible(self, parts: PromptFeatures, reported: int) -> bool:
         """Whether a server could report this; judged by the first guess, not by what was learned since."""
         least = 0.5 if self.method == "estimate" else 0.9
         written = parts.text + parts.images
-        guess = product(_guess(self.template), parts.row) + parts.images
+        guess = dot_product(prior_costs(self.template), parts.row) + parts.images
         return reported > 0 and least * written <= reported <= 2.0 * guess + 2_000
 
     def to_json(self) -> str:
         return json.dumps(
             {
                 "method": self.method,
-                "answers": [[*_numbers(answer.parts), answer.reported] for answer in self.answers],
+                "answers": [[*serialize_features(answer.parts), answer.reported] for answer in self.answers],
             },
             separators=(",", ":"),
         )
@@ -200,7 +200,7 @@ class Calibration:
         if not isinstance(value, dict) or value.get("method") != method:
             return fresh
         listed = value.get("answers")
-        answers = map(_answer, listed[-2 * _REMEMBERED :]) if isinstance(listed, list) else ()
+        answers = map(parse_sample, listed[-2 * _MAX_SAMPLES :]) if isinstance(listed, list) else ()
         known = [
             answer
             for answer in answers
@@ -209,29 +209,33 @@ class Calibration:
         return cls._fitted(method, fresh.template, tuple(known))
 
     @classmethod
-    def _fitted(cls, method: Method, template: Template, answers: tuple[Answer, ...]) -> Self:
+    def _fitted(cls, method: Method, template: Template, answers: tuple[CountSample, ...]) -> Self:
         """Regression on relative errors, beginning at the first guess; strange answers count for little."""
-        guess, noise = _guess(template), _NOISE[method]
-        certainty = [1.0 / (sure * sure) for sure in _SURE[method]]
+        guess, noise = prior_costs(template), _NOISE[method]
+        certainty = [1.0 / (sure * sure) for sure in _PRIOR_DEVIATIONS[method]]
         weights = [1.0 / (1.0 + noise * answer.reported) ** 2 for answer in answers]
-        costs, covariance, strange = guess, inverted(_information(certainty, [], [])), [1.0] * len(answers)
+        costs, covariance, strange = (
+            guess,
+            invert(information_matrix(certainty, [], [])),
+            [1.0] * len(answers),
+        )
         for _ in range(_ROUNDS if answers else 0):
             rows = [answer.parts.row for answer in answers]
             weighed = [weight * odd for weight, odd in zip(weights, strange, strict=True)]
-            covariance = inverted(_information(certainty, rows, weighed))
+            covariance = invert(information_matrix(certainty, rows, weighed))
             pull = [sure * first for sure, first in zip(certainty, guess, strict=True)]
             for answer, row, weight in zip(answers, rows, weighed, strict=True):
                 target = weight * (answer.reported - answer.parts.images)
                 pull = [have + target * number for have, number in zip(pull, row, strict=True)]
-            costs = tuple(product(line, pull) for line in covariance)
+            costs = tuple(dot_product(line, pull) for line in covariance)
             # Nothing a template writes costs less than nothing: what comes out so is pinned there.
             certainty = [_CERTAIN if cost < 0 else sure for cost, sure in zip(costs, certainty, strict=True)]
             guess = tuple(0.0 if cost < 0 else first for cost, first in zip(costs, guess, strict=True))
             strange = [
-                1.0 / max(1.0, abs(_error(costs, answer)) * sqrt(weight))
+                1.0 / max(1.0, abs(residual(costs, answer)) * sqrt(weight))
                 for answer, weight in zip(answers, weights, strict=True)
             ]
-        errors = sorted(abs(_error(costs, answer)) / answer.reported for answer in answers)
+        errors = sorted(abs(residual(costs, answer)) / answer.reported for answer in answers)
         spread = 1.5 * errors[len(errors) * 2 // 3] if errors else 0.0
         return cls(method, template, answers, costs, covariance, spread)
 
@@ -249,7 +253,7 @@ class Bounds(Protocol):
     def high(self) -> int: ...
 
 
-def truncated(expected: Bounds, reported: int, num_ctx: int, num_keep: int = 4) -> bool:
+def is_truncated(expected: Bounds, reported: int, num_ctx: int, num_keep: int = 4) -> bool:
     """Whether a server that reports so few tokens has cut the prompt to fit its window, and told nobody.
 
     Ollama keeps a few tokens and the end of a prompt that is too long, and reports one of two lengths, by its
@@ -263,7 +267,7 @@ def truncated(expected: Bounds, reported: int, num_ctx: int, num_keep: int = 4) 
     return (signature and too_long) or reported < 0.8 * expected.low
 
 
-def _guess(template: Template) -> tuple[float, ...]:
+def prior_costs(template: Template) -> tuple[float, ...]:
     return (
         1.0,
         1.0,
@@ -276,7 +280,7 @@ def _guess(template: Template) -> tuple[float, ...]:
     )
 
 
-def _information(
+def information_matrix(
     certainty: Sequence[float], rows: Sequence[Sequence[float]], weights: Sequence[float]
 ) -> Matrix:
     size = range(len(certainty))
@@ -290,11 +294,11 @@ def _information(
     )
 
 
-def _error(costs: Sequence[float], answer: Answer) -> float:
-    return product(costs, answer.parts.row) + answer.parts.images - answer.reported
+def residual(costs: Sequence[float], answer: CountSample) -> float:
+    return dot_product(costs, answer.parts.row) + answer.parts.images - answer.reported
 
 
-def _numbers(parts: Parts) -> list[float]:
+def serialize_features(parts: PromptFeatures) -> list[float]:
     return [
         parts.text,
         parts.messages,
@@ -307,16 +311,16 @@ def _numbers(parts: Parts) -> list[float]:
     ]
 
 
-def _answer(value: Any) -> Answer | None:
+def parse_sample(value: Any) -> CountSample | None:
     match value:
-        case [*numbers] if len(numbers) == 9 and all(map(_sane, numbers)):
+        case [*numbers] if len(numbers) == 9 and all(map(is_sane, numbers)):
             text, messages, tool_text, calls, tools, unprompted, images = map(int, numbers[:7])
-            parts = Parts(
+            parts = PromptFeatures(
                 text, messages, tool_text, calls, tools, bool(unprompted), images, float(numbers[7])
             )
-            return Answer(parts, int(numbers[8]))
+            return CountSample(parts, int(numbers[8]))
     return None
 
 
-def _sane(number: Any) -> bool:
+def is_sane(number: Any) -> bool:
     return type(number) in (int, float) and 0 <= number < 1e9 and isfinite(number)

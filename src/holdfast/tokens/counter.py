@@ -25,7 +25,7 @@ from holdfast.messages import (
     ToolResult,
     canonical,
 )
-from holdfast.tokens.calibration import Calibration, Parts
+from holdfast.tokens.calibration import Calibration, PromptFeatures
 from holdfast.tokens.estimate import Estimate, estimate
 from holdfast.tokens.families import UNKNOWN, Family, family_of
 
@@ -34,7 +34,7 @@ IMAGE_TOKENS = 768
 
 # Parts we do not interpret are counted as the JSON they are, unless they are so long that they carry media.
 _LONGEST_OPAQUE = 4_096
-_REMEMBERED = 4_096
+_CACHE_SIZE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class Counter(Protocol):
         """All that goes to the model: messages, tools, template, the start of the answer."""
 
 
-class Tokens(Protocol):
+class TextTokenizer(Protocol):
     """What a tokenizer is good for here."""
 
     def count(self, text: str) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _MessageSize:
     """What a message holds, before any template; `called` are those of its tokens that are tool calls."""
 
     tokens: int = 0
@@ -91,7 +91,7 @@ class _Counted:
         return max(self.high - self.tokens, self.tokens - self.low)
 
 
-class _PartsCounter:
+class _FeatureCounter:
     """Takes requests apart and adds up; the two kinds of counter differ in how a text is measured.
 
     `calibration` may be replaced at any time by what was learned since.
@@ -106,7 +106,7 @@ class _PartsCounter:
         self._measure = measure
         self._by = by
         self._image_tokens = image_tokens
-        self._seen: OrderedDict[tuple[str, bool], _Counted] = OrderedDict()
+        self._seen: OrderedDict[tuple[str, bool], _MessageSize] = OrderedDict()
 
     def count_text(self, text: str) -> Count:
         measured, scale = self._measure(text), self.calibration.scale
@@ -122,18 +122,18 @@ class _PartsCounter:
     def count_request(self, request: ChatRequest) -> Count:
         return self._count(*self.calibration.expected(self.parts(request)))
 
-    def parts(self, request: ChatRequest) -> Parts:
+    def parts(self, request: ChatRequest) -> PromptFeatures:
         """The request as numbers: what `Calibration.learn` wants beside the server's count."""
-        sent = _thinking_sent(request.messages)
+        sent = find_thinking_start(request.messages)
         total = self.tool_parts(request.tools)
         for at, message in enumerate(request.messages):
             total += self.message_parts(message, thinking=at >= sent)
         return replace(total, unprompted=all(message.role != "system" for message in request.messages))
 
-    def message_parts(self, message: Message, *, thinking: bool = True) -> Parts:
+    def message_parts(self, message: Message, *, thinking: bool = True) -> PromptFeatures:
         """One message as numbers; those of a request are the sum of its messages' and its tools'."""
         counted = self._counted(message, thinking)
-        return Parts(
+        return PromptFeatures(
             text=counted.tokens - counted.called,
             messages=1,
             tool_text=counted.called,
@@ -142,9 +142,9 @@ class _PartsCounter:
             doubt=counted.doubt,
         )
 
-    def tool_parts(self, tools: Sequence[JsonObject]) -> Parts:
+    def tool_parts(self, tools: Sequence[JsonObject]) -> PromptFeatures:
         counted = [self._tool(tool) for tool in tools]
-        return Parts(
+        return PromptFeatures(
             text=0,
             messages=0,
             tool_text=sum(item.tokens for item in counted),
@@ -152,15 +152,15 @@ class _PartsCounter:
             doubt=sum(item.doubt for item in counted),
         )
 
-    def expected(self, parts: Parts) -> Estimate:
+    def expected(self, parts: PromptFeatures) -> Estimate:
         """What these parts cost with all that was learned so far."""
         return self.calibration.expected(parts)
 
-    def likely(self, parts: Parts) -> float:
+    def likely(self, parts: PromptFeatures) -> float:
         """The same without its bounds, for where many small numbers are added up."""
         return self.calibration.likely(parts)
 
-    def _counted(self, message: Message, thinking: bool) -> _Counted:
+    def _counted(self, message: Message, thinking: bool) -> _MessageSize:
         try:
             key = message.digest, thinking
         except UnicodeEncodeError:
@@ -169,41 +169,41 @@ class _PartsCounter:
         # Taken out and put in again at the end: one step each, so that threads cannot get between.
         known = self._seen.pop(key, None) or self._take_apart(message.parts, thinking)
         self._seen[key] = known
-        while len(self._seen) > _REMEMBERED:
+        while len(self._seen) > _CACHE_SIZE:
             self._seen.popitem(last=False)
         return known
 
-    def _take_apart(self, parts: tuple[Part, ...], thinking: bool) -> _Counted:
+    def _take_apart(self, parts: tuple[Part, ...], thinking: bool) -> _MessageSize:
         tokens = low = high = images = calls = called = 0
-        for part in _flat(parts):
+        for part in flatten_parts(parts):
             if isinstance(part, ToolCall | ToolResult):
                 calls += 1
             if isinstance(part, Thinking) and not thinking:
                 continue
-            text = _written(part)
+            text = part_text(part)
             if text is None:
                 images += self._image_tokens
             elif text:
                 measured = self._measure(text)
                 tokens, low, high = tokens + measured.tokens, low + measured.low, high + measured.high
                 called += measured.tokens if isinstance(part, ToolCall) else 0
-        return _Counted(tokens, low, high, images, calls, called)
+        return _MessageSize(tokens, low, high, images, calls, called)
 
-    def _tool(self, tool: JsonObject) -> _Counted:
+    def _tool(self, tool: JsonObject) -> _MessageSize:
         return self._counted(Message.of("system", canonical(tool)), False)
 
     def _count(self, tokens: int, low: int, high: int) -> Count:
         return Count(tokens, low, high, self.method, self._by)
 
 
-class ExactCounter(_PartsCounter):
+class ExactCounter(_FeatureCounter):
     """Counts with the model's own vocabulary; what its template adds is a first guess, then learned."""
 
     method = "exact"
 
     def __init__(
         self,
-        tokenizer: Tokens,
+        tokenizer: TextTokenizer,
         calibration: Calibration | None = None,
         *,
         by: str = "the model's vocabulary",
@@ -216,7 +216,7 @@ class ExactCounter(_PartsCounter):
         super().__init__(measure, calibration or Calibration.fresh("exact"), by, image_tokens)
 
 
-class EstimatingCounter(_PartsCounter):
+class EstimatingCounter(_FeatureCounter):
     """Counts by the kind of text, for a family or for a model's name; more surely after some answers."""
 
     method = "estimate"
@@ -238,20 +238,20 @@ class EstimatingCounter(_PartsCounter):
         super().__init__(measure, learned, by, image_tokens)
 
 
-def _thinking_sent(messages: tuple[Message, ...]) -> int:
+def find_thinking_start(messages: tuple[Message, ...]) -> int:
     """From which message on thinking is sent again: templates drop it before the newest question."""
     questions = [at for at, message in enumerate(messages) if message.role == "user"]
     return questions[-1] if questions else 0
 
 
-def _flat(parts: tuple[Part, ...]) -> Iterator[Part]:
+def flatten_parts(parts: tuple[Part, ...]) -> Iterator[Part]:
     for part in parts:
         yield part
         if isinstance(part, ToolResult):
             yield from part.parts
 
 
-def _written(part: Part) -> str | None:
+def part_text(part: Part) -> str | None:
     """The text that stands for a part in a prompt; None for what has a flat cost."""
     match part:
         case Text(text) | Thinking(text):
@@ -261,7 +261,7 @@ def _written(part: Part) -> str | None:
         case ToolResult():
             return part.name
         case File():
-            return _file_text(part)
+            return file_text(part)
         case Image():
             return None
         case Opaque():
@@ -269,7 +269,7 @@ def _written(part: Part) -> str | None:
             return text if len(text) <= _LONGEST_OPAQUE else None
 
 
-def _file_text(file: File) -> str | None:
+def file_text(file: File) -> str | None:
     if not file.data:
         return file.name
     if not file.media_type.startswith("text/"):

@@ -38,9 +38,9 @@ def estimate(text: str, family: Family) -> Estimate:
         return Estimate(0, 0, 0)
     blanks = data.count(_BLANKS)
     if 16 * blanks > size:
-        tokens, doubt = _mostly_blank(data, blanks, family), 4.0
+        tokens, doubt = price_blank_text(data, blanks, family), 4.0
     else:
-        tokens, doubt = _tokens(data, size, blanks, family), 1.0
+        tokens, doubt = price_text(data, size, blanks, family), 1.0
     # Short texts err more: few words have less chance to average out.
     slack = 1.0 + sqrt(tokens)
     low = int(tokens * (1.0 - doubt * family.under) - slack)
@@ -50,14 +50,14 @@ def estimate(text: str, family: Family) -> Estimate:
     return Estimate(int(tokens + 0.5) or 1, low if low > 0 else 1, high if high < most else most)
 
 
-def _tokens(data: bytes, size: int, blanks: int, family: Family) -> float:
-    total = _sum(data.translate(family.prices), family.piece)
+def price_text(data: bytes, size: int, blanks: int, family: Family) -> float:
+    total = sum_bytes(data.translate(family.prices), family.piece)
     tokens = (total - OFFSET * size) / UNIT + family.blanks * blanks
     if tokens > _DENSE * size:
         # The digits of long numbers share tokens; capitals and digits in a mixture (base64, keys) do not.
-        digits = _sum(data.translate(_DIGITS), _SUM)
+        digits = sum_bytes(data.translate(_DIGITS), _SUM)
         if tokens > _DENSER * size:
-            mixed = digits + _sum(data.translate(_CAPITALS), _SUM) - size / 3
+            mixed = digits + sum_bytes(data.translate(_CAPITALS), _SUM) - size / 3
             if mixed > 0:
                 tokens += family.mixed * mixed
         tokens += family.digits * digits * digits / size
@@ -68,15 +68,15 @@ def _tokens(data: bytes, size: int, blanks: int, family: Family) -> float:
     return tokens if tokens < size else float(size)
 
 
-def _sum(values: bytes, piece: int) -> int:
+def sum_bytes(values: bytes, piece: int) -> int:
     """The sum of the bytes: the lower half of Adler-32, modulo 65,521. Nothing at hand adds faster."""
     if len(values) <= piece:
         return adler32(values, 0) & 0xFFFF
     return sum([adler32(values[at : at + piece], 0) & 0xFFFF for at in range(0, len(values), piece)])
 
 
-def _mostly_blank(data: bytes, blanks: int, family: Family) -> float:
+def price_blank_text(data: bytes, blanks: int, family: Family) -> float:
     """Wide tables and deep indentation: what is between the blanks, and a token for each run of them."""
     words = b" ".join(data.split())
     runs = min(blanks, words.count(b" ") + data.count(b"\n")) + len(data) / _RUN
-    return (_tokens(words, len(words), 0, family) if words else 0.0) + runs
+    return (price_text(words, len(words), 0, family) if words else 0.0) + runs

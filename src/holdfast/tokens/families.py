@@ -35,7 +35,7 @@ class Family:
     under: float
 
 
-def _family(
+def decode_family(
     name: str,
     *,
     prices: str,
@@ -50,7 +50,7 @@ def _family(
 
 
 FAMILIES = {
-    "llama3": _family(
+    "llama3": decode_family(
         "llama3",
         blanks=-1.825,
         mixed=1.327,
@@ -64,7 +64,7 @@ FAMILIES = {
             "4G#<p4Gj$q2mlxf3knMg3kwVi3JDt=A0HndA0HndA0HndA0Hnd"
         ),
     ),
-    "llama4": _family(
+    "llama4": decode_family(
         "llama4",
         blanks=-2.174,
         mixed=1.179,
@@ -78,7 +78,7 @@ FAMILIES = {
             "4i60s4h{|u3jh}h3JD4c3JD7d3JD}685tQF85tQF85tQF85tQF"
         ),
     ),
-    "gpt-oss": _family(
+    "gpt-oss": decode_family(
         "gpt-oss",
         blanks=-1.673,
         mixed=1.192,
@@ -92,7 +92,7 @@ FAMILIES = {
             "4h{?r4h{|u3jq}j3=9nn3<?bj3kn<^7Z(>77Z(>77Z(>77Z(>7"
         ),
     ),
-    "qwen": _family(
+    "qwen": decode_family(
         "qwen",
         blanks=-1.770,
         mixed=1.146,
@@ -106,7 +106,7 @@ FAMILIES = {
             "5)cv+5fKp)5daYn4Gazq4Gj?w5Dya*5D*X$5D*X$5D*X$5D*X$"
         ),
     ),
-    "qwen35": _family(
+    "qwen35": decode_family(
         "qwen35",
         blanks=-2.080,
         mixed=1.216,
@@ -120,7 +120,7 @@ FAMILIES = {
             "4Gj$r4Gj$q1^^)l2nY%Y2?z@b3J4b$At50lAt50lAt50lAt50l"
         ),
     ),
-    "tekken": _family(
+    "tekken": decode_family(
         "tekken",
         blanks=-2.137,
         mixed=1.133,
@@ -134,7 +134,7 @@ FAMILIES = {
             "3=0hl3kwSi2LKlb3JeVj4Gswg2M7fPI5;>sI5;>sI5;>sI5;>s"
         ),
     ),
-    "gemma": _family(
+    "gemma": decode_family(
         "gemma",
         blanks=-1.461,
         mixed=0.922,
@@ -148,7 +148,7 @@ FAMILIES = {
             "4-gOz4-XFy2?81m4h#(q4G#|v4h$tF3JMAe3JMAe3JMAe3JMAe"
         ),
     ),
-    "deepseek": _family(
+    "deepseek": decode_family(
         "deepseek",
         blanks=-1.720,
         mixed=1.071,
@@ -162,7 +162,7 @@ FAMILIES = {
             "4-XFw4-XFy2mloe2nY%Y2?-7i4GR+!7Z(>77Z(>77Z(>77Z(>7"
         ),
     ),
-    "smollm": _family(
+    "smollm": decode_family(
         "smollm",
         blanks=-0.564,
         mixed=0.966,
@@ -176,7 +176,7 @@ FAMILIES = {
             "5fKs+5fKp)1^^lg2?+@Y3JDq+85<E02L}fS2L}fS2L}fS2L}fS"
         ),
     ),
-    "llama2": _family(
+    "llama2": decode_family(
         "llama2",
         blanks=-0.873,
         mixed=1.179,
@@ -190,7 +190,7 @@ FAMILIES = {
             "6cQ8^6ciK`1_>4g1q1{H1Oy8U3J4n;5)u*;5)u*;5)u*;5)u*;"
         ),
     ),
-    "unknown": _family(
+    "unknown": decode_family(
         "unknown",
         blanks=-1.763,
         mixed=1.143,

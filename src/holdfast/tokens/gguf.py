@@ -31,16 +31,16 @@ def read_metadata(
     """The key-value pairs of a GGUF file; values of keys that are not `wanted` are stepped over."""
     try:
         with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return _Reader(data).pairs(wanted)
+            return _MetadataReader(data).pairs(wanted)
     except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
         raise VocabularyError(f"cannot read {Path(path).name}: {error}") from error
 
 
 def parse_metadata(data: bytes, wanted: Callable[[str], bool] = lambda _key: True) -> dict[str, Any]:
-    return _Reader(data).pairs(wanted)
+    return _MetadataReader(data).pairs(wanted)
 
 
-class _Reader:
+class _MetadataReader:
     def __init__(self, data: bytes | mmap.mmap) -> None:
         self.data = data
         self.size = len(data)
@@ -86,14 +86,14 @@ class _Reader:
             return self._string()
         if kind == _ARRAY:
             return self._array(depth)
-        return self._unpack(struct.Struct("<" + _scalar(kind)))[0]
+        return self._unpack(struct.Struct("<" + scalar_format(kind)))[0]
 
     def _array(self, depth: int) -> list[Any]:
         kind, count = self._unpack(struct.Struct("<IQ"))
         if kind in _SCALARS:
             # Only now is the count known to fit into the file, and so into memory.
-            start = self._advance(count * struct.calcsize("<" + _scalar(kind)))
-            return list(struct.unpack_from(f"<{count}{_scalar(kind)}", self.data, start))
+            start = self._advance(count * struct.calcsize("<" + scalar_format(kind)))
+            return list(struct.unpack_from(f"<{count}{scalar_format(kind)}", self.data, start))
         if depth >= _MAX_DEPTH:
             raise VocabularyError("arrays are nested too deeply in the GGUF file")
         return [self._value(kind, depth + 1) for _ in range(count)]
@@ -105,17 +105,17 @@ class _Reader:
         elif kind == _ARRAY:
             inner, count = self._unpack(struct.Struct("<IQ"))
             if inner in _SCALARS:
-                self._advance(count * struct.calcsize("<" + _scalar(inner)))
+                self._advance(count * struct.calcsize("<" + scalar_format(inner)))
                 return
             if depth >= _MAX_DEPTH:
                 raise VocabularyError("arrays are nested too deeply in the GGUF file")
             for _ in range(count):
                 self._skip(inner, depth + 1)
         else:
-            self._advance(struct.calcsize("<" + _scalar(kind)))
+            self._advance(struct.calcsize("<" + scalar_format(kind)))
 
 
-def _scalar(kind: int) -> str:
+def scalar_format(kind: int) -> str:
     try:
         return _SCALARS[kind]
     except KeyError:
@@ -126,35 +126,35 @@ def encode_metadata(metadata: Metadata, tensors: int = 0) -> bytes:
     """Header and pairs as GGUF 3. Python's types choose GGUF's: str, bool, int, float (32 bit), lists."""
     parts = [_HEADER.pack(_MAGIC, _VERSIONS[-1], tensors, len(metadata))]
     for key, value in metadata.items():
-        kind, body = _encoded(value)
-        parts += [_packed_string(key), struct.pack("<I", kind), body]
+        kind, body = encode_value(value)
+        parts += [encode_string(key), struct.pack("<I", kind), body]
     return b"".join(parts)
 
 
-def _encoded(value: Any) -> tuple[int, bytes]:
+def encode_value(value: Any) -> tuple[int, bytes]:
     match value:
         case bool():
             return _BOOL, struct.pack("<?", value)
         case str():
-            return _STRING, _packed_string(value)
+            return _STRING, encode_string(value)
         case int():
             return (4, struct.pack("<I", value)) if 0 <= value < 2**32 else (11, struct.pack("<q", value))
         case float():
             return 6, struct.pack("<f", value)
         case list() | tuple():
-            kind, body = _encoded_items(value)
+            kind, body = encode_items(value)
             return _ARRAY, struct.pack("<IQ", kind, len(value)) + body
     raise TypeError(f"GGUF has no type for {type(value).__name__}")
 
 
-def _encoded_items(values: list[Any] | tuple[Any, ...]) -> tuple[int, bytes]:
+def encode_items(values: list[Any] | tuple[Any, ...]) -> tuple[int, bytes]:
     if all(isinstance(value, str) for value in values):
-        return _STRING, b"".join(_packed_string(value) for value in values)
+        return _STRING, b"".join(encode_string(value) for value in values)
     if all(isinstance(value, int) for value in values):
         return 5, struct.pack(f"<{len(values)}i", *values)
     return 6, struct.pack(f"<{len(values)}f", *values)
 
 
-def _packed_string(text: str) -> bytes:
+def encode_string(text: str) -> bytes:
     raw = text.encode()
     return _LENGTH.pack(len(raw)) + raw

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 Matrix = tuple[tuple[float, ...], ...]
 
 
-def product(left: Sequence[float], right: Sequence[float]) -> float:
+def dot_product(left: Sequence[float], right: Sequence[float]) -> float:
     return sum([a * b for a, b in zip(left, right, strict=True)])
 
 
-def inverted(matrix: Matrix) -> Matrix:
+def invert(matrix: Matrix) -> Matrix:
     """The inverse, by elimination; `matrix` is positive definite, so no pivot is zero."""
     size = len(matrix)
     rows = [[*line, *(1.0 if i == j else 0.0 for j in range(size))] for i, line in enumerate(matrix)]

@@ -34,7 +34,7 @@ _SPACES = r"\s+(?!\S)|\s+"
 _GPT2 = rf"{_SHORT}| ?{_L}+| ?{_N}+| ?{_OTHER}+|{_SPACES}"
 
 
-def _modern(
+def _modern_pattern(
     digits: str,
     *,
     short: str = _SHORT_ANY_CASE + "|",
@@ -46,7 +46,7 @@ def _modern(
     return rf"{short}{_BEFORE_WORD}{letters}+|{digits}| ?{other}+[\r\n]*|{lines}|{_SPACES}"
 
 
-def _cased(digits: str, suffix: str = "") -> str:
+def _case_pattern(digits: str, suffix: str = "") -> str:
     """Words end where lower case turns to upper; only ASCII has case here, other letters count as both."""
     upper, lower = rf"[{_L}&&[^a-z]]", rf"[{_L}&&[^A-Z]]"
     return (
@@ -72,7 +72,7 @@ _BLOOM = r" ?[^(\s|.,!?…。，、।۔،)]+"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SplitRule:
     """`patterns` are applied one after the other, each to the pieces the last one left.
 
     `joined` is one pattern with the same effect, where there is one: it lets a faster library do the work.
@@ -84,46 +84,46 @@ class Rule:
     whole_words: bool = False
 
 
-def _single(pattern: str, *, whole_words: bool = False) -> Rule:
-    return Rule((pattern,), joined=pattern, whole_words=whole_words)
+def _single_rule(pattern: str, *, whole_words: bool = False) -> SplitRule:
+    return SplitRule((pattern,), joined=pattern, whole_words=whole_words)
 
 
-_GPT2_RULE = _single(_GPT2)
-_DIGIT_FIRST = Rule((_N, _GPT2), joined=_DIGIT_FIRST_JOINED)
-_LLAMA3 = _modern(rf"{_N}{{1,3}}")
-_QWEN2 = _modern(_N)
-_GPT4O = _single(_cased(rf"{_N}{{1,3}}", f"(?:{_SHORT_ANY_CASE})?"))
-_DEEPSEEK3_RULE = Rule((rf"{_N}{{1,3}}", rf"{_CJK}+", _DEEPSEEK3), joined=_DEEPSEEK3_JOINED)
+_GPT2_RULE = _single_rule(_GPT2)
+_DIGIT_FIRST = SplitRule((_N, _GPT2), joined=_DIGIT_FIRST_JOINED)
+_LLAMA3 = _modern_pattern(rf"{_N}{{1,3}}")
+_QWEN2 = _modern_pattern(_N)
+_GPT4O = _single_rule(_case_pattern(rf"{_N}{{1,3}}", f"(?:{_SHORT_ANY_CASE})?"))
+_DEEPSEEK3_RULE = SplitRule((rf"{_N}{{1,3}}", rf"{_CJK}+", _DEEPSEEK3), joined=_DEEPSEEK3_JOINED)
 
-_BY_NAMES: dict[str, Rule] = {
+_BY_NAMES: dict[str, SplitRule] = {
     "gpt-2 phi-2 mpt olmo jais trillion exaone4 gigachat mellum a.x-4.0 granite-docling jina-es jina-de "
     "jina-v2-es jina-v2-de jina-v1-en jina-v2-code roberta-bpe modern-bert": _GPT2_RULE,
     "smollm starcoder refact command-r codeshell exaone minerva-7b mellum2": _DIGIT_FIRST,
-    "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano": _single(
+    "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano": _single_rule(
         _LLAMA3, whole_words=True
     ),
-    "dbrx smaug-bpe glm4 chatglm-bpe": _single(_LLAMA3),
-    "qwen2 stablelm2 deepseek-r1-qwen megrez hunyuan solar-open grok-2 kormo f2llmv2": _single(_QWEN2),
-    "qwen35": _single(_modern(_N, letters=rf"[{_L}{_M}]", other=rf"[^\s{_L}{_M}{_N}]")),
-    "bailingmoe bailingmoe2 llada-moe": _single(_modern(_N, lines=r"\s*[\r\n]")),
-    "tekken": _single(_cased(_N), whole_words=True),
+    "dbrx smaug-bpe glm4 chatglm-bpe": _single_rule(_LLAMA3),
+    "qwen2 stablelm2 deepseek-r1-qwen megrez hunyuan solar-open grok-2 kormo f2llmv2": _single_rule(_QWEN2),
+    "qwen35": _single_rule(_modern_pattern(_N, letters=rf"[{_L}{_M}]", other=rf"[^\s{_L}{_M}{_N}]")),
+    "bailingmoe bailingmoe2 llada-moe": _single_rule(_modern_pattern(_N, lines=r"\s*[\r\n]")),
+    "tekken": _single_rule(_case_pattern(_N), whole_words=True),
     "gpt-4o llama4 kanana2 talkie minimax-m2": _GPT4O,
     "deepseek-v3 hunyuan-dense joyai-llm hy_v4": _DEEPSEEK3_RULE,
-    "deepseek-coder": Rule((r"[\r\n]", rf"\s?{_L}+", rf"\s?{_P}+", _OLD_CJK, _N)),
-    "falcon": Rule((rf"[{_P}$+<=>^~|`]+", _GPT2, "[0-9][0-9][0-9]")),
-    "default": Rule((rf"[{_P}$+<=>^~|]+", _GPT2, rf"{_N}+", "[0-9][0-9][0-9]")),
-    "bloom poro-chat gpt3-finnish": Rule((_BLOOM,)),
-    "viking": Rule((_BLOOM, _N)),
+    "deepseek-coder": SplitRule((r"[\r\n]", rf"\s?{_L}+", rf"\s?{_P}+", _OLD_CJK, _N)),
+    "falcon": SplitRule((rf"[{_P}$+<=>^~|`]+", _GPT2, "[0-9][0-9][0-9]")),
+    "default": SplitRule((rf"[{_P}$+<=>^~|]+", _GPT2, rf"{_N}+", "[0-9][0-9][0-9]")),
+    "bloom poro-chat gpt3-finnish": SplitRule((_BLOOM,)),
+    "viking": SplitRule((_BLOOM, _N)),
 }
-_RULES: dict[str, Rule] = {name: rule for names, rule in _BY_NAMES.items() for name in names.split()}
+_RULES: dict[str, SplitRule] = {name: rule for names, rule in _BY_NAMES.items() for name in names.split()}
 # Files from before the name existed: the server falls back to its default rule, and so do we.
 _RULES[""] = _RULES["default"]
 
 
-def rule_for(pre: str) -> Rule | None:
+def find_split_rule(pre: str) -> SplitRule | None:
     """The rule by its GGUF name, or None if it is not known for certain."""
     return _RULES.get(pre)
 
 
-def known() -> frozenset[str]:
+def list_split_rules() -> frozenset[str]:
     return frozenset(_RULES)

@@ -18,7 +18,7 @@ from holdfast.tokens.vocabulary import TokenType, Vocabulary
 SPACE = "▁"
 
 
-class SentencePiece:
+class SentencePieceEncoder:
     name = "tokenizers"
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -26,10 +26,10 @@ class SentencePiece:
         missing = [byte for byte in range(256) if f"<0x{byte:02X}>" not in ids]
         if missing:
             raise VocabularyError(f"there is no token for byte 0x{missing[0]:02X}, so text would be lost")
-        pairs = vocabulary.merge_pairs() if vocabulary.merges else _merges(ids, vocabulary.scores)
+        pairs = vocabulary.merge_pairs() if vocabulary.merges else derive_merges(ids, vocabulary.scores)
         self._library = Tokenizer(BPE(vocab=ids, merges=pairs, byte_fallback=True))
         self._library.normalizer = Replace(" ", SPACE)
-        self._library.pre_tokenizer = Split(Regex(_piece(vocabulary.tokens)), "isolated")
+        self._library.pre_tokenizer = Split(Regex(build_piece_pattern(vocabulary.tokens)), "isolated")
         # After a user-defined token some vocabularies begin with a space again, which the library cannot do.
         self.finds_defined = not vocabulary.space_prefix
         if self.finds_defined:
@@ -47,7 +47,7 @@ class SentencePiece:
         return self._library.encode_batch_fast([text], add_special_tokens=False)[0]
 
 
-def _merges(ids: Mapping[str, int], scores: Sequence[float]) -> list[tuple[str, str]]:
+def derive_merges(ids: Mapping[str, int], scores: Sequence[float]) -> list[tuple[str, str]]:
     """Every way to make a token of two others, the best score first."""
     merges = [
         (-scores[index], token[:cut], token[cut:])
@@ -59,7 +59,7 @@ def _merges(ids: Mapping[str, int], scores: Sequence[float]) -> list[tuple[str, 
     return [(left, right) for _, left, right in merges]
 
 
-def _piece(tokens: Iterable[str]) -> str:
+def build_piece_pattern(tokens: Iterable[str]) -> str:
     """A pattern for stretches that no token crosses, so that each can be joined, and remembered, by itself.
 
     Texts are cut before a space. Where a token has a space inside, the character before it holds the stretch

@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from holdfast.tokens.byte_level import BYTES, byte_level_engine
-from holdfast.tokens.sentencepiece import SPACE, SentencePiece
+from holdfast.tokens.byte_level import BYTES, choose_byte_encoder
+from holdfast.tokens.sentencepiece import SPACE, SentencePieceEncoder
 from holdfast.tokens.vocabulary import TokenType, Vocabulary
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
-class Engine(Protocol):
+class TextEncoder(Protocol):
     """Cuts text without control tokens. `finds_defined`: it finds user-defined tokens by itself."""
 
     @property
@@ -34,12 +34,14 @@ class Tokenizer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._byte_level = vocabulary.model == "gpt2"
-        self._engine: Engine = (byte_level_engine if self._byte_level else SentencePiece)(vocabulary)
+        self._engine: TextEncoder = (choose_byte_encoder if self._byte_level else SentencePieceEncoder)(
+            vocabulary
+        )
         defined = vocabulary.of_type(TokenType.USER_DEFINED)
         control = vocabulary.of_type(TokenType.CONTROL, TokenType.UNKNOWN)
         to_find = {} if self._engine.finds_defined else defined
-        self._plain = _Finder(to_find)
-        self._special = _Finder({**to_find, **control})
+        self._plain = _SpecialTokenFinder(to_find)
+        self._special = _SpecialTokenFinder({**to_find, **control})
         self._space_prefix = vocabulary.space_prefix and vocabulary.model == "llama"
         self._tokens = vocabulary.tokens
         self._as_written = frozenset({**defined, **control}.values())
@@ -66,7 +68,7 @@ class Tokenizer:
 
     def _pieces(self, text: str, *, special: bool) -> list[str | int]:
         finder = self._special if special else self._plain
-        pieces = finder.split(_whole_characters(text))
+        pieces = finder.split(replace_lone_surrogates(text))
         if self._space_prefix:
             # SentencePiece's habit: a text begins with a space, and so does what follows a special token.
             return [" " + piece if isinstance(piece, str) else piece for piece in pieces]
@@ -83,7 +85,7 @@ class Tokenizer:
         return token.replace(SPACE, " ").encode()
 
 
-class _Finder:
+class _SpecialTokenFinder:
     """Finds the texts of special tokens; the longer one wins where two begin at the same place."""
 
     def __init__(self, tokens: Mapping[str, int]) -> None:
@@ -99,7 +101,7 @@ class _Finder:
         return [self._tokens.get(piece, piece) for piece in self._pattern.split(text) if piece]
 
 
-def _whole_characters(text: str) -> str:
+def replace_lone_surrogates(text: str) -> str:
     """JSON can carry halves of a character. No tokenizer takes them, and no server passes them on."""
     if text.isascii():
         return text

@@ -73,25 +73,25 @@ class Vocabulary:
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> Self:
         """From GGUF pairs or from Ollama's `model_info`; everything but `tokenizer.ggml.*` is ignored."""
-        model = _text(metadata, "model")
+        model = _get_text(metadata, "model")
         if model not in _BPE_MODELS + _SCORED_MODELS:
             raise VocabularyError(
                 f"vocabularies of kind '{model}' are not known" if model else "there is no vocabulary in it"
             )
-        tokens = _tokens(metadata)
+        tokens = read_tokens(metadata)
         scored = model in _SCORED_MODELS
         vocabulary = cls(
             model=model,
-            pre=_text(metadata, "pre"),
+            pre=_get_text(metadata, "pre"),
             tokens=tokens,
-            types=_types(metadata, tokens),
-            merges=() if scored else _merges(metadata),
-            scores=_scores(metadata, len(tokens)) if scored else (),
-            space_prefix=_flag(metadata, "add_space_prefix", default=scored),
-            bos=_token_id(metadata, "bos_token_id", len(tokens)),
-            eos=_token_id(metadata, "eos_token_id", len(tokens)),
-            add_bos=_flag(metadata, "add_bos_token", default=scored),
-            add_eos=_flag(metadata, "add_eos_token", default=False),
+            types=read_types(metadata, tokens),
+            merges=() if scored else read_merges(metadata),
+            scores=read_scores(metadata, len(tokens)) if scored else (),
+            space_prefix=_get_flag(metadata, "add_space_prefix", default=scored),
+            bos=_get_token_id(metadata, "bos_token_id", len(tokens)),
+            eos=_get_token_id(metadata, "eos_token_id", len(tokens)),
+            add_bos=_get_flag(metadata, "add_bos_token", default=scored),
+            add_eos=_get_flag(metadata, "add_eos_token", default=False),
         )
         if not scored:
             vocabulary.merge_pairs()
@@ -128,7 +128,7 @@ class Vocabulary:
 
     def of_type(self, *types: TokenType) -> dict[str, int]:
         """Tokens of these types by their text, as the server sees them after its own corrections."""
-        corrected = _corrections(frozenset(self.tokens))
+        corrected = correct_types(frozenset(self.tokens))
         return {
             text: index
             for index, (text, kind) in enumerate(zip(self.tokens, self.types, strict=True))
@@ -148,7 +148,7 @@ class Vocabulary:
         return pairs
 
 
-def _corrections(tokens: frozenset[str]) -> dict[str, TokenType]:
+def correct_types(tokens: frozenset[str]) -> dict[str, TokenType]:
     types = dict.fromkeys(_ALWAYS_CONTROL & tokens, TokenType.CONTROL)
     types |= dict.fromkeys(_ALWAYS_DEFINED & tokens, TokenType.USER_DEFINED)
     if (
@@ -162,21 +162,21 @@ def _corrections(tokens: frozenset[str]) -> dict[str, TokenType]:
     return types
 
 
-def _text(metadata: Mapping[str, Any], name: str) -> str:
+def _get_text(metadata: Mapping[str, Any], name: str) -> str:
     value = metadata.get(PREFIX + name, "")
     if not isinstance(value, str):
         raise VocabularyError(f"{PREFIX}{name} is {type(value).__name__}, not text")
     return value
 
 
-def _flag(metadata: Mapping[str, Any], name: str, *, default: bool) -> bool:
+def _get_flag(metadata: Mapping[str, Any], name: str, *, default: bool) -> bool:
     value = metadata.get(PREFIX + name, default)
     if not isinstance(value, bool):
         raise VocabularyError(f"{PREFIX}{name} is {value!r:.40}, not true or false")
     return value
 
 
-def _token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
+def _get_token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
     """Out of range happens in the wild and is ignored by the server; another type is a broken file."""
     value = metadata.get(PREFIX + name)
     if value is None:
@@ -186,7 +186,7 @@ def _token_id(metadata: Mapping[str, Any], name: str, size: int) -> int | None:
     return value if 0 <= value < size else None
 
 
-def _list(metadata: Mapping[str, Any], name: str, most: int) -> Sequence[Any]:
+def _get_list(metadata: Mapping[str, Any], name: str, most: int) -> Sequence[Any]:
     value = metadata.get(PREFIX + name)
     if not isinstance(value, list | tuple) or not value:
         raise VocabularyError(f"{PREFIX}{name} is missing or empty")
@@ -195,8 +195,8 @@ def _list(metadata: Mapping[str, Any], name: str, most: int) -> Sequence[Any]:
     return value
 
 
-def _tokens(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    tokens = _list(metadata, "tokens", _MOST_TOKENS)
+def read_tokens(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    tokens = _get_list(metadata, "tokens", _MOST_TOKENS)
     for index, token in enumerate(tokens):
         if not isinstance(token, str):
             raise VocabularyError(f"token {index} is {type(token).__name__}, not text")
@@ -210,24 +210,24 @@ def _tokens(metadata: Mapping[str, Any]) -> tuple[str, ...]:
     return named
 
 
-def _types(metadata: Mapping[str, Any], tokens: Sequence[str]) -> tuple[int, ...]:
+def read_types(metadata: Mapping[str, Any], tokens: Sequence[str]) -> tuple[int, ...]:
     if metadata.get(PREFIX + "token_type") is None:
         return (int(TokenType.NORMAL),) * len(tokens)
-    types = _numbers(metadata, "token_type", len(tokens))
+    types = _get_numbers(metadata, "token_type", len(tokens))
     if not all(isinstance(kind, int) for kind in types):
         raise VocabularyError(f"{PREFIX}token_type has fractions in it")
     return tuple(int(kind) for kind in types)
 
 
-def _scores(metadata: Mapping[str, Any], size: int) -> tuple[float, ...]:
-    scores = tuple(float(score) for score in _numbers(metadata, "scores", size))
+def read_scores(metadata: Mapping[str, Any], size: int) -> tuple[float, ...]:
+    scores = tuple(float(score) for score in _get_numbers(metadata, "scores", size))
     if len(set(scores)) == 1 and size > 1:
         raise VocabularyError(f"{PREFIX}scores are all the same, so no merge comes before another")
     return scores
 
 
-def _numbers(metadata: Mapping[str, Any], name: str, size: int) -> Sequence[int | float]:
-    values = _list(metadata, name, _MOST_TOKENS)
+def _get_numbers(metadata: Mapping[str, Any], name: str, size: int) -> Sequence[int | float]:
+    values = _get_list(metadata, name, _MOST_TOKENS)
     if len(values) != size:
         raise VocabularyError(f"{PREFIX}{name} has {len(values):,} entries for {size:,} tokens")
     for index, value in enumerate(values):
@@ -236,8 +236,8 @@ def _numbers(metadata: Mapping[str, Any], name: str, size: int) -> Sequence[int 
     return values
 
 
-def _merges(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    merges = _list(metadata, "merges", _MOST_MERGES)
+def read_merges(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    merges = _get_list(metadata, "merges", _MOST_MERGES)
     for index, merge in enumerate(merges):
         if not isinstance(merge, str):
             raise VocabularyError(f"merge {index} is {type(merge).__name__}, not text")

@@ -13,7 +13,7 @@ from itertools import accumulate
 from holdfast.errors import Overflow
 from holdfast.messages import File, Message, Part, Text, Thinking, ToolCall, ToolResult
 from holdfast.thinking import spoken
-from holdfast.tokens.calibration import Parts
+from holdfast.tokens.calibration import PromptFeatures
 from holdfast.window.decisions import Addition, Proposal, as_json
 from holdfast.window.items import Item, Unit, units_of
 from holdfast.window.prune import Shorten, has_media, stand_in, text_of
@@ -126,8 +126,8 @@ def _enough(view: View, units: Sequence[Unit], target: int, already: Sequence[Un
     return list(units[: len(units) - low])
 
 
-def _sum(parts: Iterable[Parts]) -> Parts:
-    return sum(parts, Parts(text=0, messages=0))
+def _sum(parts: Iterable[PromptFeatures]) -> PromptFeatures:
+    return sum(parts, PromptFeatures(text=0, messages=0))
 
 
 def _newest_results(view: View) -> View:

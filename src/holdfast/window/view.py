@@ -10,7 +10,7 @@ from typing import Protocol
 
 from holdfast.messages import JsonObject, Message, Text
 from holdfast.tokens.budget import Budget, Thresholds
-from holdfast.tokens.calibration import Parts
+from holdfast.tokens.calibration import PromptFeatures
 from holdfast.tokens.counter import Count
 from holdfast.tokens.estimate import Estimate
 from holdfast.window.decisions import Decided, Proposal
@@ -18,7 +18,7 @@ from holdfast.window.items import Item, newest_of, question_of
 from holdfast.window.render import Rendered, Shown, appended, render
 from holdfast.words import language_of
 
-_NOTHING = Parts(text=0, messages=0)
+_NOTHING = PromptFeatures(text=0, messages=0)
 _HEADINGS = {
     "forbidden": {
         "en": "Must not, as said earlier in this conversation:",
@@ -33,10 +33,10 @@ class Gauge(Protocol):
     """What counts for one model; the counters of `tokens` do."""
 
     def count_text(self, text: str) -> Count: ...
-    def message_parts(self, message: Message) -> Parts: ...
-    def tool_parts(self, tools: Sequence[JsonObject]) -> Parts: ...
-    def expected(self, parts: Parts) -> Estimate: ...
-    def likely(self, parts: Parts) -> float: ...
+    def message_parts(self, message: Message) -> PromptFeatures: ...
+    def tool_parts(self, tools: Sequence[JsonObject]) -> PromptFeatures: ...
+    def expected(self, parts: PromptFeatures) -> Estimate: ...
+    def likely(self, parts: PromptFeatures) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class View:
         self,
         draft: Draft,
         proposals: Iterable[Proposal] = (),
-        measured: dict[int, tuple[Message, Parts]] | None = None,
+        measured: dict[int, tuple[Message, PromptFeatures]] | None = None,
     ) -> None:
         self.draft = draft
         self.proposals = tuple(proposals)
@@ -136,7 +136,7 @@ class View:
     def fits(self) -> bool:
         return self.total.high <= self.room
 
-    def parts(self, message: Message) -> Parts:
+    def parts(self, message: Message) -> PromptFeatures:
         known = self._measured.get(id(message))
         if known is None:
             # The message is kept with its number, so that no other one can get its identity.
@@ -165,7 +165,7 @@ class View:
         return self.draft.gauge.likely(_NOTHING)
 
     @cached_property
-    def frame(self) -> Parts:
+    def frame(self) -> PromptFeatures:
         """System and tools."""
         parts = sum(map(self.parts, self.system), self.draft.gauge.tool_parts(self.draft.tools))
         return replace(parts, unprompted=not self.system)

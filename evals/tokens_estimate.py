@@ -118,7 +118,7 @@ async def _learned(
         for at, (request, true) in enumerate(zip(requests, reported, strict=True)):
             assert true is not None, "llama.cpp counts requests"
             if at < _LEARNED:
-                counter.calibration = counter.calibration.learn(counter.parts(request), true)
+                counter.calibration = counter.calibration.learn(counter.request_features(request), true)
                 continue
             count = counter.count_request(request)
             errors.append(abs(count.tokens - true) / true)

@@ -14,7 +14,7 @@ LAYERS = (
         "errors",
         "config",
         "events",
-        "language",
+        "i18n",
         "messages",
         "patterns",
         "settings_values",

@@ -56,8 +56,8 @@ def test_a_vocabulary_is_exact(counted, weights):
 
 def test_a_server_that_counts_is_believed(counted):
     text, whole = counted(Server(cuts=True, counts=True))
-    assert text == Count.served(7, "scripted at scripted:")
-    assert whole == Count.served(7, "scripted at scripted:")
+    assert text == Count.from_server(7, "scripted at scripted:")
+    assert whole == Count.from_server(7, "scripted at scripted:")
 
 
 def test_otherwise_it_is_an_estimate_with_bounds(counted):

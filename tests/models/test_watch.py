@@ -44,7 +44,7 @@ def serve(vocabulary):
 
 async def counted(models, provider, request):
     counter = await models.counters.counter(provider, request.model)
-    return counter.expected(counter.parts(request))
+    return counter.estimate(counter.request_features(request))
 
 
 @pytest.fixture

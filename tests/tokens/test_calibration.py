@@ -58,7 +58,7 @@ def taught(method, server, answers=20):
 
 def mean_error(learned, server, requests=100):
     asked = [server.request() for _ in range(requests)]
-    return sum(abs(learned.expected(parts).tokens - true) / true for parts, true in asked) / requests
+    return sum(abs(learned.estimate(parts).tokens - true) / true for parts, true in asked) / requests
 
 
 def test_twenty_answers_teach_an_exact_counter_the_template():
@@ -99,7 +99,7 @@ def test_a_template_that_leaves_tools_out_is_learned_and_nothing_costs_less_than
         parts, _ = server.request()
         learned = learned.learn(parts, parts.text + 5 * parts.messages + 3)
     asked = PromptFeatures(text=1_000, messages=4, tool_text=900, tools=9, calls=3)
-    assert learned.expected(asked).tokens == pytest.approx(1_023, rel=0.01)
+    assert learned.estimate(asked).tokens == pytest.approx(1_023, rel=0.01)
     assert min(learned.costs) > -1e-6
 
 
@@ -107,7 +107,7 @@ def test_the_interval_narrows_and_still_holds():
     server = Server(scale=1.1, noise=0.02)
     fresh, learned = Calibration.fresh("estimate"), taught("estimate", server)
     for parts, true in [server.request() for _ in range(200)]:
-        wide, narrow = fresh.expected(parts), learned.expected(parts)
+        wide, narrow = fresh.estimate(parts), learned.estimate(parts)
         assert narrow.high - narrow.low < wide.high - wide.low
         assert narrow.low <= true <= narrow.high
 
@@ -158,7 +158,7 @@ def test_the_signature_depends_on_how_many_tokens_are_kept():
 @given(PARTS, st.sampled_from(["exact", "estimate"]), st.integers(-10, 500_000))
 def test_expectations_are_sane_whatever_was_learned(parts, method, reported):
     learned = Calibration.fresh(method).learn(parts, reported)
-    expected = learned.expected(parts)
+    expected = learned.estimate(parts)
     assert 1 <= expected.low <= expected.tokens <= expected.high
 
 
@@ -167,7 +167,7 @@ def test_it_survives_being_stored():
     learned = taught("estimate", server)
     again = Calibration.from_json("estimate", "", learned.to_json())
     parts, _ = server.request()
-    assert again.expected(parts) == learned.expected(parts)
+    assert again.estimate(parts) == learned.estimate(parts)
 
 
 def test_what_an_estimate_learned_is_not_used_for_exact_counts():
@@ -189,7 +189,7 @@ def test_what_an_estimate_learned_is_not_used_for_exact_counts():
 )
 def test_garbage_from_the_store_is_left_out(stored):
     learned = Calibration.from_json("estimate", "llama3", stored)
-    expected = learned.expected(PromptFeatures(text=1_000, messages=3))
+    expected = learned.estimate(PromptFeatures(text=1_000, messages=3))
     assert 1 <= expected.low <= expected.tokens <= expected.high
 
 

@@ -56,7 +56,7 @@ class Counters:
         if tokenizer is None:
             tokens = await provider.tokenize(model, text)
             if tokens is not None:
-                return Count.served(len(tokens), f"{provider.name} at {provider.location}")
+                return Count.from_server(len(tokens), f"{provider.name} at {provider.location}")
         counter = await self.counter(provider, model, *families)
         return await asyncio.to_thread(counter.count_text, text)
 
@@ -64,7 +64,7 @@ class Counters:
         """A whole request: by the server where it counts, else by what is known of the model's template."""
         served = await provider.count(request)
         if served is not None:
-            return Count.served(served, f"{provider.name} at {provider.location}")
+            return Count.from_server(served, f"{provider.name} at {provider.location}")
         counter = await self.counter(provider, request.model)
         return await asyncio.to_thread(counter.count_request, request)
 
@@ -101,7 +101,7 @@ class Counters:
             if text is None:
                 return
             tokens = await asyncio.to_thread(tokenizer.count, text, special=True)
-            counter.calibration = counter.calibration.learn(counter.parts(request), tokens)
+            counter.calibration = counter.calibration.learn(counter.request_features(request), tokens)
 
     async def _calibration(self, key: tuple[str, str, str], family: Family) -> Calibration:
         location, model, method = key

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import tiktoken
-from tokenizers import AddedToken, Regex, Tokenizer
+from tokenizers import AddedToken, Regex
+from tokenizers import Tokenizer as LibraryTokenizer
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel as ByteLevelCharacters
 from tokenizers.pre_tokenizers import Sequence as Steps
@@ -70,13 +71,13 @@ class RankEncoder:
         )
 
     def count(self, text: str) -> int:
-        return len(self._encoded(text)) - count_holes(self._holes, text)
+        return len(self._encode_ranks(text)) - count_holes(self._holes, text)
 
     def encode(self, text: str) -> list[int]:
-        ids = [self._ids[rank] for rank in self._encoded(text)]
+        ids = [self._ids[rank] for rank in self._encode_ranks(text)]
         return [index for index in ids if index >= 0] if self._holes else ids
 
-    def _encoded(self, text: str) -> list[int]:
+    def _encode_ranks(self, text: str) -> list[int]:
         # So long a run covers one of these places.
         if not any(map(str.isspace, text[::_LONGEST_BLANK])) or not _BLANK.search(text):
             return self._encoding.encode_ordinary(text)
@@ -101,7 +102,7 @@ class MergeEncoder:
         self._holes = holes
         placeholders = {CHARACTERS[byte]: self._size + number for number, byte in enumerate(holes)}
         model = BPE(vocab={**ids, **placeholders}, merges=list(pairs), ignore_merges=rule.whole_words)
-        self._library = Tokenizer(model)
+        self._library = LibraryTokenizer(model)
         self._library.pre_tokenizer = Steps(
             [Split(Regex(pattern), "isolated") for pattern in rule.patterns]
             + [ByteLevelCharacters(add_prefix_space=False, use_regex=False)]

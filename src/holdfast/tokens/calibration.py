@@ -122,7 +122,7 @@ class Calibration:
 
     @classmethod
     def fresh(cls, method: Method, family: str = "") -> Self:
-        return cls._fitted(method, TEMPLATES.get(family, Template()), ())
+        return cls._fit(method, TEMPLATES.get(family, Template()), ())
 
     @property
     def scale(self) -> float:
@@ -137,14 +137,14 @@ class Calibration:
     def per_call(self) -> float:
         return max(0.0, self.costs[3])
 
-    def likely(self, parts: PromptFeatures) -> float:
+    def predict(self, parts: PromptFeatures) -> float:
         """The tokens of a whole request, without a word on how sure that is."""
         return max(dot_product(self.costs, parts.row) + parts.images, 1.0)
 
-    def expected(self, parts: PromptFeatures) -> Estimate:
+    def estimate(self, parts: PromptFeatures) -> Estimate:
         """The tokens of a whole request, with the least and the most it may be."""
         row = parts.row
-        tokens = self.likely(parts)
+        tokens = self.predict(parts)
         doubt, seen = parts.doubt / _WIDTH, self.spread * tokens
         if self.method == "exact":
             doubt = seen
@@ -165,13 +165,13 @@ class Calibration:
         """
         if not self.plausible(parts, reported):
             return self
-        if num_ctx is not None and is_truncated(self.expected(parts), reported, num_ctx):
+        if num_ctx is not None and is_truncated(self.estimate(parts), reported, num_ctx):
             return self
         answers = [*self.answers, CountSample(parts, reported)]
         alike = [answer for answer in answers if bool(answer.parts.tools) == bool(parts.tools)]
         if len(alike) > _MAX_SAMPLES:
             answers.remove(alike[0])
-        return self._fitted(self.method, self.template, tuple(answers))
+        return self._fit(self.method, self.template, tuple(answers))
 
     def plausible(self, parts: PromptFeatures, reported: int) -> bool:
         """Whether a server could report this; judged by the first guess, not by what was learned since."""
@@ -206,10 +206,10 @@ class Calibration:
             for answer in answers
             if answer is not None and fresh.plausible(answer.parts, answer.reported)
         ]
-        return cls._fitted(method, fresh.template, tuple(known))
+        return cls._fit(method, fresh.template, tuple(known))
 
     @classmethod
-    def _fitted(cls, method: Method, template: Template, answers: tuple[CountSample, ...]) -> Self:
+    def _fit(cls, method: Method, template: Template, answers: tuple[CountSample, ...]) -> Self:
         """Regression on relative errors, beginning at the first guess; strange answers count for little."""
         guess, noise = prior_costs(template), _NOISE[method]
         certainty = [1.0 / (sure * sure) for sure in _PRIOR_DEVIATIONS[method]]

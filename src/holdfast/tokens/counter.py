@@ -51,7 +51,7 @@ class Count:
     by: str
 
     @classmethod
-    def served(cls, tokens: int, by: str) -> "Count":
+    def from_server(cls, tokens: int, by: str) -> "Count":
         """A server's own count."""
         return cls(tokens, tokens, tokens, "served", by)
 
@@ -77,14 +77,14 @@ class TextTokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _MessageSize:
-    """What a message holds, before any template; `called` are those of its tokens that are tool calls."""
+    """What a message holds, before any template; `call_tokens` are those of its tokens that are tool calls."""
 
     tokens: int = 0
     low: int = 0
     high: int = 0
     images: int = 0
     calls: int = 0
-    called: int = 0
+    call_tokens: int = 0
 
     @property
     def doubt(self) -> int:
@@ -106,7 +106,7 @@ class _FeatureCounter:
         self._measure = measure
         self._by = by
         self._image_tokens = image_tokens
-        self._seen: OrderedDict[tuple[str, bool], _MessageSize] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, bool], _MessageSize] = OrderedDict()
 
     def count_text(self, text: str) -> Count:
         measured, scale = self._measure(text), self.calibration.scale
@@ -114,35 +114,35 @@ class _FeatureCounter:
 
     def count_message(self, message: Message, *, thinking: bool = False) -> Count:
         """With `thinking` if the model's own thoughts in it are sent again."""
-        counted, learned = self._counted(message, thinking), self.calibration
+        counted, learned = self._size_of(message, thinking), self.calibration
         around = learned.per_message + learned.per_call * counted.calls + counted.images
         texts = (counted.tokens, counted.low, counted.high)
         return self._count(*(round(number * learned.scale + around) for number in texts))
 
     def count_request(self, request: ChatRequest) -> Count:
-        return self._count(*self.calibration.expected(self.parts(request)))
+        return self._count(*self.calibration.estimate(self.request_features(request)))
 
-    def parts(self, request: ChatRequest) -> PromptFeatures:
+    def request_features(self, request: ChatRequest) -> PromptFeatures:
         """The request as numbers: what `Calibration.learn` wants beside the server's count."""
         sent = find_thinking_start(request.messages)
-        total = self.tool_parts(request.tools)
+        total = self.tool_features(request.tools)
         for at, message in enumerate(request.messages):
-            total += self.message_parts(message, thinking=at >= sent)
+            total += self.message_features(message, thinking=at >= sent)
         return replace(total, unprompted=all(message.role != "system" for message in request.messages))
 
-    def message_parts(self, message: Message, *, thinking: bool = True) -> PromptFeatures:
+    def message_features(self, message: Message, *, thinking: bool = True) -> PromptFeatures:
         """One message as numbers; those of a request are the sum of its messages' and its tools'."""
-        counted = self._counted(message, thinking)
+        counted = self._size_of(message, thinking)
         return PromptFeatures(
-            text=counted.tokens - counted.called,
+            text=counted.tokens - counted.call_tokens,
             messages=1,
-            tool_text=counted.called,
+            tool_text=counted.call_tokens,
             calls=counted.calls,
             images=counted.images,
             doubt=counted.doubt,
         )
 
-    def tool_parts(self, tools: Sequence[JsonObject]) -> PromptFeatures:
+    def tool_features(self, tools: Sequence[JsonObject]) -> PromptFeatures:
         counted = [self._tool(tool) for tool in tools]
         return PromptFeatures(
             text=0,
@@ -152,29 +152,29 @@ class _FeatureCounter:
             doubt=sum(item.doubt for item in counted),
         )
 
-    def expected(self, parts: PromptFeatures) -> Estimate:
+    def estimate(self, parts: PromptFeatures) -> Estimate:
         """What these parts cost with all that was learned so far."""
-        return self.calibration.expected(parts)
+        return self.calibration.estimate(parts)
 
-    def likely(self, parts: PromptFeatures) -> float:
+    def predict(self, parts: PromptFeatures) -> float:
         """The same without its bounds, for where many small numbers are added up."""
-        return self.calibration.likely(parts)
+        return self.calibration.predict(parts)
 
-    def _counted(self, message: Message, thinking: bool) -> _MessageSize:
+    def _size_of(self, message: Message, thinking: bool) -> _MessageSize:
         try:
             key = message.digest, thinking
         except UnicodeEncodeError:
             # Half a character, which JSON can carry, has no digest. It is counted all the same.
-            return self._take_apart(message.parts, thinking)
+            return self._sum_parts(message.parts, thinking)
         # Taken out and put in again at the end: one step each, so that threads cannot get between.
-        known = self._seen.pop(key, None) or self._take_apart(message.parts, thinking)
-        self._seen[key] = known
-        while len(self._seen) > _CACHE_SIZE:
-            self._seen.popitem(last=False)
+        known = self._cache.pop(key, None) or self._sum_parts(message.parts, thinking)
+        self._cache[key] = known
+        while len(self._cache) > _CACHE_SIZE:
+            self._cache.popitem(last=False)
         return known
 
-    def _take_apart(self, parts: tuple[Part, ...], thinking: bool) -> _MessageSize:
-        tokens = low = high = images = calls = called = 0
+    def _sum_parts(self, parts: tuple[Part, ...], thinking: bool) -> _MessageSize:
+        tokens = low = high = images = calls = call_tokens = 0
         for part in flatten_parts(parts):
             if isinstance(part, ToolCall | ToolResult):
                 calls += 1
@@ -186,11 +186,11 @@ class _FeatureCounter:
             elif text:
                 measured = self._measure(text)
                 tokens, low, high = tokens + measured.tokens, low + measured.low, high + measured.high
-                called += measured.tokens if isinstance(part, ToolCall) else 0
-        return _MessageSize(tokens, low, high, images, calls, called)
+                call_tokens += measured.tokens if isinstance(part, ToolCall) else 0
+        return _MessageSize(tokens, low, high, images, calls, call_tokens)
 
     def _tool(self, tool: JsonObject) -> _MessageSize:
-        return self._counted(Message.of("system", canonical(tool)), False)
+        return self._size_of(Message.of("system", canonical(tool)), False)
 
     def _count(self, tokens: int, low: int, high: int) -> Count:
         return Count(tokens, low, high, self.method, self._by)

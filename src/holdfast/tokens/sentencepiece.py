@@ -7,7 +7,8 @@ space that some of these vocabularies put before a text: `tokenizer` does both.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from tokenizers import AddedToken, Encoding, Regex, Tokenizer
+from tokenizers import AddedToken, Encoding, Regex
+from tokenizers import Tokenizer as LibraryTokenizer
 from tokenizers.models import BPE
 from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import Split
@@ -27,7 +28,7 @@ class SentencePieceEncoder:
         if missing:
             raise VocabularyError(f"there is no token for byte 0x{missing[0]:02X}, so text would be lost")
         pairs = vocabulary.merge_pairs() if vocabulary.merges else derive_merges(ids, vocabulary.scores)
-        self._library = Tokenizer(BPE(vocab=ids, merges=pairs, byte_fallback=True))
+        self._library = LibraryTokenizer(BPE(vocab=ids, merges=pairs, byte_fallback=True))
         self._library.normalizer = Replace(" ", SPACE)
         self._library.pre_tokenizer = Split(Regex(build_piece_pattern(vocabulary.tokens)), "isolated")
         # After a user-defined token some vocabularies begin with a space again, which the library cannot do.
@@ -37,13 +38,13 @@ class SentencePieceEncoder:
             self._library.add_tokens([AddedToken(text, normalized=False) for text in defined])
 
     def count(self, text: str) -> int:
-        return len(self._encoded(text))
+        return len(self._run(text))
 
     def encode(self, text: str) -> list[int]:
-        ids: list[int] = self._encoded(text).ids
+        ids: list[int] = self._run(text).ids
         return ids
 
-    def _encoded(self, text: str) -> Encoding:
+    def _run(self, text: str) -> Encoding:
         return self._library.encode_batch_fast([text], add_special_tokens=False)[0]
 
 

@@ -63,7 +63,7 @@ class Tokenizer:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of tokens; what is no whole character becomes U+FFFD, an unknown id raises IndexError."""
-        text = b"".join(map(self._spelled, ids)).decode("utf-8", errors="replace")
+        text = b"".join(map(self._token_bytes, ids)).decode("utf-8", errors="replace")
         return text.removeprefix(" ") if self._space_prefix else text
 
     def _pieces(self, text: str, *, special: bool) -> list[str | int]:
@@ -74,7 +74,7 @@ class Tokenizer:
             return [" " + piece if isinstance(piece, str) else piece for piece in pieces]
         return pieces
 
-    def _spelled(self, index: int) -> bytes:
+    def _token_bytes(self, index: int) -> bytes:
         if index < 0:
             raise IndexError(index)
         token = self._tokens[index]

@@ -69,7 +69,7 @@ def last_resort(view: View) -> View:
 
 
 def _check_tools(view: View) -> None:
-    alone = view.draft.gauge.expected(view.draft.gauge.tool_parts(view.draft.tools)).tokens
+    alone = view.draft.gauge.estimate(view.draft.gauge.tool_features(view.draft.tools)).tokens
     if view.draft.tools and alone + 2 * _LEAST > view.room:
         raise _too_large(view, alone, "the tools alone take")
 
@@ -119,7 +119,7 @@ def _enough(view: View, units: Sequence[Unit], target: int, already: Sequence[Un
     low, high = 0, len(units)
     while low < high:
         middle = (low + high + 1) // 2
-        if view.draft.gauge.expected(staying[middle]).high <= target:
+        if view.draft.gauge.estimate(staying[middle]).high <= target:
             low = middle
         else:
             high = middle - 1

@@ -163,7 +163,7 @@ def sections(view: View) -> list[dict[str, Any]]:
     # What a template writes in any case counts as the system's.
     steps = (
         ("system", _sum(view, view.system)),
-        ("tools", gauge.tool_parts(view.draft.tools)),
+        ("tools", gauge.tool_features(view.draft.tools)),
         ("history", _sum(view, history)),
         ("question", _sum(view, [shown.message for shown in question])),
     )
@@ -171,7 +171,7 @@ def sections(view: View) -> list[dict[str, Any]]:
     parts, before = replace(PromptFeatures(0, 0), unprompted=not view.system), 0
     for name, more in steps:
         parts += more
-        now = gauge.expected(parts).tokens
+        now = gauge.estimate(parts).tokens
         rows.append({"name": name, "tokens": max(0, now - before)})
         before = now
     told = []

@@ -22,8 +22,7 @@ from holdfast.errors import BadRequest
 from holdfast.files.digests import digest_of
 from holdfast.files.digests.kinds import named_kind
 from holdfast.files.texts import text_of
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 PARTS = ("saved", "names", "speed")
 SHARED = Path(__file__).parents[2] / "shared" / "data"

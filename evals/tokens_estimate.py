@@ -24,8 +24,7 @@ from evals.estimate_texts import kinds
 from holdfast.messages import ChatRequest, Message, Text, ToolCall, ToolResult
 from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import EstimatingCounter, ExactCounter
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import FAMILIES
+from holdfast.tokens.estimate import FAMILIES, estimate
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.embedded import Embedded

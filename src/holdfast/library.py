@@ -29,7 +29,7 @@ from holdfast.models.counting import Learning
 from holdfast.protocols.openai_chat import parse_message
 from holdfast.protocols.openai_chat import serialize_message as message_to_wire
 from holdfast.tokens.counter import EstimatingCounter
-from holdfast.tokens.families import family_of
+from holdfast.tokens.estimate import family_of
 from holdfast.window.decisions import Decided
 from holdfast.window.fit import fit
 from holdfast.window.items import Item

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from holdfast.models.vocabularies import Vocabularies
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo
 from holdfast.upstreams.fake import ScriptedProvider

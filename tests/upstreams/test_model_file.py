@@ -2,8 +2,7 @@
 
 import pytest
 
-from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.gguf import encode_metadata
+from holdfast.tokens.gguf import VocabularyError, encode_metadata
 from holdfast.upstreams.model_file import describe_file
 
 

@@ -134,8 +134,7 @@ def _text_of(row: "Brought", roots: "Roots") -> str:
 async def _counted(settings: Settings, rows: "Sequence[Brought]", texts: Sequence[str]) -> list[_Counted]:
     """Tokens as the model counts them; without a model server by an estimate."""
     from holdfast.cli.talk import model_for
-    from holdfast.tokens.estimate import estimate
-    from holdfast.tokens.families import family_of
+    from holdfast.tokens.estimate import estimate, family_of
     from holdfast.wiring import running_engine
 
     pairs = [(text or row.text, row.text) for row, text in zip(rows, texts, strict=True)]

@@ -14,7 +14,7 @@ from holdfast.models.windows import full_name
 from holdfast.store import Store
 from holdfast.tokens.calibration import Calibration
 from holdfast.tokens.counter import Count, EstimatingCounter, ExactCounter
-from holdfast.tokens.families import Family, family_of
+from holdfast.tokens.estimate import Family, family_of
 from holdfast.upstreams.base import Provider
 
 Learning = ExactCounter | EstimatingCounter

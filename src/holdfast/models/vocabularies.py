@@ -14,7 +14,7 @@ from pathlib import Path
 
 from holdfast.errors import HoldfastError
 from holdfast.models.windows import full_name
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.tokenizer import Tokenizer
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import ModelInfo, Provider

@@ -18,8 +18,7 @@ from holdfast.errors import BadRequest
 from holdfast.protocols.wire import expect, json_type, parse_object
 from holdfast.server.door import body_of, engine_of, forwarded, unless_gone
 from holdfast.server.encoder import LONGEST, Encoder, is_encoder
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import FAMILIES
+from holdfast.tokens.estimate import FAMILIES, estimate
 from holdfast.upstreams.base import Provider, understands
 
 router = APIRouter()

@@ -21,8 +21,7 @@ from holdfast.server.matching import changed, etag, expected
 from holdfast.server.memories import remembering_of
 from holdfast.server.pages.site import language_of
 from holdfast.tokens.budget import SMALLEST, budget_for
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 router = APIRouter(prefix="/api/memory/profile", tags=["Memory"])
 

@@ -16,7 +16,7 @@ from tokenizers.pre_tokenizers import ByteLevel as ByteLevelCharacters
 from tokenizers.pre_tokenizers import Sequence as Steps
 from tokenizers.pre_tokenizers import Split
 
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.pretokenizers import SplitRule, find_split_rule
 from holdfast.tokens.vocabulary import TokenType, Vocabulary
 

@@ -11,7 +11,27 @@ from math import isfinite, sqrt
 from typing import Any, Literal, Protocol, Self
 
 from holdfast.tokens.estimate import Estimate
-from holdfast.tokens.linear import Matrix, dot_product, invert
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+def dot_product(left: Sequence[float], right: Sequence[float]) -> float:
+    return sum([a * b for a, b in zip(left, right, strict=True)])
+
+
+def invert(matrix: Matrix) -> Matrix:
+    """The inverse, by elimination; `matrix` is positive definite, so no pivot is zero."""
+    size = len(matrix)
+    rows = [[*line, *(1.0 if i == j else 0.0 for j in range(size))] for i, line in enumerate(matrix)]
+    for column in range(size):
+        pivot = rows[column][column]
+        head = rows[column] = [value / pivot for value in rows[column]]
+        for index, line in enumerate(rows):
+            if index != column and line[column]:
+                factor = line[column]
+                rows[index] = [value - factor * above for value, above in zip(line, head, strict=True)]
+    return tuple(tuple(line[size:]) for line in rows)
+
 
 Method = Literal["exact", "estimate"]
 

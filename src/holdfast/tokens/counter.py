@@ -26,8 +26,7 @@ from holdfast.messages import (
     canonical,
 )
 from holdfast.tokens.calibration import Calibration, PromptFeatures
-from holdfast.tokens.estimate import Estimate, estimate
-from holdfast.tokens.families import UNKNOWN, Family, family_of
+from holdfast.tokens.estimate import UNKNOWN, Estimate, Family, estimate, family_of
 
 # What Ollama takes an image for, and close to what most local vision models use: never the size of its data.
 IMAGE_TOKENS = 768

@@ -11,7 +11,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from holdfast.tokens.errors import VocabularyError
+from holdfast.errors import HoldfastError
+
+
+class VocabularyError(HoldfastError):
+    """A vocabulary that is broken, incomplete, or of a kind whose rules we do not know for certain."""
+
 
 Metadata = Mapping[str, Any]
 

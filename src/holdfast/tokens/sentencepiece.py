@@ -13,7 +13,7 @@ from tokenizers.models import BPE
 from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import Split
 
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import TokenType, Vocabulary
 
 SPACE = "▁"

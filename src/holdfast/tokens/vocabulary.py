@@ -12,8 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from holdfast.tokens.errors import VocabularyError
-from holdfast.tokens.gguf import encode_metadata, read_metadata
+from holdfast.tokens.gguf import VocabularyError, encode_metadata, read_metadata
 
 PREFIX = "tokenizer.ggml."
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast.errors import ModelMissing, Unreachable
 from holdfast.messages import ChatRequest, Chunk
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.upstreams.child import Child

@@ -15,7 +15,7 @@ from holdfast.messages import ChatRequest, Chunk, JsonObject, canonical
 from holdfast.protocols import ollama
 from holdfast.protocols.requests import add_tool_names
 from holdfast.protocols.wire import iter_ndjson, parse_json
-from holdfast.tokens.errors import VocabularyError
+from holdfast.tokens.gguf import VocabularyError
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.base import Dialect, Embeddings, Forwarded, ModelInfo
 from holdfast.upstreams.http import Connection

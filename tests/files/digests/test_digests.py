@@ -13,8 +13,7 @@ from holdfast.files.digests import digest_of, element, elements
 from holdfast.files.digests.grammars import GRAMMARS
 from holdfast.files.digests.kinds import _SUFFIXES
 from holdfast.files.digests.lines import PATTERNS
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 NAMES = sorted({"", "README", "Makefile", "x", *(f"x.{kinds.split()[0]}" for kinds in _SUFFIXES.values())})
 # Pieces that the readers look for, in no order that makes sense.

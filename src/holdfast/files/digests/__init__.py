@@ -12,8 +12,7 @@ from holdfast.files.digests.kinds import kinds_of
 from holdfast.files.digests.values import Digest, Place, Span
 from holdfast.files.formats.html import readable
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 __all__ = ["Digest", "Span", "digest_of", "element", "elements"]
 

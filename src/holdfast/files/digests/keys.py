@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from holdfast.files.digests.values import Digest, Lines, Place, cut, ended, nested, plural
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 _BLANK = late(r"[ \t\r\n]*")
 _TABLE = late(r"\[\[?([^\[\]\n]+)\]\]?[ \t\r]*(?:#.*)?$")

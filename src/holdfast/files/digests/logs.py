@@ -7,8 +7,7 @@ from collections import Counter
 
 from holdfast.files.digests.values import Digest, cut, ended, plural
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 _MONTH = r"(?:Jan|Feb|Mar|Mär|Apr|Ma[yi]|Jun|Jul|Aug|Sep|Oct|Okt|Nov|De[cz])"
 _TIME = late(

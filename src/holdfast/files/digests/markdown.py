@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.files.digests.values import Digest, Lines, Place, cut, ended, plural
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 from holdfast.words import sentences
 
 _HEADING = late(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t\r]*$")

@@ -10,8 +10,7 @@ from typing import Literal
 
 from holdfast.files.digests.values import Digest, cut, ended, plural
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 Kind = Literal["class", "function", "constant", "name"]
 

@@ -4,8 +4,7 @@ Knows nothing of what the text means.
 """
 
 from holdfast.files.digests.values import Digest, cut, ended, plural
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 _LONGEST_LINE = 200
 _MOST_LINES = 40

@@ -13,8 +13,7 @@ from typing import Any
 
 from holdfast.files.digests.values import Digest, cut, ended, plural
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 # Of a long list this many items are looked at to tell which keys they have.
 _GLANCE = 500

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.files.digests.values import Digest, cut, ended, plural
 from holdfast.patterns import late
-from holdfast.tokens.estimate import estimate
-from holdfast.tokens.families import UNKNOWN
+from holdfast.tokens.estimate import UNKNOWN, estimate
 
 _SIGNS = ",;\t|"
 # Rows that are looked at for what is in a column.

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.tokens.gguf import VocabularyError
-from holdfast.tokens.pretokenizers import list_split_rules
-from holdfast.tokens.tokenizer import Tokenizer
+from holdfast.tokens.tokenizer import Tokenizer, list_split_rules
 from holdfast.tokens.vocabulary import Vocabulary
 from holdfast.upstreams.child import Child
 from holdfast.upstreams.http import Connection
